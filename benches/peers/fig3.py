@@ -1,0 +1,91 @@
+"""What the peer benchmarks share: the grid of settings, the stream of steps, timing and report.
+
+The workload is ACE with a GTD(lambda) critic on the three-state counterexample:
+every setting of the grid learns from the same stream of steps.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+
+COLUMNS = ("state", "action", "mu", "reward", "next", "gamma", "gamma_next", "interest")
+PROBES = (0, 1234, 2250, 4499)
+
+
+def grid():
+    """The settings, one per row: lambda_a, alpha, alpha_v, alpha_w, lambda (fastest)."""
+    return np.array(
+        list(
+            itertools.product(
+                (0.0, 0.25, 0.5, 0.75, 1.0),
+                (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
+                (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+                (1e-10, 1e-8, 1e-6, 1e-4, 1e-2),
+                (0.0, 0.5, 1.0),
+            )
+        )
+    )
+
+
+def load(path):
+    """The columns of a stream, in the order of COLUMNS; states and actions as integers."""
+    data = Path(path).read_bytes()
+    row = 8 * len(COLUMNS)
+    if not data or len(data) % row:
+        raise ValueError(f"{len(data)} bytes is not a whole number of {row}-byte rows")
+    rows = np.frombuffer(data, "<f8").reshape(-1, len(COLUMNS))
+    s, a, mu, r, s2, gamma, gamma_next, interest = rows.T
+    if not np.isfinite(rows).all():
+        raise ValueError("a value is not finite")
+    if not (np.isin(s, (0, 1, 2)).all() and np.isin(s2, (0, 1, 2)).all()):
+        raise ValueError("a state is not 0, 1 or 2")
+    if not np.isin(a, (0, 1)).all():
+        raise ValueError("an action is not 0 or 1")
+    if not ((mu > 0) & (mu <= 1)).all():
+        raise ValueError("a behaviour probability is not in (0, 1]")
+    index = lambda column: column.astype(np.int64)
+    real = lambda column: column.astype(np.float64)
+    return index(s), index(a), real(mu), real(r), index(s2), real(gamma), real(gamma_next), real(interest)
+
+
+def main(peer, version, prepare):
+    """Times `prepare(settings, steps)`, which returns a compiled sweep that takes no
+    arguments and returns the final theta, a row of four numbers per setting."""
+    parser = argparse.ArgumentParser(prog=f"fig3_{peer}.py")
+    parser.add_argument("stream", metavar="STREAM", help="file of little-endian float64 rows: " + ", ".join(COLUMNS))
+    parser.add_argument("--repeat", type=int, default=3, help="times to run the sweep (default 3)")
+    args = parser.parse_args()
+    if args.repeat < 1:
+        parser.exit(2, f"{parser.prog}: --repeat must be at least 1\n")
+    try:
+        steps = load(args.stream)
+    except OSError as error:
+        parser.exit(2, f"{parser.prog}: cannot read {args.stream}: {error.strerror}\n")
+    except ValueError as error:
+        parser.exit(2, f"{parser.prog}: {args.stream} is not a stream of steps: {error}\n")
+
+    settings = grid()
+    sweep = prepare(settings, steps)
+    updates = len(settings) * len(steps[0])
+    times = []
+    for _ in range(args.repeat):
+        start = time.perf_counter()
+        theta = sweep()
+        times.append((time.perf_counter() - start) * 1e9 / updates)
+
+    finite = lambda x: float(x) if math.isfinite(x) else None
+    report = {
+        "peer": peer,
+        "version": version,
+        "settings": len(settings),
+        "steps": len(steps[0]),
+        "ns_per_update": min(times),
+        "all": times,
+        "probe": {str(k): [finite(x) for x in theta[k]] for k in PROBES},
+    }
+    print(json.dumps(report, allow_nan=False))

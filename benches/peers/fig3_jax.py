@@ -1,0 +1,67 @@
+"""ACE with a GTD(lambda) critic over a grid of settings, in JAX on one CPU core."""
+
+import os
+
+# Before the imports, which read them.
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+for variable in ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import fig3
+
+jax.config.update("jax_enable_x64", True)
+
+
+# One scan over the steps, of arrays whose last axis is the setting. A vmap over settings of
+# a scan for one setting, with theta[2, 2] and v[3], was several times slower (the settings
+# become the first axis); so was softmax with gathers and one-hot features. Unrolling the
+# scan and mapping it over blocks of settings did not help.
+@jax.jit
+def ace(settings, steps):
+    lambda_a, alpha, alpha_v, alpha_w, lam = settings.T
+    zero = jnp.zeros(len(settings))
+
+    def at(rows, s):
+        return jnp.where(s == 0, rows[0], jnp.where(s == 1, rows[1], rows[2]))
+
+    def step(carry, now):
+        theta, v, w, e, f, rho = carry
+        s, a, mu, reward, s2, gamma, gamma_next, interest = now
+        feature = jnp.minimum(s, 1)
+
+        # The softmax over two actions.
+        pi = jax.nn.softmax(theta[feature], axis=0)
+        delta = reward + gamma_next * at(v, s2) - at(v, s)
+        f = gamma * rho * f + interest
+        emphasis = (1 - lambda_a) * interest + lambda_a * f
+        rho = pi[a] / mu
+        push = alpha * rho * emphasis * delta
+        taken = jnp.arange(2)[:, None] == a
+        theta = theta.at[feature].add(push * (taken - pi))
+
+        # The critic's rows are arrays of their own: XLA fuses them better than one (3, n) array.
+        e = [rho * (gamma * lam * e[j] + (s == j)) for j in range(3)]
+        correction = gamma_next * (1 - lam) * (e[0] * w[0] + e[1] * w[1] + e[2] * w[2])
+        v = [v[j] + alpha_v * (delta * e[j] - correction * (s2 == j)) for j in range(3)]
+        w = [w[j] + alpha_w * (delta * e[j] - w[j] * (s == j)) for j in range(3)]
+        return (theta, v, w, e, f, rho), None
+
+    start = (jnp.zeros((2, 2, len(settings))), [zero] * 3, [zero] * 3, [zero] * 3, zero, zero + 1)
+    (theta, *_), _ = jax.lax.scan(step, start, steps)
+    return theta.reshape(4, -1).T
+
+
+def prepare(settings, steps):
+    settings = jnp.asarray(settings)
+    steps = tuple(jnp.asarray(column) for column in steps)
+    compiled = ace.lower(settings, steps).compile()
+    return lambda: np.asarray(compiled(settings, steps).block_until_ready())
+
+
+if __name__ == "__main__":
+    fig3.main("jax", jax.__version__, prepare)

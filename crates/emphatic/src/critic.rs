@@ -1,0 +1,82 @@
+//! Critics: how good was it?
+//!
+//! | kind | what it tells the actor | critics |
+//! |---|---|---|
+//! | [`Critic`] | δ_t, from v̂ | [`ExactCritic`], [`Gtd`] |
+//! | [`ActionCritic`] | q̂(s,b) − v̂(s) for every action | [`ExactCritic`], [`ActionValues`], [`LearnedAdvantage`] |
+//! | [`SlopeCritic`] | ∂q/∂a | [`ExactCritic`] |
+
+mod action_values;
+mod advantage;
+mod exact;
+mod gtd;
+
+pub use action_values::{ActionValues, GqState};
+pub use advantage::LearnedAdvantage;
+pub use exact::ExactCritic;
+pub use gtd::{Gtd, GtdState};
+
+use crate::features::FeatureError;
+use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
+use crate::real::Real;
+use crate::state::Stateful;
+use crate::step::Step;
+
+/// A step as a part of a learner sees it under the policy `P`.
+pub type StepOf<'a, P> = Step<&'a <P as Policy>::State, <P as Policy>::Action>;
+
+/// A critic that estimates v_π.
+pub trait Critic<R: Real, P: Policy>: Stateful {
+    /// Whether the critic can judge this state; everything else may assume that it can.
+    fn check_state(&self, state: &P::State) -> Result<(), FeatureError>;
+
+    /// v̂(s).
+    fn value(&mut self, state: &P::State) -> R;
+
+    /// δ_t = R_{t+1} + γ_{t+1} v̂(S_{t+1}) − v̂(S_t), from the weights before this step's updates.
+    #[inline(always)]
+    fn delta(&mut self, step: &StepOf<P>) -> R {
+        let mut target = R::splat(step.reward);
+        if step.gamma_next > 0.0 {
+            target += R::splat(step.gamma_next) * self.value(step.next);
+        }
+        target - self.value(step.state)
+    }
+
+    /// Learns from the step. Gives the sum of the weights it changed, which is finite as long as they are.
+    fn learn(&mut self, step: &StepOf<P>, rho: R, delta: R) -> R;
+
+    /// Takes up that the policy changed by an update in `state`, or altogether.
+    #[inline(always)]
+    fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
+}
+
+/// A critic that compares actions.
+pub trait ActionCritic<R: Real, P: FinitePolicy>: Stateful {
+    /// Whether the critic can judge this state; everything else may assume that it can.
+    fn check_state(&self, state: &P::State) -> Result<(), FeatureError>;
+
+    /// q̂(s,b) − v̂(s) for every action b, from the weights before this step's updates.
+    fn advantages(&mut self, state: &P::State, out: &mut [R]);
+
+    /// Learns from the step, given the policy's weights before its update. Gives the sum of the weights it changed.
+    ///
+    /// `room` is for the policy's distribution in another state, should the critic need it.
+    fn learn(&mut self, step: &StepOf<P>, policy: &P, weights: &[R], room: &mut P::Distribution<R>, rho: R) -> R;
+
+    /// Takes up that the policy changed by an update in `state`, or altogether.
+    #[inline(always)]
+    fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
+}
+
+/// A critic that tells in which direction a real action improves.
+pub trait SlopeCritic<R: Real, P: DeterministicPolicy>: Stateful {
+    /// Whether the critic can judge this state; everything else may assume that it can.
+    fn check_state(&self, state: &P::State) -> Result<(), FeatureError>;
+
+    /// ∂q(s,a)/∂a.
+    fn slope(&mut self, state: &P::State, action: R) -> R;
+
+    /// Takes up that the policy changed by an update in `state`, or altogether.
+    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&P::State>);
+}

@@ -1,0 +1,61 @@
+//! Emphasis: how much a state counts.
+//!
+//! | emphasis | M_t | E[M_t ∣ S_t = s] d_μ(s) |
+//! |---|---|---|
+//! | [`NoEmphasis`] | i(S_t) | d_μ(s) i(s) |
+//! | [`FollowOn`] | (1 − λ_a) i(S_t) + λ_a F_t | m_{λ_a}(s) |
+//! | [`ExactEmphasis`] | m(S_t)/d_μ(S_t) | m(s) |
+
+mod exact;
+mod follow_on;
+
+pub use exact::ExactEmphasis;
+pub use follow_on::FollowOn;
+
+use crate::critic::StepOf;
+use crate::features::FeatureError;
+use crate::policy::Policy;
+use crate::real::Real;
+use crate::state::{RestoreError, Stateful};
+
+/// Gives the weight of each step in the actor's update.
+pub trait Emphasis<R: Real, P: Policy>: Stateful {
+    /// Whether this state can be weighed; everything else may assume that it can.
+    fn check_state(&self, _state: &P::State) -> Result<(), FeatureError> {
+        Ok(())
+    }
+
+    /// M_t. `rho` is ρ_t; it counts for the steps after this one.
+    fn weigh(&mut self, step: &StepOf<P>, rho: R) -> R;
+
+    /// Takes up that the policy changed by an update in `state`, or altogether.
+    #[inline(always)]
+    fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
+}
+
+/// An emphasis that makes no use of ρ, the only kind that suits a deterministic target policy: the behaviour
+/// almost never takes just its action, so the ratio does not exist.
+pub trait RatioFree {}
+
+/// Every state counts by its interest: the semi-gradient of OffPAC and DPG.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NoEmphasis;
+
+impl RatioFree for NoEmphasis {}
+
+impl<R: Real, P: Policy> Emphasis<R, P> for NoEmphasis {
+    #[inline(always)]
+    fn weigh(&mut self, step: &StepOf<P>, _rho: R) -> R {
+        R::splat(step.interest)
+    }
+}
+
+impl Stateful for NoEmphasis {
+    type State = ();
+
+    fn state(&self) {}
+
+    fn restore(&mut self, (): ()) -> Result<(), RestoreError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! The follow-on trace.
+
+use super::Emphasis;
+use crate::critic::StepOf;
+use crate::policy::Policy;
+use crate::real::Real;
+use crate::state::{RestoreError, SettingError, Stateful, check_fraction};
+
+/// F_t = γ_t ρ_{t−1} F_{t−1} + i(S_t) and M_t = (1 − λ_a) i(S_t) + λ_a F_t.
+///
+/// λ_a = 1 is full emphasis, λ_a = 0 none. (The λ of emphatic TD runs the other way: λ = 1 − λ_a.)
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FollowOn<R> {
+    lambda_a: R,
+    /// ρ_{t−1} F_{t−1}.
+    carried: R,
+}
+
+impl<R: Real> FollowOn<R> {
+    /// A trace that starts from F = 0.
+    pub fn new(lambda_a: R) -> Result<Self, SettingError> {
+        check_fraction("lambda_a", lambda_a)?;
+        Ok(Self { lambda_a, carried: R::zero() })
+    }
+}
+
+impl<R: Real, P: Policy> Emphasis<R, P> for FollowOn<R> {
+    #[inline(always)]
+    fn weigh(&mut self, step: &StepOf<P>, rho: R) -> R {
+        let interest = R::splat(step.interest);
+        // γ_t = 0 starts afresh, even from a trace that has overflowed.
+        let follow_on =
+            if step.gamma > 0.0 { R::splat(step.gamma) * self.carried + interest } else { interest };
+        self.carried = rho * follow_on;
+        (R::one() - self.lambda_a) * interest + self.lambda_a * follow_on
+    }
+}
+
+impl<R: Real> Stateful for FollowOn<R> {
+    /// ρ_{t−1} F_{t−1}.
+    type State = R;
+
+    fn state(&self) -> R {
+        self.carried
+    }
+
+    fn restore(&mut self, carried: R) -> Result<(), RestoreError> {
+        self.carried = carried;
+        Ok(())
+    }
+}

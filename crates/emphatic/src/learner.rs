@@ -1,0 +1,204 @@
+//! Learners: a policy, a critic and an emphasis, put together.
+//!
+//! | learner | Algorithm 1 | the critic gives |
+//! |---|---|---|
+//! | [`ActorCritic`] | first branch | δ_t |
+//! | [`AllActions`] | second branch | q̂(s,b) − v̂(s) |
+//! | [`DeterministicActorCritic`] | DPG | ∂q/∂a |
+//!
+//! The paper's algorithms are names for compositions: [`off_pac`], [`ace`], [`true_ace`], [`dpg`], [`true_dpge`].
+
+mod actor_critic;
+mod all_actions;
+mod deterministic;
+mod named;
+mod watch;
+
+pub use actor_critic::ActorCritic;
+pub use all_actions::AllActions;
+pub use deterministic::DeterministicActorCritic;
+pub use named::{ComposeError, ace, dpg, off_pac, true_ace, true_dpge};
+pub use watch::Diverged;
+
+use crate::isa::{Isa, Kernel};
+use crate::policy::Policy;
+use crate::real::Real;
+use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
+use crate::step::{Step, StepError};
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+use watch::Watch;
+
+/// The action type of a learner's policy.
+pub type ActionOf<L> = <<L as Learner>::Policy as Policy>::Action;
+
+/// What is seen of a state by a learner's policy.
+pub type SeenBy<L> = <<L as Learner>::Policy as Policy>::State;
+
+/// What one step did. All from the weights before the step's updates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Update<R> {
+    /// ρ_t; one where the target is deterministic and there is no ratio.
+    pub rho: R,
+    /// M_t.
+    pub emphasis: R,
+    /// What the critic said of the action: δ_t, the advantage of the action taken, or ∂q/∂a.
+    pub delta: R,
+}
+
+/// Learns a policy from steps, one at a time; the caller drives the loop.
+pub trait Learner: Stateful + Sized {
+    /// The number type: `f64` for one learner, `Lanes<N>` for `N`.
+    type Number: Real;
+
+    /// The form of the policy.
+    type Policy: Policy;
+
+    /// Learns from one step. A step that makes no sense is refused and changes nothing.
+    fn step<S: Borrow<SeenBy<Self>>>(
+        &mut self,
+        step: &Step<S, ActionOf<Self>>,
+    ) -> Result<Update<Self::Number>, StepError>;
+
+    /// The actor: the policy with its weights.
+    fn actor(&self) -> &Actor<Self::Number, Self::Policy>;
+
+    /// The same learner with these weights for its policy instead of zero.
+    fn with_weights(self, weights: Vec<Self::Number>) -> Result<Self, RestoreError>;
+
+    /// The policy's weights θ.
+    fn weights(&self) -> &[Self::Number] {
+        &self.actor().weights
+    }
+
+    /// How many steps the learner has taken.
+    fn steps(&self) -> u64 {
+        self.actor().watch.steps
+    }
+
+    /// The number of the step (the first is 1) after which a lane's weights were no longer finite.
+    fn diverged(&self, lane: usize) -> Option<u64> {
+        self.actor().watch.diverged.get(lane).copied().flatten()
+    }
+
+    /// An error if any lane has left the finite numbers.
+    fn check(&self) -> Result<(), Diverged> {
+        self.actor().watch.check()
+    }
+
+    /// Learns from many steps, compiled for an instruction set: [`Isa::best`] is the fastest. The results are
+    /// those of [`Learner::step`], to the bit.
+    ///
+    /// A step that makes no sense ends it, with its place in the list.
+    fn learn<S: Borrow<SeenBy<Self>>>(
+        &mut self,
+        isa: Isa,
+        steps: &[Step<S, ActionOf<Self>>],
+    ) -> Result<(), (usize, StepError)> {
+        isa.run(Learn { learner: self, steps })
+    }
+}
+
+/// Many steps as one piece of work.
+struct Learn<'a, L: Learner, S> {
+    learner: &'a mut L,
+    steps: &'a [Step<S, ActionOf<L>>],
+}
+
+impl<L: Learner, S: Borrow<SeenBy<L>>> Kernel for Learn<'_, L, S> {
+    type Output = Result<(), (usize, StepError)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        for (k, step) in self.steps.iter().enumerate() {
+            self.learner.step(step).map_err(|error| (k, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The part that acts: a policy with its weights and its step-size.
+#[derive(Clone, Debug)]
+pub struct Actor<R: Real, P: Policy> {
+    policy: P,
+    weights: Vec<R>,
+    /// α, divided by the number of active features.
+    alpha: R,
+    /// π(·|S_t).
+    at: P::Distribution<R>,
+    watch: Watch<R>,
+}
+
+impl<R: Real, P: Policy> Actor<R, P> {
+    /// An actor with zero weights.
+    fn new(policy: P, alpha: R) -> Result<Self, SettingError> {
+        check_step_size("alpha", alpha)?;
+        let alpha = alpha / R::splat(policy.most_active() as f64);
+        Ok(Self { weights: vec![R::zero(); policy.len()], alpha, at: policy.room(), watch: Watch::default(), policy })
+    }
+
+    /// The form of the policy.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// Refuses a step that makes no sense to the policy; otherwise looks at π(·|S_t).
+    #[inline(always)]
+    fn look(&mut self, step: &Step<&P::State, P::Action>) -> Result<(), StepError> {
+        step.check()?;
+        self.policy.check_action(step.action)?;
+        self.policy.check_state(step.state)?;
+        if step.gamma_next > 0.0 {
+            self.policy.check_state(step.next)?;
+        }
+        self.policy.distribution(&self.weights, step.state, &mut self.at);
+        Ok(())
+    }
+
+    /// The state of a learner with this actor.
+    fn state<C, E>(&self, critic: C, emphasis: E) -> LearnerState<R, C, E> {
+        let Watch { steps, diverged, .. } = &self.watch;
+        LearnerState { weights: self.weights.clone(), steps: *steps, diverged: diverged.clone(), critic, emphasis }
+    }
+
+    /// Takes the actor's share of a state; gives back the critic's and the emphasis's.
+    fn restore<C, E>(&mut self, state: LearnerState<R, C, E>) -> Result<(C, E), RestoreError> {
+        check_len("weights", &state.weights, &self.weights)?;
+        self.watch.restore(state.steps, state.diverged)?;
+        self.weights = state.weights;
+        Ok((state.critic, state.emphasis))
+    }
+
+    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError> {
+        check_len("weights", &weights, &self.weights)?;
+        self.weights = weights;
+        Ok(())
+    }
+}
+
+/// The whole state of a learner: plain data, for any format that serde knows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "R: Real, C: Serialize + serde::de::DeserializeOwned, E: Serialize + serde::de::DeserializeOwned")]
+pub struct LearnerState<R, C, E> {
+    weights: Vec<R>,
+    steps: u64,
+    diverged: Vec<Option<u64>>,
+    critic: C,
+    emphasis: E,
+}
+
+/// What the three learners have in common but for their critics' traits.
+macro_rules! common_to_learners {
+    () => {
+        fn actor(&self) -> &Actor<R, P> {
+            &self.actor
+        }
+
+        fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
+            self.actor.set_weights(weights)?;
+            self.follow(None);
+            Ok(self)
+        }
+    };
+}
+use common_to_learners;

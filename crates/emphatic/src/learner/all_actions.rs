@@ -1,0 +1,136 @@
+//! The second branch of Algorithm 1: the actor compares all actions, or some of them.
+
+use super::{Actor, ActionOf, Learner, LearnerState, SeenBy, Update, common_to_learners};
+use crate::critic::ActionCritic;
+use crate::emphasis::Emphasis;
+use crate::policy::FinitePolicy;
+use crate::random::Random;
+use crate::real::Real;
+use crate::state::{RestoreError, SettingError, Stateful};
+use crate::step::{Step, StepError};
+use std::borrow::Borrow;
+
+/// θ ← θ + α M_t Σ_b π(b|S_t) (q̂(S_t,b) − v̂(S_t)) ∇ ln π(b|S_t), over all actions b or a random subset.
+///
+/// With a subset of k out of n actions, drawn without replacement, the sum is multiplied by n/k: its
+/// expectation is then the sum over all actions, and the step-size keeps its meaning.
+#[derive(Clone, Debug)]
+pub struct AllActions<R: Real, P: FinitePolicy, C, E> {
+    actor: Actor<R, P>,
+    critic: C,
+    emphasis: E,
+    advantages: Vec<R>,
+    room: P::Distribution<R>,
+    /// How many actions are drawn at each step; all of them if this is their number.
+    subset: usize,
+    /// A permutation of the actions; the first `subset` are those drawn.
+    drawn: Vec<usize>,
+    random: Random,
+}
+
+impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActions<R, P, C, E> {
+    /// A learner that sums over all actions. α is divided by the number of active features.
+    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, SettingError> {
+        let actions = policy.actions();
+        let mut learner = Self {
+            advantages: vec![R::zero(); actions],
+            room: policy.room(),
+            actor: Actor::new(policy, alpha)?,
+            critic,
+            emphasis,
+            subset: actions,
+            drawn: (0..actions).collect(),
+            random: Random::new(0, 0),
+        };
+        learner.follow(None);
+        Ok(learner)
+    }
+
+    /// The same, with `subset` actions drawn anew at each step (the same in all lanes) from a stream of this seed.
+    pub fn with_subset(mut self, subset: usize, seed: u64) -> Result<Self, SettingError> {
+        if subset == 0 || subset > self.drawn.len() {
+            let right = "it must be at least 1 and at most the number of actions";
+            return Err(SettingError { name: "subset", value: subset as f64, lane: 0, right });
+        }
+        self.subset = subset;
+        self.random = Random::new(seed, 0);
+        Ok(self)
+    }
+
+    /// The critic.
+    pub fn critic(&self) -> &C {
+        &self.critic
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, state: Option<&P::State>) {
+        self.critic.follow(&self.actor.policy, &self.actor.weights, state);
+        self.emphasis.follow(&self.actor.policy, &self.actor.weights, state);
+    }
+
+    /// Draws the subset of this step: the first entries of a shuffle (Fisher and Yates).
+    #[inline(always)]
+    fn draw(&mut self) {
+        let n = self.drawn.len();
+        if self.subset < n {
+            for k in 0..self.subset {
+                self.drawn.swap(k, k + self.random.below(n - k));
+            }
+        }
+    }
+}
+
+impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Learner for AllActions<R, P, C, E> {
+    type Number = R;
+    type Policy = P;
+
+    #[inline(always)]
+    fn step<S: Borrow<SeenBy<Self>>>(&mut self, step: &Step<S, ActionOf<Self>>) -> Result<Update<R>, StepError> {
+        let step = &step.view();
+        self.critic.check_state(step.state)?;
+        self.emphasis.check_state(step.state)?;
+        if step.gamma_next > 0.0 {
+            self.critic.check_state(step.next)?;
+        }
+        self.actor.look(step)?;
+        self.draw();
+
+        let Self { actor, critic, emphasis, advantages, room, subset, drawn, .. } = self;
+        let rho = actor.policy.probability(&actor.at, step.action) / R::splat(step.mu);
+        let emphasis = emphasis.weigh(step, rho);
+        critic.advantages(step.state, advantages);
+        let mut changed = critic.learn(step, &actor.policy, &actor.weights, room, rho);
+        let scale = actor.alpha * emphasis * R::splat(drawn.len() as f64 / *subset as f64);
+        for &b in &drawn[..*subset] {
+            let scale = scale * actor.policy.probability(&actor.at, b) * advantages[b];
+            changed += actor.policy.add_score(step.state, &actor.at, b, scale, &mut actor.weights);
+        }
+        let delta = advantages[step.action];
+        actor.watch.step(changed);
+        self.follow(Some(step.state));
+        Ok(Update { rho, emphasis, delta })
+    }
+
+    common_to_learners!();
+}
+
+impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Stateful for AllActions<R, P, C, E> {
+    type State = (LearnerState<R, C::State, E::State>, Vec<usize>, Random);
+
+    fn state(&self) -> Self::State {
+        (self.actor.state(self.critic.state(), self.emphasis.state()), self.drawn.clone(), self.random.clone())
+    }
+
+    fn restore(&mut self, (state, drawn, random): Self::State) -> Result<(), RestoreError> {
+        let n = self.drawn.len();
+        if drawn.len() != n || !(0..n).all(|b| drawn.contains(&b)) {
+            return Err(RestoreError { what: "actions", got: drawn.len(), right: n });
+        }
+        let (critic, emphasis) = self.actor.restore(state)?;
+        self.critic.restore(critic)?;
+        self.emphasis.restore(emphasis)?;
+        (self.drawn, self.random) = (drawn, random);
+        self.follow(None);
+        Ok(())
+    }
+}

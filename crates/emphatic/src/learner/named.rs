@@ -1,0 +1,89 @@
+//! The paper's algorithms, by name.
+
+use super::{ActorCritic, DeterministicActorCritic};
+use crate::critic::{Critic, ExactCritic};
+use crate::emphasis::{ExactEmphasis, FollowOn, NoEmphasis};
+use crate::policy::{DeterministicPolicy, Policy, StochasticPolicy};
+use crate::problem::ProblemError;
+use crate::real::Real;
+use crate::state::SettingError;
+use crate::theory::{ActionSlopes, Model};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A composition that cannot be made.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ComposeError {
+    /// A setting out of its range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// A policy that does not fit the problem.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+}
+
+/// OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest.
+pub fn off_pac<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
+    policy: P,
+    critic: C,
+    alpha: R,
+) -> Result<ActorCritic<R, P, C, NoEmphasis>, SettingError> {
+    ActorCritic::new(policy, critic, NoEmphasis, alpha)
+}
+
+/// ACE(λ_a): emphasis by the follow-on trace. λ_a = 1 estimates the gradient, λ_a = 0 is OffPAC; the paper suggests 0.9.
+pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
+    policy: P,
+    critic: C,
+    lambda_a: R,
+    alpha: R,
+) -> Result<ActorCritic<R, P, C, FollowOn<R>>, SettingError> {
+    ActorCritic::new(policy, critic, FollowOn::new(lambda_a)?, alpha)
+}
+
+/// True-ACE: the exact emphatic density m(S_t)/d_μ(S_t).
+pub fn true_ace<R, P, C, M>(
+    model: Arc<M>,
+    policy: P,
+    critic: C,
+    alpha: R,
+) -> Result<ActorCritic<R, P, C, ExactEmphasis<R, M, P>>, ComposeError>
+where
+    R: Real,
+    P: StochasticPolicy + Policy<State = usize>,
+    C: Critic<R, P>,
+    M: Model<P>,
+{
+    let emphasis = ExactEmphasis::new(model, &policy)?;
+    Ok(ActorCritic::new(policy, critic, emphasis, alpha)?)
+}
+
+/// A deterministic learner with the exact critic.
+type Deterministic<R, M, P, E> = DeterministicActorCritic<R, P, ExactCritic<R, M, P>, E>;
+
+/// DPG with the exact critic.
+pub fn dpg<R, P, M>(model: Arc<M>, policy: P, alpha: R) -> Result<Deterministic<R, M, P, NoEmphasis>, ComposeError>
+where
+    R: Real,
+    P: DeterministicPolicy + Policy<State = usize>,
+    M: Model<P> + ActionSlopes,
+{
+    let critic = ExactCritic::new(model, &policy)?;
+    Ok(DeterministicActorCritic::new(policy, critic, NoEmphasis, alpha)?)
+}
+
+/// True-DPGE: DPG with the exact emphatic density.
+pub fn true_dpge<R, P, M>(
+    model: Arc<M>,
+    policy: P,
+    alpha: R,
+) -> Result<Deterministic<R, M, P, ExactEmphasis<R, M, P>>, ComposeError>
+where
+    R: Real,
+    P: DeterministicPolicy + Policy<State = usize>,
+    M: Model<P> + ActionSlopes,
+{
+    let critic = ExactCritic::new(model.clone(), &policy)?;
+    let emphasis = ExactEmphasis::new(model, &policy)?;
+    Ok(DeterministicActorCritic::new(policy, critic, emphasis, alpha)?)
+}

@@ -1,0 +1,70 @@
+//! Watches for numbers that are no longer finite.
+
+use crate::real::Real;
+use crate::state::RestoreError;
+use thiserror::Error;
+
+/// A learner whose weights have left the finite numbers: its step-size was probably too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the learner in lane {lane} diverged at step {step}: its weights are no longer finite")]
+pub struct Diverged {
+    /// In which lane.
+    pub lane: usize,
+    /// At which step; the first is 1.
+    pub step: u64,
+}
+
+/// Counts steps, and notes for each lane when it diverged.
+#[derive(Clone, Debug)]
+pub(super) struct Watch<R> {
+    pub(super) steps: u64,
+    pub(super) diverged: Vec<Option<u64>>,
+    /// One in the lanes that have not diverged, zero in the others.
+    alive: R,
+}
+
+impl<R: Real> Default for Watch<R> {
+    fn default() -> Self {
+        Self { steps: 0, diverged: vec![None; R::LANES], alive: R::one() }
+    }
+}
+
+impl<R: Real> Watch<R> {
+    /// Counts a step, given the sum of the weights it changed. (Finite weights whose sum overflows count as
+    /// diverged too: they are beyond 10³⁰⁷.)
+    #[inline(always)]
+    pub(super) fn step(&mut self, sum: R) {
+        self.steps += 1;
+        let watched = R::zero().if_less(self.alive, sum, R::zero());
+        if !watched.all_finite() {
+            self.note(watched);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, watched: R) {
+        for lane in 0..R::LANES {
+            if !watched.lane(lane).is_finite() {
+                self.diverged[lane] = Some(self.steps);
+            }
+        }
+        self.set_alive();
+    }
+
+    fn set_alive(&mut self) {
+        self.alive = R::from_lanes(|lane| if self.diverged[lane].is_none() { 1.0 } else { 0.0 });
+    }
+
+    pub(super) fn check(&self) -> Result<(), Diverged> {
+        let first = self.diverged.iter().enumerate().find_map(|(lane, at)| at.map(|step| Diverged { lane, step }));
+        first.map_or(Ok(()), Err)
+    }
+
+    pub(super) fn restore(&mut self, steps: u64, diverged: Vec<Option<u64>>) -> Result<(), RestoreError> {
+        crate::state::check_len("lanes", &diverged, &self.diverged)?;
+        (self.steps, self.diverged) = (steps, diverged);
+        self.set_alive();
+        Ok(())
+    }
+}

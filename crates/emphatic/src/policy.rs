@@ -1,0 +1,133 @@
+//! Policies: how to act, given weights θ.
+//!
+//! A policy here is a *form*, such as "softmax over linear preferences"; its weights are kept beside it, in the
+//! number type at hand. So one and the same form serves a learner with `f64`, sixteen learners in
+//! [`Lanes`](crate::Lanes), and the exact theory with [`Dual`](crate::Dual) numbers.
+
+mod deterministic;
+mod gaussian;
+mod softmax;
+
+pub use deterministic::DeterministicLinear;
+pub use gaussian::{Gaussian, Normal};
+pub use softmax::Softmax;
+
+use crate::features::{FeatureError, Features};
+use crate::random::Random;
+use crate::real::Real;
+use crate::step::StepError;
+use std::fmt::Debug;
+
+/// A way to act that depends on weights.
+pub trait Policy {
+    /// What is seen of a state.
+    type State: ?Sized;
+
+    /// What is done: a number of an action (`usize`) or a real action (`f64`).
+    type Action: Copy + Debug;
+
+    /// How actions are distributed in one state, with whatever the gradient there needs.
+    type Distribution<R: Real>: Clone + Debug;
+
+    /// The number of weights.
+    fn len(&self) -> usize;
+
+    /// Whether there are no weights at all.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of active features by which the step-size is divided.
+    fn most_active(&self) -> usize;
+
+    /// Whether the policy can act in this state; everything else may assume that it can.
+    fn check_state(&self, state: &Self::State) -> Result<(), FeatureError>;
+
+    /// Whether this is an action of the policy; everything else may assume that it is.
+    fn check_action(&self, action: Self::Action) -> Result<(), StepError>;
+
+    /// Room for a distribution, so that no step needs to allocate.
+    fn room<R: Real>(&self) -> Self::Distribution<R>;
+
+    /// π(·|s), written to `out`, which came from [`Policy::room`].
+    fn distribution<R: Real>(&self, weights: &[R], state: &Self::State, out: &mut Self::Distribution<R>);
+
+    /// Whether an update in `a` can change how the policy acts in `b`.
+    fn overlap(&self, a: &Self::State, b: &Self::State) -> bool;
+}
+
+/// A policy that draws its actions.
+pub trait StochasticPolicy: Policy {
+    /// π(a|s): the probability, or the density, of an action.
+    fn probability<R: Real>(&self, at: &Self::Distribution<R>, action: Self::Action) -> R;
+
+    /// `weights` ← `weights` + `scale` ∇ ln π(a|s), where `at` is the distribution in `state`.
+    ///
+    /// Gives the sum of the weights it changed, which is finite as long as they are.
+    fn add_score<R: Real>(
+        &self,
+        state: &Self::State,
+        at: &Self::Distribution<R>,
+        action: Self::Action,
+        scale: R,
+        weights: &mut [R],
+    ) -> R;
+
+    /// Draws an action.
+    fn sample(&self, at: &Self::Distribution<f64>, random: &mut Random) -> Self::Action;
+}
+
+/// A policy with finitely many actions, numbered from 0.
+pub trait FinitePolicy: StochasticPolicy + Policy<Action = usize> {
+    /// The number of actions.
+    fn actions(&self) -> usize;
+}
+
+/// A policy that computes its action, a real number.
+pub trait DeterministicPolicy: Policy<Action = f64> {
+    /// π(s).
+    fn action<R: Real>(&self, at: &Self::Distribution<R>) -> R;
+
+    /// `weights` ← `weights` + `scale` ∇π(s). Gives the sum of the weights it changed.
+    fn add_gradient<R: Real>(
+        &self,
+        state: &Self::State,
+        at: &Self::Distribution<R>,
+        scale: R,
+        weights: &mut [R],
+    ) -> R;
+}
+
+/// y_k = Σ_f x_f θ_{f,k}: the outputs that are linear in the features. θ is stored feature by feature, so the
+/// weights of one active feature lie side by side.
+#[inline(always)]
+pub(crate) fn outputs<R: Real, F: Features>(features: &F, state: &F::State, weights: &[R], out: &mut [R]) {
+    out.fill(R::zero());
+    let width = out.len();
+    for (f, x) in features.active(state) {
+        let x = R::splat(x);
+        for (y, w) in out.iter_mut().zip(&weights[f * width..][..width]) {
+            *y += x * *w;
+        }
+    }
+}
+
+/// θ_{f,k} ← θ_{f,k} + c_k x_f. Gives the sum of the weights it changed.
+#[inline(always)]
+pub(crate) fn add_outputs<R: Real, F: Features>(
+    features: &F,
+    state: &F::State,
+    width: usize,
+    c: impl Fn(usize) -> R,
+    weights: &mut [R],
+) -> R {
+    let mut sum = R::zero();
+    for (f, x) in features.active(state) {
+        let x = R::splat(x);
+        for (k, w) in weights[f * width..][..width].iter_mut().enumerate() {
+            *w += c(k) * x;
+            sum += *w;
+        }
+    }
+    sum
+}

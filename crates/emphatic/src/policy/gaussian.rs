@@ -1,0 +1,143 @@
+//! Gaussian actions.
+
+use super::{Policy, StochasticPolicy, add_outputs, outputs};
+use crate::features::{FeatureError, Features};
+use crate::random::Random;
+use crate::real::Real;
+use crate::step::StepError;
+
+/// A real action, drawn from a Gaussian with linear mean and softplus-linear standard deviation.
+///
+/// The weights of feature `f` are number `2f` (mean) and `2f + 1` (standard deviation). With zero weights the
+/// standard deviation is ln 2.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gaussian<F> {
+    /// What the policy sees of a state.
+    pub features: F,
+}
+
+/// The Gaussian in one state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Normal<R> {
+    /// The mean.
+    pub mean: R,
+    /// The standard deviation, softplus(y).
+    pub standard_deviation: R,
+    /// Its derivative by y, softplus′(y) = σ(y).
+    pub slope: R,
+}
+
+impl<F: Features> Policy for Gaussian<F> {
+    type State = F::State;
+    type Action = f64;
+    type Distribution<R: Real> = Normal<R>;
+
+    fn len(&self) -> usize {
+        2 * self.features.len()
+    }
+
+    fn most_active(&self) -> usize {
+        self.features.most_active()
+    }
+
+    #[inline(always)]
+    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
+        self.features.check(state)
+    }
+
+    #[inline(always)]
+    fn check_action(&self, action: f64) -> Result<(), StepError> {
+        if action.is_finite() { Ok(()) } else { Err(StepError::RealAction(action)) }
+    }
+
+    fn room<R: Real>(&self) -> Normal<R> {
+        Normal::default()
+    }
+
+    #[inline(always)]
+    fn distribution<R: Real>(&self, weights: &[R], state: &F::State, out: &mut Normal<R>) {
+        let mut y = [R::zero(); 2];
+        outputs(&self.features, state, weights, &mut y);
+        *out = Normal { mean: y[0], standard_deviation: y[1].softplus(), slope: y[1].sigmoid() };
+    }
+
+    fn overlap(&self, a: &F::State, b: &F::State) -> bool {
+        self.features.overlap(a, b)
+    }
+}
+
+impl<F: Features> StochasticPolicy for Gaussian<F> {
+    #[inline(always)]
+    fn probability<R: Real>(&self, at: &Normal<R>, action: f64) -> R {
+        R::splat(action).normal_density(at.mean, at.standard_deviation)
+    }
+
+    #[inline(always)]
+    fn add_score<R: Real>(&self, state: &F::State, at: &Normal<R>, action: f64, scale: R, weights: &mut [R]) -> R {
+        let c = at.score(R::splat(action));
+        add_outputs(&self.features, state, 2, |k| scale * c[k], weights)
+    }
+
+    fn sample(&self, at: &Normal<f64>, random: &mut Random) -> f64 {
+        at.mean + at.standard_deviation * random.normal()
+    }
+}
+
+impl<R: Real> Normal<R> {
+    /// The derivatives of ln π(a) by the two linear outputs: (a − mean)/sd² and ((a − mean)²/sd² − 1)/sd · σ(y).
+    #[inline(always)]
+    pub fn score(&self, action: R) -> [R; 2] {
+        let z = (action - self.mean) / self.standard_deviation;
+        [z / self.standard_deviation, (z * z - R::one()) / self.standard_deviation * self.slope]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::{Dense, OneHot};
+    use crate::real::Dual;
+
+    #[test]
+    fn zero_weights_give_a_deviation_of_ln_2() {
+        let policy = Gaussian { features: OneHot { states: 1 } };
+        let mut at = policy.room();
+        policy.distribution(&[0.0, 0.0], &0, &mut at);
+        assert_eq!((at.mean, at.slope), (0.0, 0.5));
+        assert!((at.standard_deviation - std::f64::consts::LN_2).abs() < 1e-16);
+    }
+
+    #[test]
+    fn score_is_the_derivative_of_the_log_density() {
+        let policy = Gaussian { features: Dense { len: 2 } };
+        let (state, weights, action) = ([1.0, -0.5], [0.3, -0.7, 0.9, 0.4], 1.7);
+        let mut at = policy.room();
+        policy.distribution(&weights, &state, &mut at);
+        let mut score = [0.0; 4];
+        policy.add_score(&state, &at, action, 1.0, &mut score);
+        for k in 0..4 {
+            let mut variables = weights.map(Dual::splat);
+            variables[k].slope = 1.0;
+            let mut at = policy.room();
+            policy.distribution(&variables, &state, &mut at);
+            let derivative = policy.probability(&at, action).ln().slope;
+            assert!((score[k] - derivative).abs() < 1e-14, "{k}: {} {derivative}", score[k]);
+        }
+    }
+
+    #[test]
+    fn samples_have_the_mean_and_deviation() {
+        let policy = Gaussian { features: OneHot { states: 1 } };
+        let at = Normal { mean: -2.0, standard_deviation: 3.0, slope: 0.0 };
+        let (mut random, n) = (Random::new(5, 0), 100_000);
+        let (mut sum, mut square) = (0.0, 0.0);
+        for _ in 0..n {
+            let a = policy.sample(&at, &mut random);
+            sum += a;
+            square += (a + 2.0) * (a + 2.0);
+        }
+        let n = f64::from(n);
+        assert!((sum / n + 2.0).abs() < 5.0 * 3.0 / n.sqrt());
+        assert!((square / n - 9.0).abs() < 5.0 * 9.0 * (2.0 / n).sqrt());
+    }
+}

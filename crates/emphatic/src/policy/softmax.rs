@@ -1,0 +1,164 @@
+//! Softmax over linear preferences.
+
+use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, outputs};
+use crate::features::{FeatureError, Features};
+use crate::random::Random;
+use crate::real::Real;
+use crate::step::StepError;
+
+/// π(a|s) ∝ exp(Σ_f x_f(s) θ_{f,a}). The weight of feature `f` for action `a` is number `f · actions + a`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Softmax<F> {
+    /// What the policy sees of a state.
+    pub features: F,
+    /// The number of actions.
+    pub actions: usize,
+}
+
+impl<F: Features> Policy for Softmax<F> {
+    type State = F::State;
+    type Action = usize;
+    /// The probability of each action.
+    type Distribution<R: Real> = Vec<R>;
+
+    fn len(&self) -> usize {
+        self.features.len() * self.actions
+    }
+
+    fn most_active(&self) -> usize {
+        self.features.most_active()
+    }
+
+    #[inline(always)]
+    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
+        self.features.check(state)
+    }
+
+    #[inline(always)]
+    fn check_action(&self, action: usize) -> Result<(), StepError> {
+        if action < self.actions { Ok(()) } else { Err(StepError::Action { action, actions: self.actions }) }
+    }
+
+    fn room<R: Real>(&self) -> Vec<R> {
+        vec![R::zero(); self.actions]
+    }
+
+    #[inline(always)]
+    fn distribution<R: Real>(&self, weights: &[R], state: &F::State, out: &mut Vec<R>) {
+        outputs(&self.features, state, weights, out);
+        match &mut out[..] {
+            [first, second] => (*first, *second) = softmax_of_two(*first, *second),
+            preferences => softmax(preferences),
+        }
+    }
+
+    fn overlap(&self, a: &F::State, b: &F::State) -> bool {
+        self.features.overlap(a, b)
+    }
+}
+
+impl<F: Features> StochasticPolicy for Softmax<F> {
+    #[inline(always)]
+    fn probability<R: Real>(&self, at: &Vec<R>, action: usize) -> R {
+        at[action]
+    }
+
+    #[inline(always)]
+    fn add_score<R: Real>(&self, state: &F::State, at: &Vec<R>, action: usize, scale: R, weights: &mut [R]) -> R {
+        let c = |b: usize| scale * (R::splat(f64::from(u8::from(b == action))) - at[b]);
+        add_outputs(&self.features, state, self.actions, c, weights)
+    }
+
+    fn sample(&self, at: &Vec<f64>, random: &mut Random) -> usize {
+        random.index(at.iter().copied())
+    }
+}
+
+impl<F: Features> FinitePolicy for Softmax<F> {
+    fn actions(&self) -> usize {
+        self.actions
+    }
+}
+
+/// The two-action case with one exp: e^{−|x−y|} is the smaller probability's share.
+#[inline(always)]
+fn softmax_of_two<R: Real>(x: R, y: R) -> (R, R) {
+    let difference = x - y;
+    let share = (-difference.magnitude()).exp();
+    let larger = R::one() / (R::one() + share);
+    let smaller = share * larger;
+    let negative = |then, otherwise| difference.if_less(R::zero(), then, otherwise);
+    (negative(smaller, larger), negative(larger, smaller))
+}
+
+#[inline(always)]
+fn softmax<R: Real>(preferences: &mut [R]) {
+    let mut most = R::splat(f64::NEG_INFINITY);
+    for x in &*preferences {
+        most = x.larger(most);
+    }
+    let mut sum = R::zero();
+    for x in &mut *preferences {
+        *x = (*x - most).exp();
+        sum += *x;
+    }
+    let inverse = R::one() / sum;
+    for x in preferences {
+        *x *= inverse;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::{Dense, OneHot};
+
+    #[test]
+    fn probabilities_and_score_by_hand() {
+        // Preferences ln 1, ln 2, ln 5 for x = (1, 2): split as θ_0 + 2 θ_1.
+        let policy = Softmax { features: Dense { len: 2 }, actions: 3 };
+        let logs = [1f64, 2.0, 5.0].map(f64::ln);
+        let mut weights = vec![logs[0] - 2.0, logs[1] + 4.0, logs[2], 1.0, -2.0, 0.0];
+        let mut at = policy.room();
+        policy.distribution(&weights, &[1.0, 2.0], &mut at);
+        for (p, expected) in at.iter().zip([0.125, 0.25, 0.625]) {
+            assert!((p - expected).abs() < 1e-15);
+        }
+        weights.fill(0.0);
+        policy.add_score(&[1.0, 2.0], &at, 1, 10.0, &mut weights);
+        for (w, expected) in weights.iter().zip([-1.25, 7.5, -6.25, -2.5, 15.0, -12.5]) {
+            assert!((w - expected).abs() < 1e-13);
+        }
+    }
+
+    #[test]
+    fn two_actions_agree_with_the_general_form() {
+        let policy = Softmax { features: OneHot { states: 1 }, actions: 2 };
+        let mut at = policy.room();
+        for (x, y) in [(0.0, 0.0), (3.0, -1.0), (-700.0, 700.0), (1e300, 0.0), (5.0, 5.5)] {
+            policy.distribution(&[x, y], &0, &mut at);
+            let mut general = [x, y];
+            softmax(&mut general);
+            for (p, q) in at.iter().zip(general) {
+                assert!((p - q).abs() <= 4.0 * f64::EPSILON * q, "{x} {y}: {p} {q}");
+            }
+        }
+    }
+
+    #[test]
+    fn large_preferences_do_not_overflow() {
+        let policy = Softmax { features: OneHot { states: 1 }, actions: 3 };
+        let mut at = policy.room();
+        policy.distribution(&[1e308, -1e308, 1e308], &0, &mut at);
+        assert_eq!(at, [0.5, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn actions_are_drawn_as_often_as_they_should() {
+        let policy = Softmax { features: OneHot { states: 1 }, actions: 2 };
+        let mut random = Random::new(11, 0);
+        let n = 100_000;
+        let first = (0..n).filter(|_| policy.sample(&vec![0.3, 0.7], &mut random) == 0).count();
+        assert!((first as f64 / f64::from(n) - 0.3).abs() < 5.0 * (0.21 / f64::from(n)).sqrt());
+    }
+}

@@ -1,0 +1,80 @@
+//! Finite decision problems, and what it takes to learn in them off-policy.
+
+mod builder;
+mod continuous;
+mod counterexample;
+mod stream;
+mod task;
+
+pub use builder::{Key, ProblemBuilder, ProblemError};
+pub use continuous::{ContinuousCounterexample, ContinuousStream};
+pub use stream::Stream;
+pub use task::Task;
+
+use crate::theory::order::Lists;
+
+/// One way in which an action can turn out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transition {
+    /// The state it leads to.
+    pub next: usize,
+    /// Its probability.
+    pub probability: f64,
+    /// The reward on the way.
+    pub reward: f64,
+    /// The discount of the transition; 0 where an episode ends.
+    pub gamma: f64,
+}
+
+/// A finite decision problem (S, A, P, r, γ) with a start distribution, written as one that never stops: an
+/// episode ends by a transition with γ = 0 to a start state.
+///
+/// ```
+/// use emphatic::Problem;
+/// let coin = Problem::builder()
+///     .states(["toss"])
+///     .actions(["bet", "pass"])
+///     .start("toss", 1.0)
+///     .end("toss", "bet", 0.5, 1.0)
+///     .end("toss", "bet", 0.5, -1.0)
+///     .end("toss", "pass", 1.0, 0.0)
+///     .build()?;
+/// assert_eq!(coin.transitions(0, 0).len(), 2);
+/// # Ok::<(), emphatic::ProblemError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    pub(crate) states: Vec<String>,
+    pub(crate) actions: Vec<String>,
+    pub(crate) start: Vec<(usize, f64)>,
+    /// A list for each state and action.
+    pub(crate) transitions: Lists<Transition>,
+}
+
+impl Problem {
+    /// A builder for a new problem.
+    pub fn builder() -> ProblemBuilder {
+        ProblemBuilder::default()
+    }
+
+    /// The names of the states.
+    pub fn states(&self) -> &[String] {
+        &self.states
+    }
+
+    /// The names of the actions.
+    pub fn actions(&self) -> &[String] {
+        &self.actions
+    }
+
+    /// The states in which an episode may start, with their probabilities.
+    pub fn start(&self) -> &[(usize, f64)] {
+        &self.start
+    }
+
+    /// How an action may turn out. Both numbers must be in range.
+    #[inline(always)]
+    pub fn transitions(&self, state: usize, action: usize) -> &[Transition] {
+        self.transitions.row(state * self.actions.len() + action)
+    }
+}

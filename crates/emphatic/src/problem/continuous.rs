@@ -1,0 +1,223 @@
+//! The counterexample with one real action.
+
+use super::ProblemError;
+use crate::features::{Features, Table};
+use crate::policy::{DeterministicLinear, DeterministicPolicy, Gaussian, Normal, add_outputs};
+use crate::random::Random;
+use crate::real::Real;
+use crate::step::Step;
+use crate::theory::order::Order;
+use crate::theory::quadrature::SigmoidQuadrature;
+use crate::theory::{ActionSlopes, Bellman, Model};
+use std::sync::Arc;
+
+const NAMES: [&str; 3] = ["S0", "S1", "S2"];
+const BEHAVIOUR: Normal<f64> = Normal { mean: 1.0, standard_deviation: 1.0, slope: 0.0 };
+
+/// The continuous-action counterexample: S0 leads to S2 with probability σ(a) and to S1 otherwise; S1 ends with
+/// reward 2σ(−a), S2 with σ(a). The actor cannot tell S1 from S2. The behaviour is N(1, 1) everywhere.
+#[derive(Clone, Debug)]
+pub struct ContinuousCounterexample {
+    actor: Table,
+    interest: Vec<f64>,
+    stationary: Vec<f64>,
+    order: Arc<Order>,
+    quadrature: SigmoidQuadrature,
+}
+
+impl Default for ContinuousCounterexample {
+    fn default() -> Self {
+        let quadrature = SigmoidQuadrature::default();
+        let [right] = quadrature.expectation(&BEHAVIOUR, |a: f64| [a.sigmoid()]);
+        Self {
+            actor: Table::aliased(&[0, 1, 1]),
+            interest: vec![1.0; 3],
+            // Every episode has two steps: one in S0, one in S1 or S2.
+            stationary: vec![0.5, 0.5 * (1.0 - right), 0.5 * right],
+            order: Arc::new(Order::new(&[vec![1, 2], vec![], vec![]])),
+            quadrature,
+        }
+    }
+}
+
+impl ContinuousCounterexample {
+    /// What the actor sees.
+    pub fn actor(&self) -> &Table {
+        &self.actor
+    }
+
+    /// d_μ.
+    pub fn stationary(&self) -> &[f64] {
+        &self.stationary
+    }
+
+    /// i.
+    pub fn interest(&self) -> &[f64] {
+        &self.interest
+    }
+
+    /// The same with this interest in each state.
+    pub fn with_interest(mut self, interest: [f64; 3]) -> Result<Self, ProblemError> {
+        if let Some(s) = interest.iter().position(|i| !(*i >= 0.0 && *i < f64::INFINITY)) {
+            let what = format!("the interest in '{}'", NAMES[s]);
+            return Err(ProblemError::Number { what, value: interest[s], right: "it must be finite and not negative" });
+        }
+        self.interest = interest.into();
+        Ok(self)
+    }
+
+    /// A Gaussian policy over the actor's features.
+    pub fn gaussian(&self) -> Gaussian<Table> {
+        Gaussian { features: self.actor.clone() }
+    }
+
+    /// A deterministic policy over the actor's features.
+    pub fn deterministic(&self) -> DeterministicLinear<Table> {
+        DeterministicLinear { features: self.actor.clone() }
+    }
+
+    /// Experience of the behaviour without end.
+    pub fn stream(&self, seed: u64, run: u64) -> ContinuousStream<'_> {
+        ContinuousStream { task: self, random: Random::new(seed, run), state: 0, gamma: 0.0 }
+    }
+
+    /// q(s, a).
+    #[inline(always)]
+    pub fn action_value<R: Real>(&self, state: usize, action: R, values: &[R]) -> R {
+        match state {
+            0 => (-action).sigmoid() * values[1] + action.sigmoid() * values[2],
+            1 => R::splat(2.0) * (-action).sigmoid(),
+            _ => action.sigmoid(),
+        }
+    }
+
+    /// The Bellman equation of a state in terms of E[σ(a)] and E[σ(−a)] under the policy.
+    #[inline(always)]
+    fn equation<R: Real>(state: usize, right: R, left: R, out: Bellman<'_, R>) {
+        match state {
+            0 => {
+                out.row.copy_from_slice(&[left, right]);
+                (*out.leak, *out.reward) = (R::zero(), R::zero());
+            }
+            1 => (*out.leak, *out.reward) = (R::one(), R::splat(2.0) * left),
+            _ => (*out.leak, *out.reward) = (R::one(), right),
+        }
+    }
+}
+
+/// What is the same for every kind of policy.
+macro_rules! model_of_three_states {
+    () => {
+        fn order(&self) -> &Arc<Order> {
+            &self.order
+        }
+
+        fn stationary(&self) -> &[f64] {
+            &self.stationary
+        }
+
+        fn interest(&self) -> &[f64] {
+            &self.interest
+        }
+
+        fn state_name(&self, state: usize) -> &str {
+            NAMES[state]
+        }
+    };
+}
+
+impl<F: Features<State = usize>> Model<Gaussian<F>> for ContinuousCounterexample {
+    model_of_three_states!();
+
+    #[inline(always)]
+    fn bellman<R: Real>(&self, _policy: &Gaussian<F>, at: &Normal<R>, state: usize, out: Bellman<'_, R>) {
+        let [right, left] = self.quadrature.expectation(at, |a: R| [a.sigmoid(), (-a).sigmoid()]);
+        Self::equation(state, right, left, out);
+    }
+
+    fn add_gradient<R: Real>(
+        &self,
+        policy: &Gaussian<F>,
+        at: &Normal<R>,
+        state: usize,
+        values: &[R],
+        scale: R,
+        gradient: &mut [R],
+    ) {
+        let c = self.quadrature.expectation(at, |a: R| {
+            let advantage = self.action_value(state, a, values) - values[state];
+            at.score(a).map(|score| score * advantage)
+        });
+        add_outputs(&policy.features, &state, 2, |k| scale * c[k], gradient);
+    }
+}
+
+impl<F: Features<State = usize>> Model<DeterministicLinear<F>> for ContinuousCounterexample {
+    model_of_three_states!();
+
+    #[inline(always)]
+    fn bellman<R: Real>(&self, _policy: &DeterministicLinear<F>, at: &R, state: usize, out: Bellman<'_, R>) {
+        Self::equation(state, at.sigmoid(), (-*at).sigmoid(), out);
+    }
+
+    fn add_gradient<R: Real>(
+        &self,
+        policy: &DeterministicLinear<F>,
+        at: &R,
+        state: usize,
+        values: &[R],
+        scale: R,
+        gradient: &mut [R],
+    ) {
+        let slope = self.action_slope(state, *at, |s| values[s]);
+        policy.add_gradient(&state, at, scale * slope, gradient);
+    }
+}
+
+impl ActionSlopes for ContinuousCounterexample {
+    #[inline(always)]
+    fn action_slope<R: Real>(&self, state: usize, action: R, mut value: impl FnMut(usize) -> R) -> R {
+        let slope = action.sigmoid() * (-action).sigmoid();
+        match state {
+            0 => slope * (value(2) - value(1)),
+            1 => R::splat(-2.0) * slope,
+            _ => slope,
+        }
+    }
+}
+
+/// The steps of the behaviour in the continuous-action counterexample, without end.
+#[derive(Clone, Debug)]
+pub struct ContinuousStream<'a> {
+    task: &'a ContinuousCounterexample,
+    random: Random,
+    state: usize,
+    gamma: f64,
+}
+
+impl Iterator for ContinuousStream<'_> {
+    type Item = Step<usize, f64>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let state = self.state;
+        let action = BEHAVIOUR.mean + BEHAVIOUR.standard_deviation * self.random.normal();
+        let right = action.sigmoid();
+        let (reward, next, gamma_next) = match state {
+            0 => (0.0, if self.random.uniform() < right { 2 } else { 1 }, 1.0),
+            1 => (2.0 * (-action).sigmoid(), 0, 0.0),
+            _ => (right, 0, 0.0),
+        };
+        let step = Step {
+            state,
+            action,
+            mu: action.normal_density(BEHAVIOUR.mean, BEHAVIOUR.standard_deviation),
+            reward,
+            next,
+            gamma: self.gamma,
+            gamma_next,
+            interest: self.task.interest[state],
+        };
+        (self.state, self.gamma) = (next, gamma_next);
+        Some(step)
+    }
+}

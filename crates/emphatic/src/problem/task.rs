@@ -1,0 +1,255 @@
+//! A decision problem as it is learned off-policy.
+
+use super::builder::{check_probability, check_sum};
+use super::{Problem, ProblemError, Stream};
+use crate::features::Table;
+use crate::policy::{FinitePolicy, Softmax};
+use crate::random::Random;
+use crate::real::Real;
+use crate::theory::chain;
+use crate::theory::order::{Lists, Order};
+use crate::theory::{Bellman, Model};
+use std::sync::Arc;
+
+/// A problem with a behaviour policy that generates the experience, the interest in each state, and what the
+/// actor and the critic see of the states. Its stationary distribution d_μ is part of it.
+#[derive(Clone, Debug)]
+pub struct Task {
+    problem: Problem,
+    behaviour: Lists<f64>,
+    interest: Vec<f64>,
+    actor: Table,
+    critic: Table,
+    stationary: Vec<f64>,
+    order: Arc<Order>,
+    /// For each state and action, where it leads and is discounted: (which successor in the order's list, p γ).
+    discounted: Lists<(usize, f64)>,
+    /// For each state and action, Σ p (1 − γ) and Σ p r.
+    leak: Vec<f64>,
+    reward: Vec<f64>,
+}
+
+impl Task {
+    /// A problem with a behaviour: a row for each state, a probability for each action.
+    ///
+    /// Interest is 1 everywhere; actor and critic see the state itself.
+    pub fn new(problem: Problem, behaviour: &[Vec<f64>]) -> Result<Self, ProblemError> {
+        let (n, actions) = (problem.states.len(), problem.actions.len());
+        let behaviour = check_behaviour(&problem, behaviour)?;
+        let stationary = stationary(&problem, &behaviour)?;
+
+        let successors: Vec<Vec<usize>> = (0..n)
+            .map(|s| (0..actions).flat_map(|a| problem.transitions(s, a)).filter(|t| t.gamma > 0.0).map(|t| t.next).collect())
+            .collect();
+        let order = Arc::new(Order::new(&successors));
+        let of_pair = |k: usize| problem.transitions(k / actions, k % actions);
+        let discounted = Lists::new((0..n * actions).map(|k| {
+            let row = order.successors.row(k / actions);
+            let slot = |next: usize| row.partition_point(|&t| t < next);
+            let discounted = of_pair(k).iter().filter(|t| t.gamma > 0.0);
+            discounted.map(|t| (slot(t.next), t.probability * t.gamma)).collect::<Vec<_>>()
+        }));
+        let leak = (0..n * actions).map(|k| of_pair(k).iter().map(|t| t.probability * (1.0 - t.gamma)).sum()).collect();
+        let reward = (0..n * actions).map(|k| of_pair(k).iter().map(|t| t.probability * t.reward).sum()).collect();
+
+        let identity = Table::aliased(&(0..n).collect::<Vec<_>>());
+        Ok(Self {
+            behaviour,
+            interest: vec![1.0; n],
+            actor: identity.clone(),
+            critic: identity,
+            stationary,
+            order,
+            discounted,
+            leak,
+            reward,
+            problem,
+        })
+    }
+
+    /// The same with this interest in each state.
+    pub fn with_interest(mut self, interest: Vec<f64>) -> Result<Self, ProblemError> {
+        check_shape("the interest", interest.len(), self.states())?;
+        if let Some(s) = interest.iter().position(|i| !(*i >= 0.0 && *i < f64::INFINITY)) {
+            let what = format!("the interest in '{}'", self.problem.states[s]);
+            return Err(ProblemError::Number { what, value: interest[s], right: "it must be finite and not negative" });
+        }
+        self.interest = interest;
+        Ok(self)
+    }
+
+    /// The same with these features for the actor.
+    pub fn with_actor(mut self, features: Table) -> Result<Self, ProblemError> {
+        check_shape("the table of the actor's features", features.states(), self.states())?;
+        self.actor = features;
+        Ok(self)
+    }
+
+    /// The same with these features for the critic.
+    pub fn with_critic(mut self, features: Table) -> Result<Self, ProblemError> {
+        check_shape("the table of the critic's features", features.states(), self.states())?;
+        self.critic = features;
+        Ok(self)
+    }
+
+    /// The decision problem.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The number of states.
+    #[inline(always)]
+    pub fn states(&self) -> usize {
+        self.problem.states.len()
+    }
+
+    /// The number of actions.
+    #[inline(always)]
+    pub fn actions(&self) -> usize {
+        self.problem.actions.len()
+    }
+
+    /// μ(·|s).
+    #[inline(always)]
+    pub fn behaviour(&self, state: usize) -> &[f64] {
+        self.behaviour.row(state)
+    }
+
+    /// i, by state.
+    pub fn interest(&self) -> &[f64] {
+        &self.interest
+    }
+
+    /// d_μ, by state: the unique stationary distribution of the chain that the behaviour drives. (The limit of
+    /// P(S_t = s) over time need not exist; the counterexample's chain is periodic.)
+    pub fn stationary(&self) -> &[f64] {
+        &self.stationary
+    }
+
+    /// What the actor sees.
+    pub fn actor(&self) -> &Table {
+        &self.actor
+    }
+
+    /// What the critic sees.
+    pub fn critic(&self) -> &Table {
+        &self.critic
+    }
+
+    /// Experience of the behaviour without end, the same for the same seed and run on every machine.
+    pub fn stream(&self, seed: u64, run: u64) -> Stream<'_> {
+        Stream::new(self, Random::new(seed, run))
+    }
+
+    /// A softmax policy over the actor's features.
+    pub fn softmax(&self) -> Softmax<Table> {
+        Softmax { features: self.actor.clone(), actions: self.actions() }
+    }
+
+    /// q(s, a) = Σ p (r + γ v(s′)), given v.
+    #[inline(always)]
+    pub fn action_value<R: Real>(&self, state: usize, action: usize, mut value: impl FnMut(usize) -> R) -> R {
+        let k = state * self.actions() + action;
+        let successors = self.order.successors.row(state);
+        let mut q = R::splat(self.reward[k]);
+        for &(slot, weight) in self.discounted.row(k) {
+            q += R::splat(weight) * value(successors[slot]);
+        }
+        q
+    }
+}
+
+impl<P: FinitePolicy<State = usize>> Model<P> for Task {
+    fn order(&self) -> &Arc<Order> {
+        &self.order
+    }
+
+    fn stationary(&self) -> &[f64] {
+        &self.stationary
+    }
+
+    fn interest(&self) -> &[f64] {
+        &self.interest
+    }
+
+    fn state_name(&self, state: usize) -> &str {
+        &self.problem.states[state]
+    }
+
+    fn check(&self, policy: &P) -> Result<(), ProblemError> {
+        if policy.actions() == self.actions() {
+            return Ok(());
+        }
+        Err(ProblemError::Actions { got: policy.actions(), right: self.actions() })
+    }
+
+    #[inline(always)]
+    fn bellman<R: Real>(&self, policy: &P, at: &P::Distribution<R>, state: usize, out: Bellman<'_, R>) {
+        out.row.fill(R::zero());
+        *out.leak = R::zero();
+        *out.reward = R::zero();
+        for a in 0..self.actions() {
+            let k = state * self.actions() + a;
+            let pi = policy.probability(at, a);
+            for &(slot, weight) in self.discounted.row(k) {
+                out.row[slot] += pi * R::splat(weight);
+            }
+            *out.leak += pi * R::splat(self.leak[k]);
+            *out.reward += pi * R::splat(self.reward[k]);
+        }
+    }
+
+    fn add_gradient<R: Real>(
+        &self,
+        policy: &P,
+        at: &P::Distribution<R>,
+        state: usize,
+        values: &[R],
+        scale: R,
+        gradient: &mut [R],
+    ) {
+        // ∂π = π ∇ ln π. A state's value as the baseline changes nothing in exact arithmetic and loses fewer digits.
+        for a in 0..self.actions() {
+            let advantage = self.action_value(state, a, |s| values[s]) - values[state];
+            policy.add_score(&state, at, a, scale * policy.probability(at, a) * advantage, gradient);
+        }
+    }
+}
+
+fn check_shape(what: &str, got: usize, right: usize) -> Result<(), ProblemError> {
+    if got == right { Ok(()) } else { Err(ProblemError::Shape { what: what.to_owned(), got, right }) }
+}
+
+fn check_behaviour(problem: &Problem, behaviour: &[Vec<f64>]) -> Result<Lists<f64>, ProblemError> {
+    check_shape("the behaviour", behaviour.len(), problem.states.len())?;
+    let mut rows = Vec::with_capacity(behaviour.len());
+    for (state, row) in problem.states.iter().zip(behaviour) {
+        check_shape(&format!("the behaviour in '{state}'"), row.len(), problem.actions.len())?;
+        for (action, &p) in problem.actions.iter().zip(row) {
+            check_probability(p, || format!("the behaviour's probability of '{action}' in '{state}'"))?;
+        }
+        let sum = check_sum(row.iter().copied(), || format!("the behaviour's probabilities in '{state}'"))?;
+        rows.push(row.iter().map(|p| p / sum).collect::<Vec<_>>());
+    }
+    Ok(Lists::new(rows))
+}
+
+fn stationary(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<f64>, ProblemError> {
+    let n = problem.states.len();
+    let taken = |s: usize| {
+        let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
+        possible.flat_map(move |(a, mu)| problem.transitions(s, a).iter().map(move |t| (t.next, mu * t.probability)))
+    };
+    let successors: Vec<Vec<usize>> = (0..n).map(|s| taken(s).map(|(t, _)| t).collect()).collect();
+    let order = Order::new(&successors);
+    let mut probability = vec![0.0; order.successors.len()];
+    for s in 0..n {
+        let row = order.successors.row(s);
+        let first = order.successors.range(s).start;
+        for (next, p) in taken(s) {
+            probability[first + row.partition_point(|&t| t < next)] += p;
+        }
+    }
+    chain::stationary(&order, &probability)
+        .map_err(|(a, b)| ProblemError::Stationary(problem.states[a].clone(), problem.states[b].clone()))
+}

@@ -1,0 +1,235 @@
+//! Several numbers side by side.
+
+use super::{Real, elementary};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// `N` numbers side by side, one for each of `N` learners.
+///
+/// Every operation treats each lane as `f64` would, to the bit. The loops below have a constant length and
+/// no branches, so the compiler turns them into the vector instructions of the instruction set at hand
+/// (see [`Isa`](crate::Isa)).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(32))]
+pub struct Lanes<const N: usize>(pub [f64; N]);
+
+impl<const N: usize> Lanes<N> {
+    #[inline(always)]
+    fn map(self, f: impl Fn(f64) -> f64) -> Self {
+        let mut out = [0.0; N];
+        for k in 0..N {
+            out[k] = f(self.0[k]);
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        let mut out = [0.0; N];
+        for k in 0..N {
+            out[k] = f(self.0[k], other.0[k]);
+        }
+        Self(out)
+    }
+}
+
+impl<const N: usize> Default for Lanes<N> {
+    fn default() -> Self {
+        Self([0.0; N])
+    }
+}
+
+macro_rules! lanewise {
+    ($trait:ident $method:ident, $assign:ident $assign_method:ident, $op:tt) => {
+        impl<const N: usize> $trait for Lanes<N> {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                self.zip(other, |a, b| a $op b)
+            }
+        }
+        impl<const N: usize> $assign for Lanes<N> {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: Self) {
+                *self = *self $op other;
+            }
+        }
+    };
+}
+lanewise!(Add add, AddAssign add_assign, +);
+lanewise!(Sub sub, SubAssign sub_assign, -);
+lanewise!(Mul mul, MulAssign mul_assign, *);
+
+impl<const N: usize> Div for Lanes<N> {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
+    }
+}
+
+impl<const N: usize> Neg for Lanes<N> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.map(|a| -a)
+    }
+}
+
+impl<const N: usize> Real for Lanes<N> {
+    const LANES: usize = N;
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        Self([x; N])
+    }
+
+    #[inline(always)]
+    fn from_lanes(mut lane: impl FnMut(usize) -> f64) -> Self {
+        let mut out = [0.0; N];
+        for (k, x) in out.iter_mut().enumerate() {
+            *x = lane(k);
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    fn lane(self, lane: usize) -> f64 {
+        self.0[lane]
+    }
+
+    #[inline(always)]
+    fn if_less(self, other: Self, then: Self, otherwise: Self) -> Self {
+        let mut out = [0.0; N];
+        for k in 0..N {
+            out[k] = if self.0[k] < other.0[k] { then.0[k] } else { otherwise.0[k] };
+        }
+        Self(out)
+    }
+
+    #[inline(always)]
+    fn all_finite(self) -> bool {
+        // Integer "or" may be reordered, so this reduction is vectorised; a sum of floats would not be.
+        const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+        let mut bad = 0;
+        for k in 0..N {
+            bad |= u64::from(self.0[k].to_bits() & EXPONENT == EXPONENT);
+        }
+        bad == 0
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        self.map(f64::sqrt)
+    }
+
+    #[inline(always)]
+    fn exp(self) -> Self {
+        self.map(elementary::exp)
+    }
+
+    #[inline(always)]
+    fn ln(self) -> Self {
+        self.map(elementary::ln)
+    }
+
+    #[inline(always)]
+    fn sigmoid(self) -> Self {
+        self.map(elementary::sigmoid)
+    }
+
+    #[inline(always)]
+    fn softplus(self) -> Self {
+        self.map(elementary::softplus)
+    }
+
+    #[inline(always)]
+    fn normal_density(self, mean: Self, standard_deviation: Self) -> Self {
+        let mut out = [0.0; N];
+        for k in 0..N {
+            out[k] = elementary::normal_density(self.0[k], mean.0[k], standard_deviation.0[k]);
+        }
+        Self(out)
+    }
+}
+
+// serde implements arrays only up to a fixed length, so lanes are written as a tuple of N numbers by hand.
+impl<const N: usize> Serialize for Lanes<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut tuple = serializer.serialize_tuple(N)?;
+        for x in &self.0 {
+            tuple.serialize_element(x)?;
+        }
+        tuple.end()
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for Lanes<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Numbers<const N: usize>;
+
+        impl<'de, const N: usize> Visitor<'de> for Numbers<N> {
+            type Value = Lanes<N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                write!(f, "{N} numbers, one for each lane")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Lanes<N>, A::Error> {
+                let mut out = [0.0; N];
+                for (k, x) in out.iter_mut().enumerate() {
+                    *x = seq.next_element()?.ok_or_else(|| A::Error::invalid_length(k, &self))?;
+                }
+                Ok(Lanes(out))
+            }
+        }
+
+        deserializer.deserialize_tuple(N, Numbers::<N>)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_do_what_f64_does() {
+        let a = Lanes([1.5, -2.0, f64::NAN, f64::INFINITY]);
+        let b = Lanes([0.5, 3.0, 1.0, 2.0]);
+        let same = |x: Lanes<4>, f: fn(f64, f64) -> f64| {
+            for k in 0..4 {
+                assert_eq!(x.0[k].to_bits(), f(a.0[k], b.0[k]).to_bits());
+            }
+        };
+        same(a + b, |x, y| x + y);
+        same(a - b, |x, y| x - y);
+        same(a * b, |x, y| x * y);
+        same(a / b, |x, y| x / y);
+        same(a.larger(b), Real::larger);
+        same(a.if_less(b, a, b), |x, y| if x < y { x } else { y });
+    }
+
+    #[test]
+    fn one_bad_lane_is_seen() {
+        assert!(Lanes([f64::MAX, 0.0, -1.0, f64::MIN_POSITIVE]).all_finite());
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for k in 0..4 {
+                let mut x = Lanes([1.0; 4]);
+                x.0[k] = bad;
+                assert!(!x.all_finite());
+            }
+        }
+    }
+
+    #[test]
+    fn saved_lanes_keep_every_bit() {
+        let x = Lanes([0.1, -0.0, f64::INFINITY, 5e-324]);
+        let bytes = postcard::to_allocvec(&x).unwrap();
+        let back: Lanes<4> = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(x.0.map(f64::to_bits), back.0.map(f64::to_bits));
+        assert!(postcard::from_bytes::<Lanes<8>>(&bytes).is_err());
+    }
+}

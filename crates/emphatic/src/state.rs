@@ -1,0 +1,64 @@
+//! Saving and restoring, and checking settings.
+
+use crate::real::Real;
+use serde::{Serialize, de::DeserializeOwned};
+use thiserror::Error;
+
+/// Something whose whole changing state can be taken out and put back.
+pub trait Stateful {
+    /// The state: plain data.
+    type State: Clone + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned;
+
+    /// A copy of the state.
+    fn state(&self) -> Self::State;
+
+    /// Puts a state back. What follows is, to the bit, what would have followed where it was taken.
+    fn restore(&mut self, state: Self::State) -> Result<(), RestoreError>;
+}
+
+/// A state that does not fit where it is put.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the saved state has {got} {what}; this learner has {right}")]
+pub struct RestoreError {
+    /// What there is another number of.
+    pub what: &'static str,
+    /// How many were saved.
+    pub got: usize,
+    /// How many there must be.
+    pub right: usize,
+}
+
+pub(crate) fn check_len<T>(what: &'static str, saved: &[T], own: &[T]) -> Result<(), RestoreError> {
+    if saved.len() == own.len() { Ok(()) } else { Err(RestoreError { what, got: saved.len(), right: own.len() }) }
+}
+
+/// A setting out of its range.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{name} is {value} (lane {lane}); {right}")]
+pub struct SettingError {
+    /// Which setting.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// In which lane.
+    pub lane: usize,
+    /// What would be right.
+    pub right: &'static str,
+}
+
+/// Refuses what is not a step-size.
+pub(crate) fn check_step_size<R: Real>(name: &'static str, x: R) -> Result<(), SettingError> {
+    check(name, x, |x| x >= 0.0 && x < f64::INFINITY, "a step-size is finite and not negative")
+}
+
+/// Refuses what does not lie between 0 and 1.
+pub(crate) fn check_fraction<R: Real>(name: &'static str, x: R) -> Result<(), SettingError> {
+    check(name, x, |x| (0.0..=1.0).contains(&x), "it must lie between 0 and 1")
+}
+
+fn check<R: Real>(name: &'static str, x: R, good: fn(f64) -> bool, right: &'static str) -> Result<(), SettingError> {
+    match (0..R::LANES).find(|&lane| !good(x.lane(lane))) {
+        Some(lane) => Err(SettingError { name, value: x.lane(lane), lane, right }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,108 @@
+//! One step of experience.
+
+use crate::features::FeatureError;
+use std::borrow::Borrow;
+use thiserror::Error;
+
+/// One step of experience: in S_t the behaviour took A_t, which led to S_{t+1}.
+///
+/// All learners and all lanes share it. An episode ends by `gamma_next = 0`; `next` is not looked at then.
+/// The first step of an episode has `gamma = 0`, also after a time limit: there `gamma_next` of the last step
+/// stays what it was, so the value is bootstrapped, but the traces start afresh.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step<S, A> {
+    /// What was seen of S_t: a state's number, a feature vector, a list of active features.
+    pub state: S,
+    /// A_t.
+    pub action: A,
+    /// μ(A_t | S_t): the probability or density with which the behaviour took the action.
+    pub mu: f64,
+    /// R_{t+1}.
+    pub reward: f64,
+    /// What was seen of S_{t+1}.
+    pub next: S,
+    /// γ_t: the discount of the transition into S_t.
+    pub gamma: f64,
+    /// γ_{t+1}: the discount of the transition out of S_t.
+    pub gamma_next: f64,
+    /// i(S_t).
+    pub interest: f64,
+}
+
+/// A step that no learner can learn from.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum StepError {
+    /// The behaviour cannot have taken this action.
+    #[error("mu, the behaviour's probability of the action taken, is {0}; it must be positive and finite")]
+    Mu(f64),
+    /// Not a reward.
+    #[error("the reward is {0}; it must be finite")]
+    Reward(f64),
+    /// Not a discount.
+    #[error("{name} is {value}; a discount lies between 0 and 1")]
+    Gamma {
+        /// `gamma` or `gamma_next`.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Not an interest.
+    #[error("the interest is {0}; it must be finite and not negative")]
+    Interest(f64),
+    /// An action that the policy does not have.
+    #[error("action {action} does not exist: there are {actions} actions, numbered from 0")]
+    Action {
+        /// The action taken.
+        action: usize,
+        /// How many there are.
+        actions: usize,
+    },
+    /// An action that is not a number.
+    #[error("the action is {0}; it must be finite")]
+    RealAction(f64),
+    /// A state that the features cannot describe.
+    #[error(transparent)]
+    Features(#[from] FeatureError),
+}
+
+impl<S, A: Copy> Step<S, A> {
+    /// The same step with its states borrowed in the form in which features see them.
+    #[inline(always)]
+    pub fn view<O: ?Sized>(&self) -> Step<&O, A>
+    where
+        S: Borrow<O>,
+    {
+        Step {
+            state: self.state.borrow(),
+            action: self.action,
+            mu: self.mu,
+            reward: self.reward,
+            next: self.next.borrow(),
+            gamma: self.gamma,
+            gamma_next: self.gamma_next,
+            interest: self.interest,
+        }
+    }
+
+    /// Whether the numbers are what their names say.
+    #[inline(always)]
+    pub fn check(&self) -> Result<(), StepError> {
+        let is_discount = |x: f64| (0.0..=1.0).contains(&x);
+        if !(self.mu > 0.0 && self.mu < f64::INFINITY) {
+            return Err(StepError::Mu(self.mu));
+        }
+        if !self.reward.is_finite() {
+            return Err(StepError::Reward(self.reward));
+        }
+        if !is_discount(self.gamma) {
+            return Err(StepError::Gamma { name: "gamma", value: self.gamma });
+        }
+        if !is_discount(self.gamma_next) {
+            return Err(StepError::Gamma { name: "gamma_next", value: self.gamma_next });
+        }
+        if !(self.interest >= 0.0 && self.interest < f64::INFINITY) {
+            return Err(StepError::Interest(self.interest));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! Expectations under a Gaussian, by Gauss–Hermite quadrature.
+
+use crate::policy::Normal;
+use crate::real::{Real, elementary};
+
+/// Nodes and weights for the standard normal distribution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GaussHermite {
+    nodes: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl GaussHermite {
+    /// The rule with `order` nodes (an even number), without those whose weight is below the rounding of the sum.
+    pub fn new(order: usize) -> Self {
+        let n = order as f64;
+        let (mut roots, mut weights) = (Vec::new(), Vec::new());
+        // Roots of the Hermite function from the middle outwards: each is guessed from the local spacing.
+        let spacing = |x: f64| std::f64::consts::PI / (2.0 * n + 1.0 - x * x).sqrt();
+        let mut guess = spacing(0.0) / 2.0;
+        while roots.len() < order / 2 {
+            let mut x = guess;
+            for _ in 0..20 {
+                let (here, before) = hermite_functions(order, x);
+                let newton = here / ((2.0 * n).sqrt() * before - x * here);
+                x -= newton;
+                if newton.abs() < 1e-15 * (1.0 + x) {
+                    break;
+                }
+            }
+            let before = hermite_functions(order, x).1;
+            let weight = elementary::exp(-x * x) / (n * before * before);
+            if weight < 1e-19 {
+                break;
+            }
+            roots.push(x);
+            weights.push(weight);
+            guess = x + spacing(x);
+        }
+        let total = 2.0 * weights.iter().sum::<f64>();
+        let both = |half: &[f64], sign: f64| -> Vec<f64> {
+            half.iter().rev().map(|x| sign * x).chain(half.iter().copied()).collect()
+        };
+        let scaled: Vec<f64> = roots.iter().map(|x| x * std::f64::consts::SQRT_2).collect();
+        let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
+        Self { nodes: both(&scaled, -1.0), weights: both(&shares, 1.0) }
+    }
+
+    /// E[f(mean + sd · Z)] for several f at once.
+    #[inline(always)]
+    pub fn expectation<R: Real, const K: usize>(&self, at: &Normal<R>, f: impl Fn(R) -> [R; K]) -> [R; K] {
+        let mut sums = [R::zero(); K];
+        for (&z, &weight) in self.nodes.iter().zip(&self.weights) {
+            let values = f(at.mean + at.standard_deviation * R::splat(z));
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum += R::splat(weight) * value;
+            }
+        }
+        sums
+    }
+}
+
+/// ψ_n(x) and ψ_{n−1}(x), the orthonormal Hermite functions.
+fn hermite_functions(n: usize, x: f64) -> (f64, f64) {
+    let mut before = 0.0;
+    let mut here = elementary::exp(-0.5 * x * x) * std::f64::consts::PI.sqrt().sqrt().recip();
+    for k in 0..n {
+        let k = k as f64;
+        (before, here) = (here, x * (2.0 / (k + 1.0)).sqrt() * here - (k / (k + 1.0)).sqrt() * before);
+    }
+    (here, before)
+}
+
+/// Gauss–Hermite rules for functions like the logistic sigmoid, whose poles lie π from the real line.
+///
+/// The wider the Gaussian, the nearer the poles come in units of its deviation, and the more nodes it takes.
+/// Each lane uses the rule for its own deviation, so what it gives does not depend on its neighbours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SigmoidQuadrature {
+    /// Rules, each for deviations above the bound beside it.
+    rules: Vec<(f64, GaussHermite)>,
+}
+
+impl Default for SigmoidQuadrature {
+    fn default() -> Self {
+        let rules = [(0.0, 32), (1.0, 128), (2.5, 512), (5.0, 2048)];
+        Self { rules: rules.map(|(above, order)| (above, GaussHermite::new(order))).into() }
+    }
+}
+
+impl SigmoidQuadrature {
+    /// E[f(a)] under the Gaussian, for several f at once.
+    #[inline(always)]
+    pub fn expectation<R: Real, const K: usize>(&self, at: &Normal<R>, f: impl Fn(R) -> [R; K]) -> [R; K] {
+        let deviation = at.standard_deviation;
+        let mut out = [R::zero(); K];
+        for (above, rule) in &self.rules {
+            let within = *above == 0.0 || (0..R::LANES).any(|k| deviation.lane(k) > *above);
+            if within {
+                let values = rule.expectation(at, &f);
+                for (out, value) in out.iter_mut().zip(values) {
+                    *out = R::splat(*above).if_less(deviation, value, *out);
+                }
+            }
+        }
+        out
+    }
+}

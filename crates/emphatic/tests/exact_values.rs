@@ -1,0 +1,71 @@
+//! The exact values of the paper's problems, and the closed forms of the three-state one.
+
+use emphatic::theory::{best_attainable, limit};
+use emphatic::{ContinuousCounterexample, Exact, Task};
+
+fn near(got: f64, expected: f64, tolerance: f64) {
+    assert!((got - expected).abs() <= tolerance, "got {got}, expected {expected}");
+}
+
+#[test]
+fn stationary_distributions() {
+    assert_eq!(Task::counterexample().stationary(), [0.5, 0.125, 0.375]);
+    let eleven =
+        [0.18168, 0.06006, 0.18018, 0.01952, 0.17568, 0.00601, 0.16216, 0.00150, 0.12162, 0.00038, 0.09122];
+    for (d, expected) in Task::long_counterexample(5).stationary().iter().zip(eleven) {
+        near(*d, expected, 5e-6);
+    }
+    for (d, expected) in ContinuousCounterexample::default().stationary().iter().zip([0.5, 0.151633, 0.348367]) {
+        near(*d, expected, 5e-7);
+    }
+}
+
+#[test]
+fn best_attainable_objectives() {
+    let three = Task::counterexample();
+    near(best_attainable(&three, &three.softmax(), 4, 1).unwrap().objective, 1.25, 1e-8);
+    let eleven = Task::long_counterexample(5);
+    near(best_attainable(&eleven, &eleven.softmax(), 4, 1).unwrap().objective, 1.817568, 5e-7);
+    let continuous = ContinuousCounterexample::default();
+    near(best_attainable(&continuous, &continuous.deterministic(), 4, 1).unwrap().objective, 1.303265, 5e-7);
+    near(best_attainable(&continuous, &continuous.gaussian(), 4, 1).unwrap().objective, 1.303265, 5e-7);
+}
+
+#[test]
+fn limits_of_the_semi_gradient() {
+    let three = Task::counterexample();
+    near(limit(&three, &three.softmax(), &[0.0; 4], 0.0).unwrap().objective, 0.875, 1e-8);
+    let eleven = Task::long_counterexample(5);
+    near(limit(&eleven, &eleven.softmax(), &[0.0; 20], 0.0).unwrap().objective, 0.999625, 5e-7);
+    let continuous = ContinuousCounterexample::default();
+    near(limit(&continuous, &continuous.deterministic(), &[0.0; 2], 0.0).unwrap().objective, 0.848367, 5e-7);
+    near(limit(&continuous, &continuous.gaussian(), &[0.0; 4], 0.0).unwrap().objective, 0.848367, 5e-7);
+}
+
+#[test]
+fn closed_forms_of_the_three_state_problem() {
+    let task = Task::counterexample();
+    let policy = task.softmax();
+    for (x, y) in [(0.0, 0.0), (1.3, -0.4), (-2.0, 0.7), (0.2, 3.0), (-1.0, -2.5)] {
+        let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+        let (q, p) = (sigmoid(x), sigmoid(y));
+        let weights = [x, 0.0, y, 0.0];
+        let exact = Exact::new(&task, &policy, &weights).unwrap();
+        let v = [2.0 * p * q + (1.0 - q) * (1.0 - p), 2.0 * p, 1.0 - p];
+        let m = [0.5, 0.125 + 0.5 * q, 0.375 + 0.5 * (1.0 - q)];
+        for s in 0..3 {
+            near(exact.values()[s], v[s], 1e-14);
+            near(exact.emphatic_weighting(1.0)[s], m[s], 1e-14);
+        }
+        near(exact.objective(), 0.5 * v[0] + 0.125 * v[1] + 0.375 * v[2], 1e-14);
+        for lambda_a in [0.0, 0.25, 0.5, 1.0] {
+            let gradient = exact.gradient(lambda_a);
+            let sign_q = 3.0 * p - 1.0;
+            let sign_p = -0.125 + lambda_a * (1.5 * q - 0.5);
+            assert!(gradient[0] * sign_q > 0.0 && gradient[2] * sign_p > 0.0, "{x} {y} {lambda_a} {gradient:?}");
+            near(gradient[0], 0.5 * q * (1.0 - q) * sign_q, 1e-14);
+            near(gradient[2], p * (1.0 - p) * sign_p, 1e-14);
+            near(gradient[0] + gradient[1], 0.0, 1e-15);
+        }
+    }
+}
