@@ -10,7 +10,7 @@ import fig3
 
 # Settings learn in blocks whose weights stay in the first-level cache, all settings of a
 # block at each step, so that the arithmetic is done in SIMD lanes. One setting at a time
-# with its weights in registers was more than twice as slow.
+# with its weights in registers took about twice as long.
 BLOCK = 128
 
 
@@ -32,6 +32,7 @@ def ace(settings, state, action, mu, reward, next_state, gamma, gamma_next, inte
         x[:] = 0.0
         x[:5, :n] = settings[start : start + n].T
         x[15] = 1.0
+
         for t in range(state.size):
             s, a, s2 = state[t], action[t], next_state[t]
             m, r, g, gn, i = mu[t], reward[t], gamma[t], gamma_next[t], interest[t]
@@ -86,6 +87,7 @@ def ace(settings, state, action, mu, reward, next_state, gamma, gamma_next, inte
             for k in range(BLOCK):
                 taken[k] += z[k] * (1.0 - pi_taken[k])
                 other[k] -= z[k] * pi_other[k]
+
         for k in range(n):
             for j in range(4):
                 theta_out[start + k, j] = theta[j // 2, j % 2, k]

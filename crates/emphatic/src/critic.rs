@@ -62,7 +62,14 @@ pub trait ActionCritic<R: Real, P: FinitePolicy>: Stateful {
     /// Learns from the step, given the policy's weights before its update. Gives the sum of the weights it changed.
     ///
     /// `room` is for the policy's distribution in another state, should the critic need it.
-    fn learn(&mut self, step: &StepOf<P>, policy: &P, weights: &[R], room: &mut P::Distribution<R>, rho: R) -> R;
+    fn learn(
+        &mut self,
+        step: &StepOf<P>,
+        policy: &P,
+        weights: &[R],
+        room: &mut P::Distribution<R>,
+        rho: R,
+    ) -> R;
 
     /// Takes up that the policy changed by an update in `state`, or altogether.
     #[inline(always)]

@@ -134,7 +134,13 @@ impl<R: Real, P: Policy> Actor<R, P> {
     fn new(policy: P, alpha: R) -> Result<Self, SettingError> {
         check_step_size("alpha", alpha)?;
         let alpha = alpha / R::splat(policy.most_active() as f64);
-        Ok(Self { weights: vec![R::zero(); policy.len()], alpha, at: policy.room(), watch: Watch::default(), policy })
+        Ok(Self {
+            weights: vec![R::zero(); policy.len()],
+            alpha,
+            at: policy.room(),
+            watch: Watch::default(),
+            policy,
+        })
     }
 
     /// The form of the policy.
@@ -158,7 +164,13 @@ impl<R: Real, P: Policy> Actor<R, P> {
     /// The state of a learner with this actor.
     fn state<C, E>(&self, critic: C, emphasis: E) -> LearnerState<R, C, E> {
         let Watch { steps, diverged, .. } = &self.watch;
-        LearnerState { weights: self.weights.clone(), steps: *steps, diverged: diverged.clone(), critic, emphasis }
+        LearnerState {
+            weights: self.weights.clone(),
+            steps: *steps,
+            diverged: diverged.clone(),
+            critic,
+            emphasis,
+        }
     }
 
     /// Takes the actor's share of a state; gives back the critic's and the emphasis's.
@@ -178,7 +190,9 @@ impl<R: Real, P: Policy> Actor<R, P> {
 
 /// The whole state of a learner: plain data, for any format that serde knows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "R: Real, C: Serialize + serde::de::DeserializeOwned, E: Serialize + serde::de::DeserializeOwned")]
+#[serde(
+    bound = "R: Real, C: Serialize + serde::de::DeserializeOwned, E: Serialize + serde::de::DeserializeOwned"
+)]
 pub struct LearnerState<R, C, E> {
     weights: Vec<R>,
     steps: u64,

@@ -19,10 +19,12 @@ pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis, RatioFree};
 pub use features::{Active, Dense, FeatureError, Features, OneHot, Table};
 pub use isa::{Isa, Kernel};
 pub use learner::{
-    ActorCritic, AllActions, DeterministicActorCritic, Diverged, Learner, Update, ace, dpg, off_pac, true_ace, true_dpge,
+    ActorCritic, AllActions, DeterministicActorCritic, Diverged, Learner, Update, ace, dpg, off_pac,
+    true_ace, true_dpge,
 };
 pub use policy::{
-    DeterministicLinear, DeterministicPolicy, FinitePolicy, Gaussian, Normal, Policy, Softmax, StochasticPolicy,
+    DeterministicLinear, DeterministicPolicy, FinitePolicy, Gaussian, Normal, Policy, Softmax,
+    StochasticPolicy,
 };
 pub use problem::{ContinuousCounterexample, Problem, ProblemBuilder, ProblemError, Task, Transition};
 pub use random::Random;

@@ -74,7 +74,10 @@ mod tests {
         let mut random = Random::new(1, 2);
         let first: Vec<u64> = (0..3).map(|_| random.0.next_u64()).collect();
         // From an implementation of SplitMix64 and xoshiro256++ in another language.
-        assert_eq!(first, [1_045_685_036_293_475_619, 16_099_683_541_247_759_195, 12_113_280_096_560_378_659]);
+        assert_eq!(
+            first,
+            [1_045_685_036_293_475_619, 16_099_683_541_247_759_195, 12_113_280_096_560_378_659]
+        );
     }
 
     #[test]

@@ -29,7 +29,11 @@ pub struct RestoreError {
 }
 
 pub(crate) fn check_len<T>(what: &'static str, saved: &[T], own: &[T]) -> Result<(), RestoreError> {
-    if saved.len() == own.len() { Ok(()) } else { Err(RestoreError { what, got: saved.len(), right: own.len() }) }
+    if saved.len() == own.len() {
+        Ok(())
+    } else {
+        Err(RestoreError { what, got: saved.len(), right: own.len() })
+    }
 }
 
 /// A setting out of its range.
@@ -56,7 +60,12 @@ pub(crate) fn check_fraction<R: Real>(name: &'static str, x: R) -> Result<(), Se
     check(name, x, |x| (0.0..=1.0).contains(&x), "it must lie between 0 and 1")
 }
 
-fn check<R: Real>(name: &'static str, x: R, good: fn(f64) -> bool, right: &'static str) -> Result<(), SettingError> {
+fn check<R: Real>(
+    name: &'static str,
+    x: R,
+    good: fn(f64) -> bool,
+    right: &'static str,
+) -> Result<(), SettingError> {
     match (0..R::LANES).find(|&lane| !good(x.lane(lane))) {
         Some(lane) => Err(SettingError { name, value: x.lane(lane), lane, right }),
         None => Ok(()),

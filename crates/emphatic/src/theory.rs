@@ -158,7 +158,8 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
     /// λ_a = 1 gives the emphatic weighting m, λ_a = 0 gives d_μ · i.
     pub fn emphatic_weighting(&self, lambda_a: f64) -> Vec<R> {
         let interests = self.stationary().iter().zip(self.model.interest());
-        let mix = |((d, i), m): ((&f64, &f64), &R)| R::splat((1.0 - lambda_a) * d * i) + R::splat(lambda_a) * *m;
+        let mix =
+            |((d, i), m): ((&f64, &f64), &R)| R::splat((1.0 - lambda_a) * d * i) + R::splat(lambda_a) * *m;
         interests.zip(&self.weighting).map(mix).collect()
     }
 
@@ -215,7 +216,10 @@ fn check_weights<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), Pr
 }
 
 /// Whether the policy can act in every state of the model.
-pub(crate) fn check_policy<P: Policy<State = usize>, M: Model<P>>(model: &M, policy: &P) -> Result<(), ProblemError> {
+pub(crate) fn check_policy<P: Policy<State = usize>, M: Model<P>>(
+    model: &M,
+    policy: &P,
+) -> Result<(), ProblemError> {
     model.check(policy)?;
     (0..model.order().states()).try_for_each(|s| policy.check_state(&s)).map_err(Into::into)
 }

@@ -44,7 +44,14 @@ pub struct GqState<R> {
 
 impl<R: Real, F: Features, V> ActionValues<R, F, V> {
     /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
-    pub fn new(features: F, actions: usize, alpha: R, alpha_h: R, lambda: R, baseline: V) -> Result<Self, SettingError> {
+    pub fn new(
+        features: F,
+        actions: usize,
+        alpha: R,
+        alpha_h: R,
+        lambda: R,
+        baseline: V,
+    ) -> Result<Self, SettingError> {
         check_step_size("alpha of the action-values", alpha)?;
         check_step_size("alpha_h", alpha_h)?;
         check_fraction("lambda", lambda)?;
@@ -94,7 +101,14 @@ where
     }
 
     #[inline(always)]
-    fn learn(&mut self, step: &StepOf<P>, policy: &P, weights: &[R], room: &mut P::Distribution<R>, rho: R) -> R {
+    fn learn(
+        &mut self,
+        step: &StepOf<P>,
+        policy: &P,
+        weights: &[R],
+        room: &mut P::Distribution<R>,
+        rho: R,
+    ) -> R {
         let delta_v = self.baseline.delta(step);
         let sum = self.baseline.learn(step, rho, delta_v);
         sum + self.learn_q(step, policy, weights, room, rho)

@@ -1,6 +1,6 @@
 //! The first branch of Algorithm 1: the actor learns from δ.
 
-use super::{Actor, ActionOf, Learner, LearnerState, SeenBy, Update, common_to_learners};
+use super::{ActionOf, Actor, Learner, LearnerState, SeenBy, Update, common_to_learners};
 use crate::critic::Critic;
 use crate::emphasis::Emphasis;
 use crate::policy::StochasticPolicy;
@@ -46,7 +46,10 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> Learner f
     type Policy = P;
 
     #[inline(always)]
-    fn step<S: Borrow<SeenBy<Self>>>(&mut self, step: &Step<S, ActionOf<Self>>) -> Result<Update<R>, StepError> {
+    fn step<S: Borrow<SeenBy<Self>>>(
+        &mut self,
+        step: &Step<S, ActionOf<Self>>,
+    ) -> Result<Update<R>, StepError> {
         let step = &step.view();
         let Self { actor, critic, emphasis } = self;
         critic.check_state(step.state)?;

@@ -1,6 +1,6 @@
 //! The second branch of Algorithm 1: the actor compares all actions, or some of them.
 
-use super::{Actor, ActionOf, Learner, LearnerState, SeenBy, Update, common_to_learners};
+use super::{ActionOf, Actor, Learner, LearnerState, SeenBy, Update, common_to_learners};
 use crate::critic::ActionCritic;
 use crate::emphasis::Emphasis;
 use crate::policy::FinitePolicy;
@@ -85,7 +85,10 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Learner
     type Policy = P;
 
     #[inline(always)]
-    fn step<S: Borrow<SeenBy<Self>>>(&mut self, step: &Step<S, ActionOf<Self>>) -> Result<Update<R>, StepError> {
+    fn step<S: Borrow<SeenBy<Self>>>(
+        &mut self,
+        step: &Step<S, ActionOf<Self>>,
+    ) -> Result<Update<R>, StepError> {
         let step = &step.view();
         self.critic.check_state(step.state)?;
         self.emphasis.check_state(step.state)?;
@@ -118,7 +121,11 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Statefu
     type State = (LearnerState<R, C::State, E::State>, Vec<usize>, Random);
 
     fn state(&self) -> Self::State {
-        (self.actor.state(self.critic.state(), self.emphasis.state()), self.drawn.clone(), self.random.clone())
+        (
+            self.actor.state(self.critic.state(), self.emphasis.state()),
+            self.drawn.clone(),
+            self.random.clone(),
+        )
     }
 
     fn restore(&mut self, (state, drawn, random): Self::State) -> Result<(), RestoreError> {

@@ -1,6 +1,6 @@
 //! Deterministic policy gradients.
 
-use super::{Actor, ActionOf, Learner, LearnerState, SeenBy, Update, common_to_learners};
+use super::{ActionOf, Actor, Learner, LearnerState, SeenBy, Update, common_to_learners};
 use crate::critic::SlopeCritic;
 use crate::emphasis::{Emphasis, RatioFree};
 use crate::policy::DeterministicPolicy;
@@ -51,7 +51,10 @@ where
     type Policy = P;
 
     #[inline(always)]
-    fn step<S: Borrow<SeenBy<Self>>>(&mut self, step: &Step<S, ActionOf<Self>>) -> Result<Update<R>, StepError> {
+    fn step<S: Borrow<SeenBy<Self>>>(
+        &mut self,
+        step: &Step<S, ActionOf<Self>>,
+    ) -> Result<Update<R>, StepError> {
         let step = &step.view();
         let Self { actor, critic, emphasis } = self;
         critic.check_state(step.state)?;

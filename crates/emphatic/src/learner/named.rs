@@ -62,7 +62,11 @@ where
 type Deterministic<R, M, P, E> = DeterministicActorCritic<R, P, ExactCritic<R, M, P>, E>;
 
 /// DPG with the exact critic.
-pub fn dpg<R, P, M>(model: Arc<M>, policy: P, alpha: R) -> Result<Deterministic<R, M, P, NoEmphasis>, ComposeError>
+pub fn dpg<R, P, M>(
+    model: Arc<M>,
+    policy: P,
+    alpha: R,
+) -> Result<Deterministic<R, M, P, NoEmphasis>, ComposeError>
 where
     R: Real,
     P: DeterministicPolicy + Policy<State = usize>,

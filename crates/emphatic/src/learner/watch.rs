@@ -57,7 +57,8 @@ impl<R: Real> Watch<R> {
     }
 
     pub(super) fn check(&self) -> Result<(), Diverged> {
-        let first = self.diverged.iter().enumerate().find_map(|(lane, at)| at.map(|step| Diverged { lane, step }));
+        let first =
+            self.diverged.iter().enumerate().find_map(|(lane, at)| at.map(|step| Diverged { lane, step }));
         first.map_or(Ok(()), Err)
     }
 

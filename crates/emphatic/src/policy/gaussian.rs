@@ -73,7 +73,14 @@ impl<F: Features> StochasticPolicy for Gaussian<F> {
     }
 
     #[inline(always)]
-    fn add_score<R: Real>(&self, state: &F::State, at: &Normal<R>, action: f64, scale: R, weights: &mut [R]) -> R {
+    fn add_score<R: Real>(
+        &self,
+        state: &F::State,
+        at: &Normal<R>,
+        action: f64,
+        scale: R,
+        weights: &mut [R],
+    ) -> R {
         let c = at.score(R::splat(action));
         add_outputs(&self.features, state, 2, |k| scale * c[k], weights)
     }

@@ -64,7 +64,14 @@ impl<F: Features> StochasticPolicy for Softmax<F> {
     }
 
     #[inline(always)]
-    fn add_score<R: Real>(&self, state: &F::State, at: &Vec<R>, action: usize, scale: R, weights: &mut [R]) -> R {
+    fn add_score<R: Real>(
+        &self,
+        state: &F::State,
+        at: &Vec<R>,
+        action: usize,
+        scale: R,
+        weights: &mut [R],
+    ) -> R {
         let c = |b: usize| scale * (R::splat(f64::from(u8::from(b == action))) - at[b]);
         add_outputs(&self.features, state, self.actions, c, weights)
     }

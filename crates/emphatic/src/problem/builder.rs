@@ -80,7 +80,9 @@ pub enum ProblemError {
     )]
     Stationary(String, String),
     /// The target policy never ends and is not discounted, so values are infinite or undefined.
-    #[error("under the target policy, I − P_{{π,γ}} is singular: from '{0}' an episode never ends and nothing is discounted")]
+    #[error(
+        "under the target policy, I − P_{{π,γ}} is singular: from '{0}' an episode never ends and nothing is discounted"
+    )]
     NeverEnds(String),
     /// Weights of another number than the policy has.
     #[error("{got} weights for a policy that has {right}")]
@@ -203,12 +205,25 @@ impl ProblemBuilder {
         gamma: f64,
     ) -> Self {
         let target = Target::State(next.into());
-        self.drafts.push(Draft { state: state.into(), action: action.into(), target, probability, reward, gamma });
+        self.drafts.push(Draft {
+            state: state.into(),
+            action: action.into(),
+            target,
+            probability,
+            reward,
+            gamma,
+        });
         self
     }
 
     /// Adds an end of the episode: a transition to the start distribution with γ = 0.
-    pub fn end(mut self, state: impl Into<Key>, action: impl Into<Key>, probability: f64, reward: f64) -> Self {
+    pub fn end(
+        mut self,
+        state: impl Into<Key>,
+        action: impl Into<Key>,
+        probability: f64,
+        reward: f64,
+    ) -> Self {
         let (state, action) = (state.into(), action.into());
         self.drafts.push(Draft { state, action, target: Target::End, probability, reward, gamma: 0.0 });
         self
@@ -227,16 +242,26 @@ impl ProblemBuilder {
             check_probability(draft.probability, || format!("the probability of a transition {}", place()))?;
             if !draft.reward.is_finite() {
                 let what = format!("the reward of a transition {}", place());
-                return Err(ProblemError::Number { what, value: draft.reward, right: "rewards must be finite" });
+                return Err(ProblemError::Number {
+                    what,
+                    value: draft.reward,
+                    right: "rewards must be finite",
+                });
             }
             if !(0.0..=1.0).contains(&draft.gamma) {
                 let what = format!("gamma of a transition {}", place());
-                return Err(ProblemError::Number { what, value: draft.gamma, right: "it must lie between 0 and 1" });
+                return Err(ProblemError::Number {
+                    what,
+                    value: draft.gamma,
+                    right: "it must lie between 0 and 1",
+                });
             }
             let list = &mut lists[s * self.actions.len() + a];
             let Draft { probability, reward, gamma, .. } = *draft;
             match &draft.target {
-                Target::State(next) => list.push(Transition { next: states.find(next)?, probability, reward, gamma }),
+                Target::State(next) => {
+                    list.push(Transition { next: states.find(next)?, probability, reward, gamma })
+                }
                 Target::End => list.extend(start.iter().map(|&(next, share)| Transition {
                     next,
                     probability: probability * share,
@@ -246,7 +271,8 @@ impl ProblemBuilder {
             }
         }
         for (k, list) in lists.iter_mut().enumerate() {
-            let (state, action) = (&self.states[k / self.actions.len()], &self.actions[k % self.actions.len()]);
+            let (state, action) =
+                (&self.states[k / self.actions.len()], &self.actions[k % self.actions.len()]);
             if list.is_empty() {
                 return Err(ProblemError::Missing { state: state.clone(), action: action.clone() });
             }

@@ -60,7 +60,11 @@ impl ContinuousCounterexample {
     pub fn with_interest(mut self, interest: [f64; 3]) -> Result<Self, ProblemError> {
         if let Some(s) = interest.iter().position(|i| !(*i >= 0.0 && *i < f64::INFINITY)) {
             let what = format!("the interest in '{}'", NAMES[s]);
-            return Err(ProblemError::Number { what, value: interest[s], right: "it must be finite and not negative" });
+            return Err(ProblemError::Number {
+                what,
+                value: interest[s],
+                right: "it must be finite and not negative",
+            });
         }
         self.interest = interest.into();
         Ok(self)

@@ -33,13 +33,22 @@ impl Task {
             .transition(0, 1, 2, 1.0, 0.0, 1.0);
         for s in 1..n - 2 {
             let (outwards, back) = if s % 2 == 1 { (0, 1) } else { (1, 0) };
-            builder = builder
-                .transition(s, outwards, s + 2, 1.0, 0.0, 1.0)
-                .transition(s, back, s.saturating_sub(2), 1.0, 0.0, 1.0);
+            builder = builder.transition(s, outwards, s + 2, 1.0, 0.0, 1.0).transition(
+                s,
+                back,
+                s.saturating_sub(2),
+                1.0,
+                0.0,
+                1.0,
+            );
         }
         let (left, right) = (n - 2, n - 1);
-        let problem =
-            builder.end(left, 0, 1.0, 2.0).end(left, 1, 1.0, 0.0).end(right, 0, 1.0, 0.0).end(right, 1, 1.0, 1.0).build()?;
+        let problem = builder
+            .end(left, 0, 1.0, 2.0)
+            .end(left, 1, 1.0, 0.0)
+            .end(right, 0, 1.0, 0.0)
+            .end(right, 1, 1.0, 1.0)
+            .build()?;
         let groups: Vec<usize> = (0..n).map(|s| s.min(n - 2)).collect();
         Task::new(problem, &vec![BEHAVIOUR.to_vec(); n])?.with_actor(Table::aliased(&groups))
     }

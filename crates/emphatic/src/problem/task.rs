@@ -39,7 +39,13 @@ impl Task {
         let stationary = stationary(&problem, &behaviour)?;
 
         let successors: Vec<Vec<usize>> = (0..n)
-            .map(|s| (0..actions).flat_map(|a| problem.transitions(s, a)).filter(|t| t.gamma > 0.0).map(|t| t.next).collect())
+            .map(|s| {
+                (0..actions)
+                    .flat_map(|a| problem.transitions(s, a))
+                    .filter(|t| t.gamma > 0.0)
+                    .map(|t| t.next)
+                    .collect()
+            })
             .collect();
         let order = Arc::new(Order::new(&successors));
         let of_pair = |k: usize| problem.transitions(k / actions, k % actions);
@@ -49,8 +55,11 @@ impl Task {
             let discounted = of_pair(k).iter().filter(|t| t.gamma > 0.0);
             discounted.map(|t| (slot(t.next), t.probability * t.gamma)).collect::<Vec<_>>()
         }));
-        let leak = (0..n * actions).map(|k| of_pair(k).iter().map(|t| t.probability * (1.0 - t.gamma)).sum()).collect();
-        let reward = (0..n * actions).map(|k| of_pair(k).iter().map(|t| t.probability * t.reward).sum()).collect();
+        let leak = (0..n * actions)
+            .map(|k| of_pair(k).iter().map(|t| t.probability * (1.0 - t.gamma)).sum())
+            .collect();
+        let reward =
+            (0..n * actions).map(|k| of_pair(k).iter().map(|t| t.probability * t.reward).sum()).collect();
 
         let identity = Table::aliased(&(0..n).collect::<Vec<_>>());
         Ok(Self {
@@ -72,7 +81,11 @@ impl Task {
         check_shape("the interest", interest.len(), self.states())?;
         if let Some(s) = interest.iter().position(|i| !(*i >= 0.0 && *i < f64::INFINITY)) {
             let what = format!("the interest in '{}'", self.problem.states[s]);
-            return Err(ProblemError::Number { what, value: interest[s], right: "it must be finite and not negative" });
+            return Err(ProblemError::Number {
+                what,
+                value: interest[s],
+                right: "it must be finite and not negative",
+            });
         }
         self.interest = interest;
         Ok(self)
@@ -238,7 +251,9 @@ fn stationary(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<f64>, Pro
     let n = problem.states.len();
     let taken = |s: usize| {
         let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
-        possible.flat_map(move |(a, mu)| problem.transitions(s, a).iter().map(move |t| (t.next, mu * t.probability)))
+        possible.flat_map(move |(a, mu)| {
+            problem.transitions(s, a).iter().map(move |t| (t.next, mu * t.probability))
+        })
     };
     let successors: Vec<Vec<usize>> = (0..n).map(|s| taken(s).map(|(t, _)| t).collect()).collect();
     let order = Order::new(&successors);

@@ -137,7 +137,10 @@ impl Real for Dual {
     fn normal_density(self, mean: Self, standard_deviation: Self) -> Self {
         let density = elementary::normal_density(self.value, mean.value, standard_deviation.value);
         let z = (self - mean) / standard_deviation;
-        Self { value: density, slope: -density * (z.value * z.slope + standard_deviation.slope / standard_deviation.value) }
+        Self {
+            value: density,
+            slope: -density * (z.value * z.slope + standard_deviation.slope / standard_deviation.value),
+        }
     }
 }
 
@@ -163,7 +166,10 @@ mod tests {
                 let h = 1e-5;
                 let difference = (f(Dual::splat(x + h)).value - f(Dual::splat(x - h)).value) / (2.0 * h);
                 let slope = f(Dual::variable(x)).slope;
-                assert!((slope - difference).abs() < 1e-8 * (1.0 + slope.abs()), "function {k} at {x}: {slope} {difference}");
+                assert!(
+                    (slope - difference).abs() < 1e-8 * (1.0 + slope.abs()),
+                    "function {k} at {x}: {slope} {difference}"
+                );
             }
         }
     }

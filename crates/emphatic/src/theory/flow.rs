@@ -59,12 +59,14 @@ pub fn limit<P: Policy<State = usize>, M: Model<P>>(
 
         // Bogacki and Shampine's pair of orders 3 and 2, with the step as long as its error allows. Near a limit at
         // infinity the field decays like 1/t, and the step grows in proportion to t.
-        let along = |k: &[f64], by: f64| -> Vec<f64> { weights.iter().zip(k).map(|(w, k)| w + by * k).collect() };
+        let along =
+            |k: &[f64], by: f64| -> Vec<f64> { weights.iter().zip(k).map(|(w, k)| w + by * k).collect() };
         let k1 = &slope;
         let k2 = field(&along(k1, step / 2.0))?;
         let k3 = field(&along(&k2, step * 0.75))?;
-        let third: Vec<f64> =
-            (0..k1.len()).map(|j| weights[j] + step * (2.0 * k1[j] + 3.0 * k2[j] + 4.0 * k3[j]) / 9.0).collect();
+        let third: Vec<f64> = (0..k1.len())
+            .map(|j| weights[j] + step * (2.0 * k1[j] + 3.0 * k2[j] + 4.0 * k3[j]) / 9.0)
+            .collect();
         let k4 = field(&third)?;
         let error = (0..k1.len())
             .map(|j| {

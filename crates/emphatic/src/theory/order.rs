@@ -105,10 +105,9 @@ impl Order {
         }
         let mut twins = twins.into_iter();
         let parent = later.iter().map(|row| row.first().copied()).collect();
-        let upper =
-            Lists::new(later.into_iter().map(|row| {
-                row.into_iter().zip(&mut twins).map(|(place, twin)| Entry { place, twin }).collect::<Vec<_>>()
-            }));
+        let upper = Lists::new(later.into_iter().map(|row| {
+            row.into_iter().zip(&mut twins).map(|(place, twin)| Entry { place, twin }).collect::<Vec<_>>()
+        }));
         let successors = Lists::new(successors.iter().map(|row| {
             let mut row = row.clone();
             row.sort_unstable();

@@ -94,12 +94,14 @@ impl SigmoidQuadrature {
     pub fn expectation<R: Real, const K: usize>(&self, at: &Normal<R>, f: impl Fn(R) -> [R; K]) -> [R; K] {
         let deviation = at.standard_deviation;
         let mut out = [R::zero(); K];
-        for (above, rule) in &self.rules {
-            let within = *above == 0.0 || (0..R::LANES).any(|k| deviation.lane(k) > *above);
-            if within {
+        for (k, (above, rule)) in self.rules.iter().enumerate() {
+            let below = self.rules.get(k + 1).map_or(f64::INFINITY, |next| next.0);
+            // Written so that a deviation that is not a number belongs to the first rule.
+            let theirs = |x: f64| (k == 0 || x > *above) && !(x > below);
+            if (0..R::LANES).any(|lane| theirs(deviation.lane(lane))) {
                 let values = rule.expectation(at, &f);
                 for (out, value) in out.iter_mut().zip(values) {
-                    *out = R::splat(*above).if_less(deviation, value, *out);
+                    *out = if k == 0 { value } else { R::splat(*above).if_less(deviation, value, *out) };
                 }
             }
         }

@@ -1,0 +1,117 @@
+//! Theorems 1 and 2: the theorem's gradient is the derivative of J_μ.
+
+mod common;
+
+use common::{random_task, random_weights};
+use emphatic::{ContinuousCounterexample, Dual, Exact, Model, Policy, Random, Real, Task};
+
+/// The largest difference between two vectors, relative to the larger of their largest entries.
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    let largest = |x: &mut dyn Iterator<Item = f64>| x.fold(0.0, |m: f64, x| m.max(x.abs()));
+    let scale = largest(&mut a.iter().chain(b).copied());
+    let apart = largest(&mut a.iter().zip(b).map(|(a, b)| a - b));
+    if apart == 0.0 { 0.0 } else { apart / scale }
+}
+
+/// ∂J_μ/∂θ by dual numbers: one solve for each weight.
+fn derivative<P: Policy<State = usize>, M: Model<P>>(model: &M, policy: &P, weights: &[f64]) -> Vec<f64> {
+    let along = |k: usize| {
+        let mut dual: Vec<Dual> = weights.iter().map(|&w| Dual::splat(w)).collect();
+        dual[k].slope = 1.0;
+        Exact::new(model, policy, &dual).unwrap().objective().slope
+    };
+    (0..weights.len()).map(along).collect()
+}
+
+/// ∂J_μ/∂θ by central differences.
+fn finite_difference<P: Policy<State = usize>, M: Model<P>>(
+    model: &M,
+    policy: &P,
+    weights: &[f64],
+) -> Vec<f64> {
+    let objective = |k: usize, by: f64| {
+        let mut moved = weights.to_vec();
+        moved[k] += by;
+        Exact::new(model, policy, &moved).unwrap().objective()
+    };
+    let h = 1e-4;
+    // Fourth order, so that a step long enough to bury rounding is still accurate.
+    let along = |k| {
+        (8.0 * (objective(k, h) - objective(k, -h)) - (objective(k, 2.0 * h) - objective(k, -2.0 * h)))
+            / (12.0 * h)
+    };
+    (0..weights.len()).map(along).collect()
+}
+
+#[test]
+fn theorem_1_on_a_thousand_random_problems() {
+    let (mut aliased, mut undiscounted, mut uninterested) = (0, 0, 0);
+    for seed in 0..1000 {
+        let mut random = Random::new(2018, seed);
+        let task = random_task(&mut random);
+        let policy = task.softmax();
+        let weights = random_weights(&mut random, &policy);
+        let gradient = Exact::new(&task, &policy, &weights).unwrap().gradient(1.0);
+        let dual = difference(&gradient, &derivative(&task, &policy, &weights));
+        assert!(dual < 1e-10, "problem {seed}: theorem and dual numbers differ by {dual:e}");
+        let finite = difference(&gradient, &finite_difference(&task, &policy, &weights));
+        assert!(finite < 1e-6, "problem {seed}: theorem and finite differences differ by {finite:e}");
+        aliased += usize::from(policy.len() < task.states() * task.actions());
+        uninterested += usize::from(task.interest().contains(&0.0));
+        let mut gammas = (0..task.states()).flat_map(|s| (0..task.actions()).flat_map(move |a| [(s, a)]));
+        undiscounted +=
+            usize::from(gammas.any(|(s, a)| task.problem().transitions(s, a).iter().any(|t| t.gamma == 1.0)));
+    }
+    // The problems are of the kinds they should be.
+    assert!(
+        aliased > 300 && undiscounted > 300 && uninterested > 300,
+        "{aliased} {undiscounted} {uninterested}"
+    );
+}
+
+#[test]
+fn the_semi_gradient_is_not_the_derivative() {
+    let task = Task::counterexample();
+    let policy = task.softmax();
+    let weights = [9f64.ln(), 0.0, 9f64.ln(), 0.0];
+    let semi_gradient = Exact::new(&task, &policy, &weights).unwrap().gradient(0.0);
+    let derivative = derivative(&task, &policy, &weights);
+    assert!(difference(&semi_gradient, &derivative) > 0.1);
+    // In the aliased states it even points the other way.
+    assert!(semi_gradient[2] * derivative[2] < 0.0);
+}
+
+#[test]
+fn theorem_1_for_gaussian_policies() {
+    let policy_weights = |random: &mut Random| (0..4).map(|_| 1.5 * random.normal()).collect::<Vec<_>>();
+    for seed in 0..50 {
+        let mut random = Random::new(5, seed);
+        let interest = [random.uniform(), random.uniform(), if seed % 3 == 0 { 0.0 } else { 1.0 }];
+        let task = ContinuousCounterexample::default().with_interest(interest).unwrap();
+        let (policy, weights) = (task.gaussian(), policy_weights(&mut random));
+        let gradient = Exact::new(&task, &policy, &weights).unwrap().gradient(1.0);
+        // The quadrature's own error is what limits this, not rounding.
+        let dual = difference(&gradient, &derivative(&task, &policy, &weights));
+        assert!(dual < 1e-9, "{seed} {weights:?}: {dual:e}");
+        assert!(difference(&gradient, &finite_difference(&task, &policy, &weights)) < 1e-6);
+    }
+}
+
+#[test]
+fn theorem_2_for_deterministic_policies() {
+    for seed in 0..100 {
+        let mut random = Random::new(6, seed);
+        let interest = [random.uniform(), random.uniform(), if seed % 3 == 0 { 0.0 } else { 1.0 }];
+        let task = ContinuousCounterexample::default().with_interest(interest).unwrap();
+        let policy = task.deterministic();
+        let weights = [2.0 * random.normal(), 2.0 * random.normal()];
+        let exact = Exact::new(&task, &policy, &weights).unwrap();
+        let derivative = derivative(&task, &policy, &weights);
+        assert!(difference(&exact.gradient(1.0), &derivative) < 1e-10);
+        assert!(difference(&exact.gradient(1.0), &finite_difference(&task, &policy, &weights)) < 1e-6);
+    }
+    let task = ContinuousCounterexample::default();
+    let policy = task.deterministic();
+    let semi_gradient = Exact::new(&task, &policy, &[-1.0, -1.0]).unwrap().gradient(0.0);
+    assert!(difference(&semi_gradient, &derivative(&task, &policy, &[-1.0, -1.0])) > 0.1);
+}
