@@ -53,9 +53,19 @@ def load(path):
     return index(s), index(a), real(mu), real(r), index(s2), real(gamma), real(gamma_next), real(interest)
 
 
-def main(peer, version, prepare):
-    """Times `prepare(settings, steps)`, which returns a compiled sweep that takes no
-    arguments and returns the final theta, a row of four numbers per setting."""
+def measure(sweep, repeat, updates):
+    """The nanoseconds per update of each repetition, and what the sweep returned."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        theta = sweep()
+        times.append((time.perf_counter() - start) * 1e9 / updates)
+    return times, theta
+
+
+def main(peer, version, prepare, **variants):
+    """Times `prepare(variant, settings, steps)` for each variant: a compiled sweep that takes
+    no arguments and returns the final theta, a row of four numbers per setting."""
     parser = argparse.ArgumentParser(prog=f"fig3_{peer}.py")
     parser.add_argument("stream", metavar="STREAM", help="file of little-endian float64 rows: " + ", ".join(COLUMNS))
     parser.add_argument("--repeat", type=int, default=3, help="times to run the sweep (default 3)")
@@ -70,22 +80,16 @@ def main(peer, version, prepare):
         parser.exit(2, f"{parser.prog}: {args.stream} is not a stream of steps: {error}\n")
 
     settings = grid()
-    sweep = prepare(settings, steps)
-    updates = len(settings) * len(steps[0])
-    times = []
-    for _ in range(args.repeat):
-        start = time.perf_counter()
-        theta = sweep()
-        times.append((time.perf_counter() - start) * 1e9 / updates)
-
-    finite = lambda x: float(x) if math.isfinite(x) else None
-    report = {
-        "peer": peer,
-        "version": version,
-        "settings": len(settings),
-        "steps": len(steps[0]),
-        "ns_per_update": min(times),
-        "all": times,
-        "probe": {str(k): [finite(x) for x in theta[k]] for k in PROBES},
-    }
-    print(json.dumps(report, allow_nan=False))
+    for name, variant in variants.items():
+        times, theta = measure(prepare(variant, settings, steps), args.repeat, len(settings) * len(steps[0]))
+        report = {
+            "peer": peer,
+            "variant": name,
+            "version": version,
+            "settings": len(settings),
+            "steps": len(steps[0]),
+            "ns_per_update": min(times),
+            "all": times,
+            "probe": {str(k): [float(x) if math.isfinite(x) else None for x in theta[k]] for k in PROBES},
+        }
+        print(json.dumps(report, allow_nan=False), flush=True)

@@ -8,6 +8,52 @@ from numba import njit
 
 import fig3
 
+@njit
+def plain(settings, state, action, mu, reward, next_state, gamma, gamma_next, interest):
+    theta_out = np.empty((settings.shape[0], 4))
+    pi = np.empty(2)
+    for k in range(settings.shape[0]):
+        lambda_a, alpha, alpha_v, alpha_w, lam = settings[k]
+        theta = np.zeros((2, 2))
+        v = np.zeros(3)
+        w = np.zeros(3)
+        e = np.zeros(3)
+        f = 0.0
+        rho = 1.0
+
+        for t in range(state.size):
+            s, a, s2 = state[t], action[t], next_state[t]
+            feature = min(s, 1)
+
+            largest = max(theta[feature, 0], theta[feature, 1])
+            for b in range(2):
+                pi[b] = np.exp(theta[feature, b] - largest)
+            total = pi[0] + pi[1]
+            for b in range(2):
+                pi[b] /= total
+
+            delta = reward[t] + gamma_next[t] * v[s2] - v[s]
+            f = gamma[t] * rho * f + interest[t]
+            emphasis = (1.0 - lambda_a) * interest[t] + lambda_a * f
+            rho = pi[a] / mu[t]
+            for b in range(2):
+                theta[feature, b] += alpha * rho * emphasis * delta * ((b == a) - pi[b])
+
+            e_dot_w = 0.0
+            for j in range(3):
+                e[j] = rho * (gamma[t] * lam * e[j] + (j == s))
+                e_dot_w += e[j] * w[j]
+            w_s = w[s]
+            for j in range(3):
+                v[j] += alpha_v * delta * e[j]
+                w[j] += alpha_w * delta * e[j]
+            v[s2] -= alpha_v * gamma_next[t] * (1.0 - lam) * e_dot_w
+            w[s] -= alpha_w * w_s
+
+        theta_out[k] = theta.ravel()
+    return theta_out
+
+
 # Settings learn in blocks whose weights stay in the first-level cache, all settings of a
 # block at each step, so that the arithmetic is done in SIMD lanes. One setting at a time
 # with its weights in registers took about twice as long.
@@ -16,7 +62,7 @@ BLOCK = 128
 
 # The "numpy" error model has no check for division by zero, which would keep the loops scalar.
 @njit(error_model="numpy")
-def ace(settings, state, action, mu, reward, next_state, gamma, gamma_next, interest):
+def tuned(settings, state, action, mu, reward, next_state, gamma, gamma_next, interest):
     count = settings.shape[0]
     theta_out = np.empty((count, 4))
     # Rows: 0-4 the setting, 5-7 v, 8-10 w, 11-13 e, 14 F, 15 rho. One array with constant
@@ -94,10 +140,10 @@ def ace(settings, state, action, mu, reward, next_state, gamma, gamma_next, inte
     return theta_out
 
 
-def prepare(settings, steps):
+def prepare(ace, settings, steps):
     ace(settings, *(column[:100] for column in steps))  # compiles
     return lambda: ace(settings, *steps)
 
 
 if __name__ == "__main__":
-    fig3.main("numba", numba.__version__, prepare)
+    fig3.main("numba", numba.__version__, prepare, plain=plain, tuned=tuned)

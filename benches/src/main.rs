@@ -11,16 +11,25 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-const LANES: usize = 16;
+const LANES: usize = 32;
 const REPEATS: usize = 5;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: emphatic-bench STREAM")?;
     let steps: Vec<_> = Task::counterexample().stream(1, 0).take(10_000).collect();
     write_stream(&path, &steps)?;
-    figure_3(&steps);
-    figure_4();
-    figure_5();
+    // For a profiler: only one of the figures.
+    let only = std::env::args().nth(2);
+    let wanted = |figure: &str| only.as_deref().is_none_or(|only| only == figure);
+    if wanted("3") {
+        figure_3(&steps);
+    }
+    if wanted("4") {
+        figure_4();
+    }
+    if wanted("5") {
+        figure_5();
+    }
     Ok(())
 }
 

@@ -55,7 +55,9 @@ impl Stateful for NoEmphasis {
 
     fn state(&self) {}
 
-    fn restore(&mut self, (): ()) -> Result<(), RestoreError> {
+    fn fits(&self, (): &()) -> Result<(), RestoreError> {
         Ok(())
     }
+
+    fn put(&mut self, (): ()) {}
 }

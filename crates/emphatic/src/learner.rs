@@ -17,7 +17,7 @@ mod watch;
 pub use actor_critic::ActorCritic;
 pub use all_actions::AllActions;
 pub use deterministic::DeterministicActorCritic;
-pub use named::{ComposeError, ace, dpg, off_pac, true_ace, true_dpge};
+pub use named::{ComposeError, Dpg, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
 pub use watch::Diverged;
 
 use crate::isa::{Isa, Kernel};
@@ -90,6 +90,7 @@ pub trait Learner: Stateful + Sized {
     /// those of [`Learner::step`], to the bit.
     ///
     /// A step that makes no sense ends it, with its place in the list.
+    #[inline(never)] // A whole step is inlined into it, once for each instruction set: that is enough code.
     fn learn<S: Borrow<SeenBy<Self>>>(
         &mut self,
         isa: Isa,
@@ -173,18 +174,17 @@ impl<R: Real, P: Policy> Actor<R, P> {
         }
     }
 
-    /// Takes the actor's share of a state; gives back the critic's and the emphasis's.
-    fn restore<C, E>(&mut self, state: LearnerState<R, C, E>) -> Result<(C, E), RestoreError> {
+    /// Whether the actor's share of a state fits.
+    fn fits<C, E>(&self, state: &LearnerState<R, C, E>) -> Result<(), RestoreError> {
         check_len("weights", &state.weights, &self.weights)?;
-        self.watch.restore(state.steps, state.diverged)?;
-        self.weights = state.weights;
-        Ok((state.critic, state.emphasis))
+        check_len("lanes", &state.diverged, &self.watch.diverged)
     }
 
-    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError> {
-        check_len("weights", &weights, &self.weights)?;
-        self.weights = weights;
-        Ok(())
+    /// Takes the actor's share of a state that fits; gives back the critic's and the emphasis's.
+    fn put<C, E>(&mut self, state: LearnerState<R, C, E>) -> (C, E) {
+        self.weights = state.weights;
+        self.watch.put(state.steps, state.diverged);
+        (state.critic, state.emphasis)
     }
 }
 
@@ -209,7 +209,8 @@ macro_rules! common_to_learners {
         }
 
         fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
-            self.actor.set_weights(weights)?;
+            check_len("weights", &weights, &self.actor.weights)?;
+            self.actor.weights = weights;
             self.follow(None);
             Ok(self)
         }

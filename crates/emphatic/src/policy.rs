@@ -102,9 +102,19 @@ pub trait DeterministicPolicy: Policy<Action = f64> {
 /// weights of one active feature lie side by side.
 #[inline(always)]
 pub(crate) fn outputs<R: Real, F: Features>(features: &F, state: &F::State, weights: &[R], out: &mut [R]) {
-    out.fill(R::zero());
     let width = out.len();
-    for (f, x) in features.active(state) {
+    let mut active = features.active(state);
+    // The first writes, the others add: nothing needs to be cleared.
+    match active.next() {
+        Some((f, x)) => {
+            let x = R::splat(x);
+            for (y, w) in out.iter_mut().zip(&weights[f * width..][..width]) {
+                *y = x * *w;
+            }
+        }
+        None => out.fill(R::zero()),
+    }
+    for (f, x) in active {
         let x = R::splat(x);
         for (y, w) in out.iter_mut().zip(&weights[f * width..][..width]) {
             *y += x * *w;

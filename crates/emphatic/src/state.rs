@@ -12,8 +12,19 @@ pub trait Stateful {
     /// A copy of the state.
     fn state(&self) -> Self::State;
 
-    /// Puts a state back. What follows is, to the bit, what would have followed where it was taken.
-    fn restore(&mut self, state: Self::State) -> Result<(), RestoreError>;
+    /// Whether a state fits here.
+    fn fits(&self, state: &Self::State) -> Result<(), RestoreError>;
+
+    /// Puts back a state that fits.
+    fn put(&mut self, state: Self::State);
+
+    /// Puts back a state. What follows is, to the bit, what would have followed where it was taken. A state that
+    /// does not fit changes nothing.
+    fn restore(&mut self, state: Self::State) -> Result<(), RestoreError> {
+        self.fits(&state)?;
+        self.put(state);
+        Ok(())
+    }
 }
 
 /// A state that does not fit where it is put.
@@ -52,7 +63,7 @@ pub struct SettingError {
 
 /// Refuses what is not a step-size.
 pub(crate) fn check_step_size<R: Real>(name: &'static str, x: R) -> Result<(), SettingError> {
-    check(name, x, |x| x >= 0.0 && x < f64::INFINITY, "a step-size is finite and not negative")
+    check(name, x, |x| (0.0..f64::INFINITY).contains(&x), "a step-size is finite and not negative")
 }
 
 /// Refuses what does not lie between 0 and 1.

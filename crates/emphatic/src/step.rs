@@ -33,7 +33,9 @@ pub struct Step<S, A> {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum StepError {
     /// The behaviour cannot have taken this action.
-    #[error("mu, the behaviour's probability of the action taken, is {0}; it must be positive and finite")]
+    #[error(
+        "mu, the behaviour's probability of the action taken, is {0}; it must be finite and at least 2.3e-308"
+    )]
     Mu(f64),
     /// Not a reward.
     #[error("the reward is {0}; it must be finite")]
@@ -88,7 +90,8 @@ impl<S, A: Copy> Step<S, A> {
     #[inline(always)]
     pub fn check(&self) -> Result<(), StepError> {
         let is_discount = |x: f64| (0.0..=1.0).contains(&x);
-        if !(self.mu > 0.0 && self.mu < f64::INFINITY) {
+        // Below this, 1/μ would overflow.
+        if !(self.mu >= f64::MIN_POSITIVE && self.mu < f64::INFINITY) {
             return Err(StepError::Mu(self.mu));
         }
         if !self.reward.is_finite() {

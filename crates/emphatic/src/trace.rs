@@ -76,17 +76,20 @@ impl<R: Real> Stateful for Trace<R> {
         TraceState { len: self.values.len(), entries: self.entries().collect() }
     }
 
-    fn restore(&mut self, state: TraceState<R>) -> Result<(), RestoreError> {
+    fn fits(&self, state: &TraceState<R>) -> Result<(), RestoreError> {
         let n = self.values.len();
         if state.len != n || state.entries.iter().any(|(k, _)| *k >= n) {
             return Err(RestoreError { what: "entries in a trace", got: state.len, right: n });
         }
+        Ok(())
+    }
+
+    fn put(&mut self, state: TraceState<R>) {
         self.clear();
         for (k, x) in state.entries {
             self.add(k, R::zero());
             self.values[k] = x;
         }
-        Ok(())
     }
 }
 

@@ -76,6 +76,11 @@ impl<R: Real, F: Features, V> ActionValues<R, F, V> {
     pub fn weights(&self) -> &[R] {
         &self.w
     }
+
+    /// The critic whose v̂ is the baseline.
+    pub fn baseline(&self) -> &V {
+        &self.baseline
+    }
 }
 
 impl<R, F, V, P> ActionCritic<R, P> for ActionValues<R, F, V>
@@ -184,12 +189,16 @@ impl<R: Real, F, V: Stateful> Stateful for ActionValues<R, F, V> {
         (gq, self.baseline.state())
     }
 
-    fn restore(&mut self, (gq, baseline): Self::State) -> Result<(), RestoreError> {
+    fn fits(&self, (gq, baseline): &Self::State) -> Result<(), RestoreError> {
         check_len("action-value weights", &gq.w, &self.w)?;
         check_len("action-value weights", &gq.h, &self.h)?;
-        self.baseline.restore(baseline)?;
-        self.trace.restore(gq.trace)?;
+        self.trace.fits(&gq.trace)?;
+        self.baseline.fits(baseline)
+    }
+
+    fn put(&mut self, (gq, baseline): Self::State) {
         (self.w, self.h) = (gq.w, gq.h);
-        Ok(())
+        self.trace.put(gq.trace);
+        self.baseline.put(baseline);
     }
 }

@@ -31,6 +31,11 @@ impl<R: Real, F: Features, V> LearnedAdvantage<R, F, V> {
     pub fn weights(&self) -> &[R] {
         &self.u
     }
+
+    /// The critic whose δ is learned from.
+    pub fn values(&self) -> &V {
+        &self.values
+    }
 }
 
 impl<R, F, V, P> ActionCritic<R, P> for LearnedAdvantage<R, F, V>
@@ -80,10 +85,13 @@ impl<R: Real, F, V: Stateful> Stateful for LearnedAdvantage<R, F, V> {
         (self.u.clone(), self.values.state())
     }
 
-    fn restore(&mut self, (u, values): Self::State) -> Result<(), RestoreError> {
-        check_len("advantage weights", &u, &self.u)?;
-        self.values.restore(values)?;
+    fn fits(&self, (u, values): &Self::State) -> Result<(), RestoreError> {
+        check_len("advantage weights", u, &self.u)?;
+        self.values.fits(values)
+    }
+
+    fn put(&mut self, (u, values): Self::State) {
         self.u = u;
-        Ok(())
+        self.values.put(values);
     }
 }

@@ -32,9 +32,11 @@ impl<R: Real, M, P: Policy> Stateful for ExactCritic<R, M, P> {
 
     fn state(&self) {}
 
-    fn restore(&mut self, (): ()) -> Result<(), RestoreError> {
+    fn fits(&self, (): &()) -> Result<(), RestoreError> {
         Ok(())
     }
+
+    fn put(&mut self, (): ()) {}
 }
 
 impl<R: Real, P: Policy<State = usize>, M: Model<P>> Critic<R, P> for ExactCritic<R, M, P> {

@@ -23,6 +23,8 @@ pub struct Gtd<R, F> {
     alpha_v: R,
     alpha_w: R,
     lambda: R,
+    /// α_v (1 − λ).
+    correction: R,
     v: Vec<R>,
     w: Vec<R>,
     trace: Trace<R>,
@@ -48,6 +50,7 @@ impl<R: Real, F: Features> Gtd<R, F> {
         Ok(Self {
             alpha_v: alpha_v / active,
             alpha_w: alpha_w / active,
+            correction: alpha_v / active * (R::one() - lambda),
             lambda,
             v: vec![R::zero(); n],
             w: vec![R::zero(); n],
@@ -98,7 +101,7 @@ impl<R: Real, F: Features, P: Policy<State = F::State>> Critic<R, P> for Gtd<R, 
             sum += self.w[f];
         }
         if step.gamma_next > 0.0 {
-            let correction = self.alpha_v * R::splat(step.gamma_next) * (R::one() - self.lambda) * trace_w;
+            let correction = self.correction * R::splat(step.gamma_next) * trace_w;
             for (f, x) in self.features.active(step.next) {
                 self.v[f] -= correction * R::splat(x);
                 sum += self.v[f];
@@ -115,12 +118,15 @@ impl<R: Real, F> Stateful for Gtd<R, F> {
         GtdState { v: self.v.clone(), w: self.w.clone(), trace: self.trace.state() }
     }
 
-    fn restore(&mut self, state: GtdState<R>) -> Result<(), RestoreError> {
+    fn fits(&self, state: &GtdState<R>) -> Result<(), RestoreError> {
         check_len("critic weights", &state.v, &self.v)?;
         check_len("critic weights", &state.w, &self.w)?;
-        self.trace.restore(state.trace)?;
+        self.trace.fits(&state.trace)
+    }
+
+    fn put(&mut self, state: GtdState<R>) {
         (self.v, self.w) = (state.v, state.w);
-        Ok(())
+        self.trace.put(state.trace);
     }
 }
 

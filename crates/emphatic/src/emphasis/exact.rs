@@ -53,7 +53,9 @@ impl<R: Real, M, P: Policy> Stateful for ExactEmphasis<R, M, P> {
 
     fn state(&self) {}
 
-    fn restore(&mut self, (): ()) -> Result<(), RestoreError> {
+    fn fits(&self, (): &()) -> Result<(), RestoreError> {
         Ok(())
     }
+
+    fn put(&mut self, (): ()) {}
 }

@@ -44,8 +44,11 @@ impl<R: Real> Stateful for FollowOn<R> {
         self.carried
     }
 
-    fn restore(&mut self, carried: R) -> Result<(), RestoreError> {
-        self.carried = carried;
+    fn fits(&self, _carried: &R) -> Result<(), RestoreError> {
         Ok(())
+    }
+
+    fn put(&mut self, carried: R) {
+        self.carried = carried;
     }
 }

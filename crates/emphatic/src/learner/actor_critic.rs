@@ -5,7 +5,7 @@ use crate::critic::Critic;
 use crate::emphasis::Emphasis;
 use crate::policy::StochasticPolicy;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful};
+use crate::state::{RestoreError, SettingError, Stateful, check_len};
 use crate::step::{Step, StepError};
 use std::borrow::Borrow;
 
@@ -59,7 +59,7 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> Learner f
         }
         actor.look(step)?;
 
-        let rho = actor.policy.probability(&actor.at, step.action) / R::splat(step.mu);
+        let rho = actor.policy.probability(&actor.at, step.action) * R::splat(1.0 / step.mu);
         let delta = critic.delta(step);
         let emphasis = emphasis.weigh(step, rho);
         let scale = actor.alpha * rho * emphasis * delta;
@@ -80,11 +80,16 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> Stateful 
         self.actor.state(self.critic.state(), self.emphasis.state())
     }
 
-    fn restore(&mut self, state: Self::State) -> Result<(), RestoreError> {
-        let (critic, emphasis) = self.actor.restore(state)?;
-        self.critic.restore(critic)?;
-        self.emphasis.restore(emphasis)?;
+    fn fits(&self, state: &Self::State) -> Result<(), RestoreError> {
+        self.actor.fits(state)?;
+        self.critic.fits(&state.critic)?;
+        self.emphasis.fits(&state.emphasis)
+    }
+
+    fn put(&mut self, state: Self::State) {
+        let (critic, emphasis) = self.actor.put(state);
+        self.critic.put(critic);
+        self.emphasis.put(emphasis);
         self.follow(None);
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::emphasis::Emphasis;
 use crate::policy::FinitePolicy;
 use crate::random::Random;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful};
+use crate::state::{RestoreError, SettingError, Stateful, check_len};
 use crate::step::{Step, StepError};
 use std::borrow::Borrow;
 
@@ -99,7 +99,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Learner
         self.draw();
 
         let Self { actor, critic, emphasis, advantages, room, subset, drawn, .. } = self;
-        let rho = actor.policy.probability(&actor.at, step.action) / R::splat(step.mu);
+        let rho = actor.policy.probability(&actor.at, step.action) * R::splat(1.0 / step.mu);
         let emphasis = emphasis.weigh(step, rho);
         critic.advantages(step.state, advantages);
         let mut changed = critic.learn(step, &actor.policy, &actor.weights, room, rho);
@@ -128,16 +128,21 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Statefu
         )
     }
 
-    fn restore(&mut self, (state, drawn, random): Self::State) -> Result<(), RestoreError> {
+    fn fits(&self, (state, drawn, _): &Self::State) -> Result<(), RestoreError> {
         let n = self.drawn.len();
         if drawn.len() != n || !(0..n).all(|b| drawn.contains(&b)) {
             return Err(RestoreError { what: "actions", got: drawn.len(), right: n });
         }
-        let (critic, emphasis) = self.actor.restore(state)?;
-        self.critic.restore(critic)?;
-        self.emphasis.restore(emphasis)?;
+        self.actor.fits(state)?;
+        self.critic.fits(&state.critic)?;
+        self.emphasis.fits(&state.emphasis)
+    }
+
+    fn put(&mut self, (state, drawn, random): Self::State) {
+        let (critic, emphasis) = self.actor.put(state);
+        self.critic.put(critic);
+        self.emphasis.put(emphasis);
         (self.drawn, self.random) = (drawn, random);
         self.follow(None);
-        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use crate::critic::SlopeCritic;
 use crate::emphasis::{Emphasis, RatioFree};
 use crate::policy::DeterministicPolicy;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful};
+use crate::state::{RestoreError, SettingError, Stateful, check_len};
 use crate::step::{Step, StepError};
 use std::borrow::Borrow;
 
@@ -86,11 +86,16 @@ where
         self.actor.state(self.critic.state(), self.emphasis.state())
     }
 
-    fn restore(&mut self, state: Self::State) -> Result<(), RestoreError> {
-        let (critic, emphasis) = self.actor.restore(state)?;
-        self.critic.restore(critic)?;
-        self.emphasis.restore(emphasis)?;
+    fn fits(&self, state: &Self::State) -> Result<(), RestoreError> {
+        self.actor.fits(state)?;
+        self.critic.fits(&state.critic)?;
+        self.emphasis.fits(&state.emphasis)
+    }
+
+    fn put(&mut self, state: Self::State) {
+        let (critic, emphasis) = self.actor.put(state);
+        self.critic.put(critic);
+        self.emphasis.put(emphasis);
         self.follow(None);
-        Ok(())
     }
 }

@@ -41,13 +41,22 @@ pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
     ActorCritic::new(policy, critic, FollowOn::new(lambda_a)?, alpha)
 }
 
+/// The type of a [`true_ace`] learner.
+pub type TrueAce<R, M, P, C> = ActorCritic<R, P, C, ExactEmphasis<R, M, P>>;
+
+/// The type of a [`dpg`] learner.
+pub type Dpg<R, M, P> = DeterministicActorCritic<R, P, ExactCritic<R, M, P>, NoEmphasis>;
+
+/// The type of a [`true_dpge`] learner.
+pub type TrueDpge<R, M, P> = DeterministicActorCritic<R, P, ExactCritic<R, M, P>, ExactEmphasis<R, M, P>>;
+
 /// True-ACE: the exact emphatic density m(S_t)/d_μ(S_t).
 pub fn true_ace<R, P, C, M>(
     model: Arc<M>,
     policy: P,
     critic: C,
     alpha: R,
-) -> Result<ActorCritic<R, P, C, ExactEmphasis<R, M, P>>, ComposeError>
+) -> Result<TrueAce<R, M, P, C>, ComposeError>
 where
     R: Real,
     P: StochasticPolicy + Policy<State = usize>,
@@ -58,15 +67,8 @@ where
     Ok(ActorCritic::new(policy, critic, emphasis, alpha)?)
 }
 
-/// A deterministic learner with the exact critic.
-type Deterministic<R, M, P, E> = DeterministicActorCritic<R, P, ExactCritic<R, M, P>, E>;
-
 /// DPG with the exact critic.
-pub fn dpg<R, P, M>(
-    model: Arc<M>,
-    policy: P,
-    alpha: R,
-) -> Result<Deterministic<R, M, P, NoEmphasis>, ComposeError>
+pub fn dpg<R, P, M>(model: Arc<M>, policy: P, alpha: R) -> Result<Dpg<R, M, P>, ComposeError>
 where
     R: Real,
     P: DeterministicPolicy + Policy<State = usize>,
@@ -77,11 +79,7 @@ where
 }
 
 /// True-DPGE: DPG with the exact emphatic density.
-pub fn true_dpge<R, P, M>(
-    model: Arc<M>,
-    policy: P,
-    alpha: R,
-) -> Result<Deterministic<R, M, P, ExactEmphasis<R, M, P>>, ComposeError>
+pub fn true_dpge<R, P, M>(model: Arc<M>, policy: P, alpha: R) -> Result<TrueDpge<R, M, P>, ComposeError>
 where
     R: Real,
     P: DeterministicPolicy + Policy<State = usize>,

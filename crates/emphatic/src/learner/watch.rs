@@ -1,7 +1,6 @@
 //! Watches for numbers that are no longer finite.
 
 use crate::real::Real;
-use crate::state::RestoreError;
 use thiserror::Error;
 
 /// A learner whose weights have left the finite numbers: its step-size was probably too large.
@@ -62,10 +61,8 @@ impl<R: Real> Watch<R> {
         first.map_or(Ok(()), Err)
     }
 
-    pub(super) fn restore(&mut self, steps: u64, diverged: Vec<Option<u64>>) -> Result<(), RestoreError> {
-        crate::state::check_len("lanes", &diverged, &self.diverged)?;
+    pub(super) fn put(&mut self, steps: u64, diverged: Vec<Option<u64>>) {
         (self.steps, self.diverged) = (steps, diverged);
         self.set_alive();
-        Ok(())
     }
 }

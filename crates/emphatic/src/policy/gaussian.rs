@@ -69,7 +69,9 @@ impl<F: Features> Policy for Gaussian<F> {
 impl<F: Features> StochasticPolicy for Gaussian<F> {
     #[inline(always)]
     fn probability<R: Real>(&self, at: &Normal<R>, action: f64) -> R {
-        R::splat(action).normal_density(at.mean, at.standard_deviation)
+        // A deviation that has underflowed to 0 leaves no density anywhere else than at the mean; NaN stays NaN.
+        let deviation = at.standard_deviation;
+        R::zero().if_less(deviation, R::splat(action).normal_density(at.mean, deviation), deviation)
     }
 
     #[inline(always)]
@@ -82,7 +84,9 @@ impl<F: Features> StochasticPolicy for Gaussian<F> {
         weights: &mut [R],
     ) -> R {
         let c = at.score(R::splat(action));
-        add_outputs(&self.features, state, 2, |k| scale * c[k], weights)
+        // The score of an action far away may overflow. Scaled by 0, as by a ratio of 0, it is nothing all the same.
+        let scaled = |k: usize| R::zero().if_less(scale.magnitude(), scale * c[k], scale);
+        add_outputs(&self.features, state, 2, scaled, weights)
     }
 
     fn sample(&self, at: &Normal<f64>, random: &mut Random) -> f64 {
@@ -129,6 +133,23 @@ mod tests {
             policy.distribution(&variables, &state, &mut at);
             let derivative = policy.probability(&at, action).ln().slope;
             assert!((score[k] - derivative).abs() < 1e-14, "{k}: {} {derivative}", score[k]);
+        }
+    }
+
+    /// Once 0 · ∞ made all weights NaN.
+    #[test]
+    fn an_action_that_the_target_never_takes_changes_nothing() {
+        let policy = Gaussian { features: OneHot { states: 1 } };
+        for (weights, action) in [([0.0, 0.0], 1e160), ([0.0, -700.0], 1.0), ([0.0, -800.0], 1.0)] {
+            let mut at = policy.room();
+            policy.distribution(&weights, &0, &mut at);
+            let ratio: f64 = policy.probability(&at, action);
+            assert_eq!(ratio, 0.0);
+            let mut after = weights;
+            policy.add_score(&0, &at, action, ratio, &mut after);
+            assert_eq!(after, weights);
+            policy.add_score(&0, &at, action, f64::NAN, &mut after);
+            assert!(after[0].is_nan(), "what is not a number must still show");
         }
     }
 

@@ -135,8 +135,8 @@ impl<F: Features<State = usize>> Model<Gaussian<F>> for ContinuousCounterexample
 
     #[inline(always)]
     fn bellman<R: Real>(&self, _policy: &Gaussian<F>, at: &Normal<R>, state: usize, out: Bellman<'_, R>) {
-        let [right, left] = self.quadrature.expectation(at, |a: R| [a.sigmoid(), (-a).sigmoid()]);
-        Self::equation(state, right, left, out);
+        let [right] = self.quadrature.expectation(at, |a: R| [a.sigmoid()]);
+        Self::equation(state, right, R::one() - right, out);
     }
 
     fn add_gradient<R: Real>(

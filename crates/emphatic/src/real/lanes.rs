@@ -1,5 +1,7 @@
 //! Several numbers side by side.
 
+#![allow(clippy::needless_range_loop, reason = "one index for several arrays says what a lane does")]
+
 use super::{Real, elementary};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::ser::SerializeTuple;

@@ -89,16 +89,19 @@ impl Default for SigmoidQuadrature {
 }
 
 impl SigmoidQuadrature {
+    /// Which rule is for a deviation; the first if it is not a number.
+    #[inline(always)]
+    fn rule_for(&self, deviation: f64) -> usize {
+        self.rules.iter().rposition(|(above, _)| deviation > *above).unwrap_or(0)
+    }
+
     /// E[f(a)] under the Gaussian, for several f at once.
     #[inline(always)]
     pub fn expectation<R: Real, const K: usize>(&self, at: &Normal<R>, f: impl Fn(R) -> [R; K]) -> [R; K] {
         let deviation = at.standard_deviation;
         let mut out = [R::zero(); K];
         for (k, (above, rule)) in self.rules.iter().enumerate() {
-            let below = self.rules.get(k + 1).map_or(f64::INFINITY, |next| next.0);
-            // Written so that a deviation that is not a number belongs to the first rule.
-            let theirs = |x: f64| (k == 0 || x > *above) && !(x > below);
-            if (0..R::LANES).any(|lane| theirs(deviation.lane(lane))) {
+            if (0..R::LANES).any(|lane| self.rule_for(deviation.lane(lane)) == k) {
                 let values = rule.expectation(at, &f);
                 for (out, value) in out.iter_mut().zip(values) {
                     *out = if k == 0 { value } else { R::splat(*above).if_less(deviation, value, *out) };

@@ -1,0 +1,310 @@
+//! The determinism contract: a learner's bits do not depend on lanes, instruction set, or being interrupted.
+
+mod common;
+
+use common::random_task;
+use emphatic::{
+    ActionValues, AllActions, ContinuousCounterexample, DeterministicLinear, ExactCritic, Features, FollowOn,
+    Gaussian, Gtd, Isa, Lanes, LearnedAdvantage, Learner, NoEmphasis, Random, Real, Softmax, Stateful, Step,
+    Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
+};
+use std::sync::Arc;
+
+const SETTINGS: usize = 16;
+
+/// The setting of lane `k` of a block that starts at `first`. Some step-sizes are so large that the learner diverges.
+fn alpha<R: Real>(first: usize) -> R {
+    R::from_lanes(|k| [1e-3, 0.3, 0.02, 1e6][(first + k) % 4])
+}
+
+fn alpha_v<R: Real>(first: usize) -> R {
+    R::from_lanes(|k| [0.1, 0.03, 1.0, 0.5, 60.0][(first + k) % 5])
+}
+
+fn lambda<R: Real>(first: usize) -> R {
+    R::from_lanes(|k| [0.0, 0.4, 1.0][(first + k) % 3])
+}
+
+/// The weights as bits (all NaN alike: their bits are not part of the contract), and when they diverged.
+fn outcome<L: Learner>(learner: &L, lane: usize) -> (Vec<u64>, Option<u64>) {
+    let bits = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
+    (learner.weights().iter().map(|w| bits(w.lane(lane))).collect(), learner.diverged(lane))
+}
+
+/// Learns all the steps at once, or saves itself half-way and goes on as another learner.
+macro_rules! learn {
+    ($learner:expr, $isa:expr, $steps:expr) => {{
+        let mut learner = $learner;
+        learner.learn($isa, $steps).unwrap();
+        learner
+    }};
+    ($learner:expr, $isa:expr, $steps:expr, interrupted) => {{
+        let (early, late) = $steps.split_at($steps.len() / 2);
+        let saved = postcard::to_allocvec(&learn!($learner, $isa, early).state()).unwrap();
+        let mut learner = $learner;
+        learner.restore(postcard::from_bytes(&saved).unwrap()).unwrap();
+        learner.learn($isa, late).unwrap();
+        learner
+    }};
+}
+
+/// Compares `N` lanes with `f64`, with the plainest and the best instruction set, in one go and interrupted.
+macro_rules! compare {
+    ($n:literal, $alone:expr, $steps:expr, $make:ident) => {
+        for first in (0..SETTINGS).step_by($n) {
+            for isa in [Isa::Plain, Isa::best()] {
+                let whole = learn!($make::<Lanes<$n>>(first), isa, $steps);
+                let interrupted = learn!($make::<Lanes<$n>>(first), isa, $steps, interrupted);
+                for lane in 0..$n {
+                    assert_eq!(
+                        outcome(&whole, lane),
+                        $alone[first + lane],
+                        "lane {lane} of {} with {isa:?}",
+                        $n
+                    );
+                    assert_eq!(
+                        outcome(&interrupted, lane),
+                        $alone[first + lane],
+                        "interrupted, lane {lane} of {}",
+                        $n
+                    );
+                }
+            }
+        }
+    };
+}
+
+/// A test of one kind of learner, made by an expression for the block of settings that starts at `$first`.
+macro_rules! same_bits {
+    ($name:ident, $steps:expr, |$R:ident, $first:ident| -> $learner:ty { $($make:tt)* }) => {
+        #[test]
+        fn $name() {
+            fn make<$R: Real>($first: usize) -> $learner {
+                $($make)*
+            }
+            let steps: Vec<_> = $steps;
+            let alone: Vec<_> = (0..SETTINGS).map(|k| outcome(&learn!(make::<f64>(k), Isa::Plain, &steps), 0)).collect();
+            let interrupted: Vec<_> =
+                (0..SETTINGS).map(|k| outcome(&learn!(make::<f64>(k), Isa::Plain, &steps, interrupted), 0)).collect();
+            assert_eq!(interrupted, alone);
+            // The test means nothing if all settings gave the same, or all diverged.
+            assert!(alone.iter().any(|x| *x != alone[0]) && alone.iter().any(|x| x.1.is_none()));
+            compare!(1, alone, &steps, make);
+            compare!(4, alone, &steps, make);
+            compare!(8, alone, &steps, make);
+            compare!(16, alone, &steps, make);
+        }
+    };
+}
+
+fn three() -> Arc<Task> {
+    Arc::new(Task::counterexample())
+}
+
+fn eleven() -> Arc<Task> {
+    Arc::new(Task::long_counterexample(5))
+}
+
+/// A problem with five actions, dense features and discounts of all kinds.
+fn varied() -> Arc<Task> {
+    let fits = |task: &Task| task.actions() == 5 && task.actor().most_active() > 1;
+    Arc::new((0..).map(|run| random_task(&mut Random::new(9, run))).find(fits).unwrap())
+}
+
+fn continuous() -> Arc<ContinuousCounterexample> {
+    Arc::new(ContinuousCounterexample::default())
+}
+
+fn steps(task: &Task) -> Vec<Step<usize, usize>> {
+    task.stream(3, 0).take(400).collect()
+}
+
+fn gtd<R: Real>(features: &Table, first: usize) -> Gtd<R, Table> {
+    Gtd::new(features.clone(), alpha_v(first), R::splat(0.01), lambda(first)).unwrap()
+}
+
+fn exact<R: Real>(task: &Arc<Task>) -> ExactCritic<R, Task, Softmax<Table>> {
+    ExactCritic::new(task.clone(), &task.softmax()).unwrap()
+}
+
+fn follow_on<R: Real>(first: usize) -> FollowOn<R> {
+    FollowOn::new(lambda(first)).unwrap()
+}
+
+same_bits!(off_pac_with_gtd, steps(&varied()), |R,
+                                                first|
+ -> impl Learner<Number = R, Policy = Softmax<Table>> {
+    off_pac(varied().softmax(), gtd(varied().actor(), first), alpha(first)).unwrap()
+});
+
+same_bits!(ace_with_gtd, steps(&three()), |R, first| -> impl Learner<Number = R, Policy = Softmax<Table>> {
+    ace(three().softmax(), gtd(three().critic(), first), lambda(first), alpha(first)).unwrap()
+});
+
+same_bits!(ace_with_gtd_and_dense_features, steps(&varied()), |R,
+                                                               first|
+ -> impl Learner<
+    Number = R,
+    Policy = Softmax<Table>,
+> {
+    ace(varied().softmax(), gtd(varied().actor(), first), lambda(first), alpha(first)).unwrap()
+});
+
+same_bits!(
+    ace_with_the_exact_critic,
+    steps(&eleven()),
+    |R, first| -> impl Learner<Number = R, Policy = Softmax<Table>> {
+        ace(eleven().softmax(), exact(&eleven()), lambda(first), alpha(first)).unwrap()
+    }
+);
+
+same_bits!(true_ace_with_the_exact_critic, steps(&eleven()), |R,
+                                                              first|
+ -> impl Learner<
+    Number = R,
+    Policy = Softmax<Table>,
+> {
+    true_ace(eleven(), eleven().softmax(), exact(&eleven()), alpha(first)).unwrap()
+});
+
+same_bits!(true_ace_with_dense_features, steps(&varied()), |R,
+                                                            first|
+ -> impl Learner<
+    Number = R,
+    Policy = Softmax<Table>,
+> {
+    true_ace(varied(), varied().softmax(), exact(&varied()), alpha(first)).unwrap()
+});
+
+same_bits!(all_actions_with_exact_values, steps(&eleven()), |R,
+                                                             first|
+ -> impl Learner<
+    Number = R,
+    Policy = Softmax<Table>,
+> {
+    AllActions::new(eleven().softmax(), exact(&eleven()), follow_on(first), alpha(first)).unwrap()
+});
+
+same_bits!(all_actions_with_learned_values, steps(&varied()), |R,
+                                                               first|
+ -> impl Learner<
+    Number = R,
+    Policy = Softmax<Table>,
+> {
+    let task = varied();
+    let baseline = gtd(task.actor(), first);
+    let critic = ActionValues::new(
+        task.actor().clone(),
+        5,
+        alpha_v(first + 1),
+        R::splat(0.01),
+        lambda(first),
+        baseline,
+    )
+    .unwrap();
+    AllActions::new(task.softmax(), critic, follow_on(first), alpha(first)).unwrap()
+});
+
+same_bits!(some_actions_with_a_learned_advantage, steps(&varied()), |R,
+                                                                     first|
+ -> impl Learner<
+    Number = R,
+    Policy = Softmax<Table>,
+> {
+    let task = varied();
+    let values = gtd(task.actor(), first);
+    let critic = LearnedAdvantage::new(task.actor().clone(), 5, alpha_v(first + 1), values).unwrap();
+    AllActions::new(task.softmax(), critic, NoEmphasis, alpha(first)).unwrap().with_subset(2, 7).unwrap()
+});
+
+fn continuous_steps() -> Vec<Step<usize, f64>> {
+    continuous().stream(3, 0).take(120).collect()
+}
+
+fn exact_gaussian<R: Real>() -> ExactCritic<R, ContinuousCounterexample, Gaussian<Table>> {
+    ExactCritic::new(continuous(), &continuous().gaussian()).unwrap()
+}
+
+same_bits!(
+    gaussian_ace_with_gtd,
+    continuous_steps(),
+    |R, first| -> impl Learner<Number = R, Policy = Gaussian<Table>> {
+        let features = Table::aliased(&[0, 1, 2]);
+        ace(continuous().gaussian(), gtd(&features, first), lambda(first), alpha(first)).unwrap()
+    }
+);
+
+same_bits!(gaussian_ace_with_the_exact_critic, continuous_steps(), |R,
+                                                                    first|
+ -> impl Learner<
+    Number = R,
+    Policy = Gaussian<Table>,
+> {
+    ace(continuous().gaussian(), exact_gaussian(), lambda(first), alpha(first)).unwrap()
+});
+
+same_bits!(gaussian_true_ace, continuous_steps(), |R,
+                                                   first|
+ -> impl Learner<Number = R, Policy = Gaussian<Table>> {
+    true_ace(continuous(), continuous().gaussian(), exact_gaussian(), alpha(first)).unwrap()
+});
+
+same_bits!(dpg_with_the_exact_critic, continuous_steps(), |R,
+                                                           first|
+ -> impl Learner<
+    Number = R,
+    Policy = DeterministicLinear<Table>,
+> {
+    dpg(continuous(), continuous().deterministic(), alpha(first)).unwrap()
+});
+
+same_bits!(true_dpge_with_the_exact_critic, continuous_steps(), |R,
+                                                                 first|
+ -> impl Learner<
+    Number = R,
+    Policy = DeterministicLinear<Table>,
+> {
+    true_dpge(continuous(), continuous().deterministic(), alpha(first)).unwrap()
+});
+
+#[test]
+fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
+    let task = three();
+    let steps = steps(&task);
+    let make = |alpha_v: [f64; 4]| {
+        let critic =
+            Gtd::new(task.critic().clone(), Lanes(alpha_v), Lanes([0.0; 4]), Lanes([0.0; 4])).unwrap();
+        let mut learner = ace(task.softmax(), critic, Lanes([1.0; 4]), Lanes([0.1; 4])).unwrap();
+        learner.learn(Isa::best(), &steps).unwrap();
+        learner
+    };
+    let calm = make([0.1; 4]);
+    assert_eq!(calm.check(), Ok(()));
+    let wild = make([0.1, 1e200, 0.1, 0.1]);
+    let step = wild.diverged(1).unwrap();
+    assert_eq!(
+        wild.check().unwrap_err().to_string(),
+        format!("the learner in lane 1 diverged at step {step}: its weights are no longer finite")
+    );
+    for lane in [0, 2, 3] {
+        assert_eq!(outcome(&wild, lane), outcome(&calm, lane));
+    }
+    // It is that step exactly: one step fewer, and all is finite.
+    let critic = Gtd::new(task.critic().clone(), 1e200, 0.0, 0.0).unwrap();
+    let mut alone = ace(task.softmax(), critic, 1.0, 0.1).unwrap();
+    alone.learn(Isa::Plain, &steps[..step as usize - 1]).unwrap();
+    assert!(
+        alone.check().is_ok()
+            && alone.weights().iter().chain(alone.critic().weights()).all(|w| w.is_finite())
+    );
+    alone.step(&steps[step as usize - 1]).unwrap();
+    assert_eq!(alone.diverged(0), Some(step));
+    assert!(alone.weights().iter().chain(alone.critic().weights()).any(|w| !w.is_finite()));
+}
+
+#[test]
+fn a_state_of_another_learner_is_refused() {
+    let learner = |task: Arc<Task>| ace(task.softmax(), gtd::<f64>(task.critic(), 0), 1.0, 0.1).unwrap();
+    let error = learner(three()).restore(learner(eleven()).state()).unwrap_err();
+    assert_eq!(error.to_string(), "the saved state has 20 weights; this learner has 4");
+}

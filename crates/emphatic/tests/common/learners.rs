@@ -1,0 +1,322 @@
+//! Every learner, with a few steps to learn from.
+
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+
+use emphatic::learner::ActionOf;
+use emphatic::{
+    ActionValues, Active, ActorCritic, AllActions, ContinuousCounterexample, Critic, Dense,
+    DeterministicActorCritic, DeterministicLinear, ExactCritic, ExactEmphasis, FeatureError, FollowOn,
+    Gaussian, Gtd, LearnedAdvantage, Learner, NoEmphasis, Softmax, Step, StepError, Table, Task,
+};
+use std::sync::Arc;
+
+/// A learner and what the tests need to know of it.
+pub struct Case<L: Learner, S> {
+    /// Makes one with this λ_a (if it has one) and its step-sizes multiplied by a factor.
+    pub make: fn(f64, f64) -> L,
+    pub steps: Vec<Step<S, ActionOf<L>>>,
+    /// Policy weights under which the action of the second step has probability zero.
+    pub impossible: Option<Vec<f64>>,
+    /// v̂(s), if δ_t is what the actor learns from.
+    pub value: Option<fn(&L, &S) -> f64>,
+    /// Whether anything is carried from step to step but weights.
+    pub traces: bool,
+    /// Whether M_t is m(S_t)/d_μ(S_t).
+    pub exact_emphasis: bool,
+    /// An action that does not exist, and what is said of it.
+    pub no_action: (ActionOf<L>, StepError),
+    /// A state that does not exist, and what is said of it.
+    pub no_state: (S, FeatureError),
+}
+
+pub const LAMBDA_A: f64 = 0.6;
+
+impl<L: Learner<Number = f64>, S> Case<L, S> {
+    pub fn learner(&self) -> L {
+        (self.make)(LAMBDA_A, 1.0)
+    }
+}
+
+/// μ, reward, γ_t, γ_{t+1} and interest. The third step meets a time limit; the fourth is an episode of its own.
+const NUMBERS: [[f64; 5]; 4] = [
+    [0.25, 1.5, 0.5, 0.9, 1.2],
+    [0.4, -0.7, 0.9, 0.7, 0.5],
+    [0.6, 2.1, 0.7, 0.8, 2.0],
+    [0.3, 0.4, 0.0, 0.0, 0.8],
+];
+
+fn steps<S, A>(states: [(S, S); 4], actions: [A; 4]) -> Vec<Step<S, A>> {
+    let parts = states.into_iter().zip(actions).zip(NUMBERS);
+    parts
+        .map(|(((state, next), action), [mu, reward, gamma, gamma_next, interest])| Step {
+            state,
+            action,
+            mu,
+            reward,
+            next,
+            gamma,
+            gamma_next,
+            interest,
+        })
+        .collect()
+}
+
+const TWO: Dense = Dense { len: 2 };
+const THREE_ACTIONS: Softmax<Dense> = Softmax { features: TWO, actions: 3 };
+const TILES: Active = Active { len: 4, most_active: 2 };
+
+/// The weights of three actions, or of two real parameters, for each of two features.
+const SOFTMAX: [f64; 6] = [0.2, -0.4, 0.1, 0.5, 0.3, -0.6];
+const GAUSSIAN: [f64; 4] = [0.2, -0.4, 0.5, 0.3];
+
+fn dense<A>(actions: [A; 4]) -> Vec<Step<Vec<f64>, A>> {
+    let x = |a: f64, b: f64| vec![a, b];
+    let (first, second, third, fourth) = (x(1.0, -0.5), x(0.3, 0.8), x(-0.7, 1.1), x(0.6, 0.2));
+    let states =
+        [(first, second.clone()), (second, third.clone()), (third, fourth), (x(0.9, 0.4), x(0.0, 0.0))];
+    steps(states, actions)
+}
+
+/// Steps among the three states of the counterexamples; they need not be possible there.
+fn numbered<A>(actions: [A; 4]) -> Vec<Step<usize, A>> {
+    steps([(0, 1), (1, 2), (2, 0), (0, 0)], actions)
+}
+
+const NO_DENSE: (Vec<f64>, FeatureError) = (Vec::new(), FeatureError::Length { got: 0, len: 2 });
+const NO_NUMBER: (usize, FeatureError) = (99, FeatureError::State { state: 99, states: 3 });
+const NO_REAL: (f64, StepError) = (f64::INFINITY, StepError::RealAction(f64::INFINITY));
+
+fn no_action(actions: usize) -> (usize, StepError) {
+    (actions, StepError::Action { action: actions, actions })
+}
+
+fn gtd<F: emphatic::Features>(features: F, factor: f64) -> Gtd<f64, F> {
+    Gtd::new(features, 0.2 * factor, 0.15 * factor, 0.7).unwrap()
+}
+
+/// v̂ of a learned critic for a dense state.
+fn dot(v: &[f64], x: &[f64]) -> f64 {
+    v.iter().zip(x).map(|(v, x)| v * x).sum()
+}
+
+type WithGtd<F, P, E> = ActorCritic<f64, P, Gtd<f64, F>, E>;
+
+pub fn off_pac() -> Case<WithGtd<Dense, Softmax<Dense>, NoEmphasis>, Vec<f64>> {
+    Case {
+        make: |_, factor| {
+            let learner = emphatic::off_pac(THREE_ACTIONS, gtd(TWO, factor), 0.3 * factor).unwrap();
+            learner.with_weights(SOFTMAX.to_vec()).unwrap()
+        },
+        steps: dense([1, 0, 2, 0]),
+        impossible: Some(vec![0.0, 4000.0, 0.0, 0.0, 0.0, 0.0]),
+        value: Some(|learner, x| dot(learner.critic().weights(), x)),
+        traces: true,
+        exact_emphasis: false,
+        no_action: no_action(3),
+        no_state: NO_DENSE,
+    }
+}
+
+pub fn ace() -> Case<WithGtd<Dense, Softmax<Dense>, FollowOn<f64>>, Vec<f64>> {
+    Case {
+        make: |lambda_a, factor| {
+            let learner = emphatic::ace(THREE_ACTIONS, gtd(TWO, factor), lambda_a, 0.3 * factor).unwrap();
+            learner.with_weights(SOFTMAX.to_vec()).unwrap()
+        },
+        steps: dense([1, 0, 2, 0]),
+        impossible: Some(vec![0.0, 4000.0, 0.0, 0.0, 0.0, 0.0]),
+        value: Some(|learner, x| dot(learner.critic().weights(), x)),
+        traces: true,
+        exact_emphasis: false,
+        no_action: no_action(3),
+        no_state: NO_DENSE,
+    }
+}
+
+pub fn ace_on_tiles() -> Case<WithGtd<Active, Softmax<Active>, FollowOn<f64>>, Vec<usize>> {
+    let states =
+        [(vec![0, 2], vec![1, 2]), (vec![1, 2], vec![3, 1]), (vec![3, 1], vec![0, 3]), (vec![0, 2], vec![])];
+    Case {
+        make: |lambda_a, factor| {
+            let policy = Softmax { features: TILES, actions: 2 };
+            let learner = emphatic::ace(policy, gtd(TILES, factor), lambda_a, 0.3 * factor).unwrap();
+            learner.with_weights(vec![0.2, -0.4, 0.5, 0.3, -0.6, 0.1, 0.7, -0.2]).unwrap()
+        },
+        steps: steps(states, [1, 0, 1, 0]),
+        impossible: Some(vec![0.0, 0.0, 0.0, 800.0, 0.0, 0.0, 0.0, 0.0]),
+        value: Some(|learner, tiles| tiles.iter().map(|&k| learner.critic().weights()[k]).sum()),
+        traces: true,
+        exact_emphasis: false,
+        no_action: no_action(2),
+        no_state: (vec![1, 99], FeatureError::Index { index: 99, len: 4 }),
+    }
+}
+
+pub fn gaussian_ace() -> Case<WithGtd<Dense, Gaussian<Dense>, FollowOn<f64>>, Vec<f64>> {
+    Case {
+        make: |lambda_a, factor| {
+            let policy = Gaussian { features: TWO };
+            let learner = emphatic::ace(policy, gtd(TWO, factor), lambda_a, 0.3 * factor).unwrap();
+            learner.with_weights(GAUSSIAN.to_vec()).unwrap()
+        },
+        steps: dense([0.7, -0.4, 1.9, 0.1]),
+        impossible: Some(vec![1000.0, 0.0, 0.0, 0.0]),
+        value: Some(|learner, x| dot(learner.critic().weights(), x)),
+        traces: true,
+        exact_emphasis: false,
+        no_action: NO_REAL,
+        no_state: NO_DENSE,
+    }
+}
+
+type Tabular = Softmax<Table>;
+type Known = ExactCritic<f64, Task, Tabular>;
+type TrueAce = ActorCritic<f64, Tabular, Known, ExactEmphasis<f64, Task, Tabular>>;
+type Comparing<P, C> = AllActions<f64, P, C, FollowOn<f64>>;
+
+/// q = π(A0|S0) and p = π(A0|S1) = π(A0|S2) follow from the differences 1.0 and −0.5.
+const TABULAR: [f64; 4] = [0.7, -0.3, 0.4, 0.9];
+
+pub fn true_ace() -> Case<TrueAce, usize> {
+    Case {
+        make: |_, factor| {
+            let task = Arc::new(Task::counterexample());
+            let critic = ExactCritic::new(task.clone(), &task.softmax()).unwrap();
+            let learner = emphatic::true_ace(task.clone(), task.softmax(), critic, 0.3 * factor).unwrap();
+            learner.with_weights(TABULAR.to_vec()).unwrap()
+        },
+        steps: numbered([0, 1, 1, 1]),
+        impossible: Some(vec![0.0, 0.0, 800.0, 0.0]),
+        value: Some(|learner, s| Critic::<f64, Tabular>::value(&mut learner.critic().clone(), s)),
+        traces: false,
+        exact_emphasis: true,
+        no_action: no_action(2),
+        no_state: NO_NUMBER,
+    }
+}
+
+pub fn all_actions_exact() -> Case<Comparing<Tabular, Known>, usize> {
+    Case {
+        make: |lambda_a, factor| {
+            let task = Arc::new(Task::counterexample());
+            let policy = task.softmax();
+            let critic = ExactCritic::new(task, &policy).unwrap();
+            let learner =
+                AllActions::new(policy, critic, FollowOn::new(lambda_a).unwrap(), 0.3 * factor).unwrap();
+            learner.with_weights(TABULAR.to_vec()).unwrap()
+        },
+        steps: numbered([0, 1, 1, 1]),
+        impossible: Some(vec![0.0, 0.0, 800.0, 0.0]),
+        value: None,
+        traces: true,
+        exact_emphasis: false,
+        no_action: no_action(2),
+        no_state: NO_NUMBER,
+    }
+}
+
+pub type WithActionValues = Comparing<Softmax<Dense>, ActionValues<f64, Dense, Gtd<f64, Dense>>>;
+type WithAdvantage = Comparing<Softmax<Dense>, LearnedAdvantage<f64, Dense, Gtd<f64, Dense>>>;
+
+fn action_values(lambda_a: f64, factor: f64) -> WithActionValues {
+    let critic = ActionValues::new(TWO, 3, 0.25 * factor, 0.1 * factor, 0.4, gtd(TWO, factor)).unwrap();
+    let learner =
+        AllActions::new(THREE_ACTIONS, critic, FollowOn::new(lambda_a).unwrap(), 0.3 * factor).unwrap();
+    learner.with_weights(SOFTMAX.to_vec()).unwrap()
+}
+
+pub fn all_actions_by_action_values() -> Case<WithActionValues, Vec<f64>> {
+    Case {
+        make: action_values,
+        steps: dense([1, 0, 2, 0]),
+        impossible: Some(vec![0.0, 4000.0, 0.0, 0.0, 0.0, 0.0]),
+        value: None,
+        traces: true,
+        exact_emphasis: false,
+        no_action: no_action(3),
+        no_state: NO_DENSE,
+    }
+}
+
+pub fn one_action_of_three() -> Case<WithActionValues, Vec<f64>> {
+    let make = |lambda_a, factor| action_values(lambda_a, factor).with_subset(1, 7).unwrap();
+    Case { make, ..all_actions_by_action_values() }
+}
+
+pub fn all_actions_by_advantage() -> Case<WithAdvantage, Vec<f64>> {
+    Case {
+        make: |lambda_a, factor| {
+            let critic = LearnedAdvantage::new(TWO, 3, 0.25 * factor, gtd(TWO, factor)).unwrap();
+            let emphasis = FollowOn::new(lambda_a).unwrap();
+            let learner = AllActions::new(THREE_ACTIONS, critic, emphasis, 0.3 * factor).unwrap();
+            learner.with_weights(SOFTMAX.to_vec()).unwrap()
+        },
+        steps: dense([1, 0, 2, 0]),
+        impossible: Some(vec![0.0, 4000.0, 0.0, 0.0, 0.0, 0.0]),
+        value: None,
+        traces: true,
+        exact_emphasis: false,
+        no_action: no_action(3),
+        no_state: NO_DENSE,
+    }
+}
+
+type Continuous<P> = ExactCritic<f64, ContinuousCounterexample, P>;
+type Action = DeterministicLinear<Table>;
+type Normal = Gaussian<Table>;
+
+pub fn dpg() -> Case<DeterministicActorCritic<f64, Action, Continuous<Action>, NoEmphasis>, usize> {
+    Case {
+        make: |_, factor| {
+            let task = Arc::new(ContinuousCounterexample::default());
+            let learner = emphatic::dpg(task.clone(), task.deterministic(), 0.3 * factor).unwrap();
+            learner.with_weights(vec![0.4, -0.3]).unwrap()
+        },
+        steps: numbered([0.7, -0.4, 1.9, 0.1]),
+        impossible: None,
+        value: None,
+        traces: false,
+        exact_emphasis: false,
+        no_action: NO_REAL,
+        no_state: NO_NUMBER,
+    }
+}
+
+type ExactDensity<P> = ExactEmphasis<f64, ContinuousCounterexample, P>;
+
+pub fn true_dpge()
+-> Case<DeterministicActorCritic<f64, Action, Continuous<Action>, ExactDensity<Action>>, usize> {
+    Case {
+        make: |_, factor| {
+            let task = Arc::new(ContinuousCounterexample::default());
+            let learner = emphatic::true_dpge(task.clone(), task.deterministic(), 0.3 * factor).unwrap();
+            learner.with_weights(vec![0.4, -0.3]).unwrap()
+        },
+        steps: numbered([0.7, -0.4, 1.9, 0.1]),
+        impossible: None,
+        value: None,
+        traces: false,
+        exact_emphasis: true,
+        no_action: NO_REAL,
+        no_state: NO_NUMBER,
+    }
+}
+
+pub fn exact_gaussian_ace() -> Case<ActorCritic<f64, Normal, Continuous<Normal>, FollowOn<f64>>, usize> {
+    Case {
+        make: |lambda_a, factor| {
+            let task = Arc::new(ContinuousCounterexample::default());
+            let policy = task.gaussian();
+            let critic = ExactCritic::new(task, &policy).unwrap();
+            let learner = emphatic::ace(policy, critic, lambda_a, 0.3 * factor).unwrap();
+            learner.with_weights(GAUSSIAN.to_vec()).unwrap()
+        },
+        steps: numbered([0.7, -0.4, 1.9, 0.1]),
+        impossible: Some(vec![0.0, 0.0, 1000.0, 0.0]),
+        value: Some(|learner, s| Critic::<f64, Normal>::value(&mut learner.critic().clone(), s)),
+        traces: true,
+        exact_emphasis: false,
+        no_action: NO_REAL,
+        no_state: NO_NUMBER,
+    }
+}
