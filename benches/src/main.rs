@@ -1,36 +1,39 @@
 //! Nanoseconds an update, for the paper's workloads, with `f64` and in lanes.
 //!
 //! `emphatic-bench STREAM` writes figure 3's stream of steps to the file STREAM, for the peers to learn from, and
-//! prints one line of JSON for each measurement.
+//! prints one line of JSON for each measurement. `emphatic-bench STREAM 3` does figure 3 alone, for a profiler.
 
+use emphatic::learner::{ActionOf, SeenBy};
 use emphatic::{
-    ActorCritic, ContinuousCounterexample, ExactCritic, ExactEmphasis, FollowOn, Gtd, Isa, Lanes, Learner,
-    OneHot, Real, Step, Task,
+    ContinuousCounterexample, ExactCritic, Gaussian, Gtd, Isa, Lanes, Learner, OneHot, Real, Softmax, Step,
+    Table, Task, ace, true_ace,
 };
+use std::borrow::Borrow;
+use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-const LANES: usize = 32;
-const REPEATS: usize = 5;
+/// The settings of figure 3 whose final weights are shown, so that the peers can be compared.
+const PROBES: [usize; 4] = [0, 1234, 2250, 4499];
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: emphatic-bench STREAM")?;
-    let steps: Vec<_> = Task::counterexample().stream(1, 0).take(10_000).collect();
-    write_stream(&path, &steps)?;
-    // For a profiler: only one of the figures.
-    let only = std::env::args().nth(2);
-    let wanted = |figure: &str| only.as_deref().is_none_or(|only| only == figure);
-    if wanted("3") {
-        figure_3(&steps);
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or("usage: emphatic-bench STREAM [FIGURE]")?;
+    let only = arguments.next();
+    let bench = Bench { repeats: 3, only, out: std::io::stdout() };
+    run(bench, Some(&path), [10_000, 50_000, 2_000])
+}
+
+/// All workloads, with streams of these lengths for figures 3, 4 and 5.
+fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: [usize; 3]) -> Result<(), Box<dyn Error>> {
+    let steps: Vec<_> = Task::counterexample().stream(1, 0).take(lengths[0]).collect();
+    if let Some(path) = path {
+        write_stream(path, &steps)?;
     }
-    if wanted("4") {
-        figure_4();
-    }
-    if wanted("5") {
-        figure_5();
-    }
-    Ok(())
+    figure_3(&mut bench, &steps)?;
+    figure_4(&mut bench, lengths[1])?;
+    figure_5(&mut bench, lengths[2])
 }
 
 /// Little-endian `f64`, eight numbers a step.
@@ -52,130 +55,169 @@ fn grid(values: &[&[f64]]) -> Vec<Vec<f64>> {
     })
 }
 
-/// One setting of several, in every lane of a block.
-fn block<R: Real>(settings: &[Vec<f64>], first: usize, which: usize) -> R {
-    R::from_lanes(|lane| settings[(first + lane) % settings.len()][which])
+/// A block of settings that fills the lanes.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    settings: &'a [Vec<f64>],
+    first: usize,
 }
 
-/// Times a whole grid with one kind of number, and prints the best of a few repeats.
-fn measure<R: Real, L: Learner<Number = R>, S>(
-    workload: &str,
-    isa: Isa,
-    settings: &[Vec<f64>],
-    steps: &[Step<S, emphatic::learner::ActionOf<L>>],
-    learner: impl Fn(usize) -> L,
-) where
-    S: std::borrow::Borrow<emphatic::learner::SeenBy<L>>,
-{
-    let mut best = f64::INFINITY;
-    let mut probe = Vec::new();
-    for _ in 0..REPEATS {
-        let mut nanoseconds = 0.0;
-        for first in (0..settings.len()).step_by(R::LANES) {
-            let mut learner = learner(first);
-            let start = Instant::now();
-            learner.learn(isa, steps).expect("the stream's steps make sense");
-            nanoseconds += start.elapsed().as_nanos() as f64;
-            for asked in [0, 1234, 2250, 4499] {
-                if (first..first + R::LANES).contains(&asked) && asked < settings.len() {
-                    let weights = learner.weights().iter().map(|w| w.lane(asked - first).to_string());
-                    let finite = learner.diverged(asked - first).is_none();
-                    probe.push((
-                        asked,
-                        if finite { weights.collect::<Vec<_>>().join(", ") } else { "null".into() },
-                    ));
+impl Block<'_> {
+    /// One hyper-parameter in every lane. The last block is filled up with settings from the start.
+    fn get<R: Real>(&self, which: usize) -> R {
+        R::from_lanes(|lane| self.settings[(self.first + lane) % self.settings.len()][which])
+    }
+}
+
+struct Bench<W> {
+    repeats: usize,
+    only: Option<String>,
+    out: W,
+}
+
+impl<W: Write> Bench<W> {
+    fn wants(&self, figure: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == figure)
+    }
+
+    /// Times a whole grid with one kind of number, and writes the best of a few repeats.
+    fn measure<R: Real, L: Learner<Number = R>, S: Borrow<SeenBy<L>>>(
+        &mut self,
+        workload: &str,
+        isa: Isa,
+        settings: &[Vec<f64>],
+        steps: &[Step<S, ActionOf<L>>],
+        learner: impl Fn(Block) -> Result<L, Box<dyn Error>>,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut best = f64::INFINITY;
+        let mut probe = Vec::new();
+        for repeat in 0..self.repeats {
+            let mut nanoseconds = 0.0;
+            for first in (0..settings.len()).step_by(R::LANES) {
+                let mut learner = learner(Block { settings, first })?;
+                let start = Instant::now();
+                learner.learn(isa, steps).map_err(|(step, error)| format!("step {step}: {error}"))?;
+                nanoseconds += start.elapsed().as_nanos() as f64;
+                if repeat == 0 {
+                    let within = PROBES.iter().filter(|k| (first..first + R::LANES).contains(k));
+                    probe.extend(within.map(|&k| format!("\"{k}\": [{}]", weights(&learner, k - first))));
                 }
             }
+            best = best.min(nanoseconds / (settings.len() * steps.len()) as f64);
         }
-        best = best.min(nanoseconds / (settings.len() * steps.len()) as f64);
+        writeln!(
+            self.out,
+            "{{\"workload\": \"{workload}\", \"lanes\": {}, \"isa\": \"{isa:?}\", \"settings\": {}, \"steps\": {}, \
+             \"ns_per_update\": {best}, \"probe\": {{{}}}}}",
+            R::LANES,
+            settings.len(),
+            steps.len(),
+            probe.join(", ")
+        )?;
+        Ok(())
     }
-    probe.truncate(probe.len() / REPEATS);
-    let probe: Vec<_> = probe.iter().map(|(k, w)| format!("\"{k}\": [{w}]")).collect();
-    println!(
-        "{{\"workload\": \"{workload}\", \"lanes\": {}, \"isa\": \"{isa:?}\", \"settings\": {}, \"steps\": {}, \"ns_per_update\": {best}, \"probe\": {{{}}}}}",
-        R::LANES,
-        settings.len(),
-        steps.len(),
-        probe.join(", ")
-    );
 }
 
-fn figure_3(steps: &[Step<usize, usize>]) {
-    let decades = |exponents: &[i32]| exponents.iter().map(|e| 10f64.powi(*e)).collect::<Vec<_>>();
+/// A lane's weights as JSON; what is not finite becomes null.
+fn weights<L: Learner>(learner: &L, lane: usize) -> String {
+    let number = |x: f64| if x.is_finite() { x.to_string() } else { "null".to_owned() };
+    learner.weights().iter().map(|w| number(w.lane(lane))).collect::<Vec<_>>().join(", ")
+}
+
+fn figure_3(bench: &mut Bench<impl Write>, steps: &[Step<usize, usize>]) -> Result<(), Box<dyn Error>> {
+    fn learner<R: Real>(
+        task: &Task,
+        block: Block,
+    ) -> Result<impl Learner<Number = R, Policy = Softmax<Table>> + use<R>, Box<dyn Error>> {
+        let critic = Gtd::new(OneHot { states: 3 }, block.get::<R>(2), block.get(3), block.get(4))?;
+        Ok(ace(task.softmax(), critic, block.get(0), block.get(1))?)
+    }
+    if !bench.wants("3") {
+        return Ok(());
+    }
+    let task = Task::counterexample();
     let settings = grid(&[
         &[0.0, 0.25, 0.5, 0.75, 1.0],
         &[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0],
-        &decades(&[-5, -4, -3, -2, -1, 0]),
-        &decades(&[-10, -8, -6, -4, -2]),
+        &[1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
+        &[1e-10, 1e-8, 1e-6, 1e-4, 1e-2],
         &[0.0, 0.5, 1.0],
     ]);
-    fn learner<R: Real>(
-        settings: &[Vec<f64>],
-        first: usize,
-    ) -> impl Learner<Number = R, Policy = emphatic::Softmax<emphatic::Table>> {
-        let task = Task::counterexample();
-        let setting = |which| block::<R>(settings, first, which);
-        let critic = Gtd::new(OneHot { states: 3 }, setting(2), setting(3), setting(4))
-            .expect("settings are in range");
-        emphatic::ace(task.softmax(), critic, setting(0), setting(1)).expect("settings are in range")
-    }
-    measure("figure 3", Isa::Plain, &settings, steps, |first| learner::<f64>(&settings, first));
-    measure("figure 3", Isa::Plain, &settings, steps, |first| learner::<Lanes<LANES>>(&settings, first));
-    measure("figure 3", Isa::best(), &settings, steps, |first| learner::<Lanes<LANES>>(&settings, first));
+    let name = "figure 3";
+    bench.measure(name, Isa::Plain, &settings, steps, |block| learner::<f64>(&task, block))?;
+    bench.measure(name, Isa::best(), &settings, steps, |block| learner::<Lanes<16>>(&task, block))?;
+    bench.measure(name, Isa::best(), &settings, steps, |block| learner::<Lanes<32>>(&task, block))
 }
 
-fn figure_4() {
+fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
+    fn exact<R: Real>(task: &Arc<Task>) -> Result<ExactCritic<R, Task, Softmax<Table>>, Box<dyn Error>> {
+        Ok(ExactCritic::new(task.clone(), &task.softmax())?)
+    }
+    fn trace<R: Real>(
+        task: &Arc<Task>,
+        block: Block,
+    ) -> Result<impl Learner<Number = R, Policy = Softmax<Table>> + use<R>, Box<dyn Error>> {
+        Ok(ace(task.softmax(), exact::<R>(task)?, block.get(0), block.get(1))?)
+    }
+    fn emphasis<R: Real>(
+        task: &Arc<Task>,
+        block: Block,
+    ) -> Result<impl Learner<Number = R, Policy = Softmax<Table>> + use<R>, Box<dyn Error>> {
+        Ok(true_ace(task.clone(), task.softmax(), exact::<R>(task)?, block.get(1))?)
+    }
+    if !bench.wants("4") {
+        return Ok(());
+    }
     let task = Arc::new(Task::long_counterexample(5));
-    let steps: Vec<_> = task.stream(1, 0).take(50_000).collect();
+    let steps: Vec<_> = task.stream(1, 0).take(length).collect();
     // Every setting twice, to fill the lanes.
     let alphas = [5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2];
-    let settings = grid(&[&[0.0, 1.0], &[0.0, 0.25, 0.5, 0.75, 1.0], &alphas]);
-    fn ace<R: Real>(
-        task: &Arc<Task>,
-        settings: &[Vec<f64>],
-        first: usize,
-    ) -> impl Learner<Number = R, Policy = emphatic::Softmax<emphatic::Table>> {
-        let policy = task.softmax();
-        let critic = ExactCritic::new(task.clone(), &policy).expect("the policy fits");
-        let emphasis = FollowOn::new(block(settings, first, 1)).expect("settings are in range");
-        ActorCritic::new(policy, critic, emphasis, block(settings, first, 2)).expect("settings are in range")
-    }
-    fn true_ace<R: Real>(
-        task: &Arc<Task>,
-        settings: &[Vec<f64>],
-        first: usize,
-    ) -> impl Learner<Number = R, Policy = emphatic::Softmax<emphatic::Table>> {
-        let policy = task.softmax();
-        let critic = ExactCritic::new(task.clone(), &policy).expect("the policy fits");
-        let emphasis = ExactEmphasis::new(task.clone(), &policy).expect("the policy fits");
-        ActorCritic::new(policy, critic, emphasis, block(settings, first, 2)).expect("settings are in range")
-    }
-    measure("figure 4", Isa::Plain, &settings, &steps, |first| ace::<f64>(&task, &settings, first));
-    measure("figure 4", Isa::best(), &settings, &steps, |first| ace::<Lanes<LANES>>(&task, &settings, first));
-    measure("figure 4, exact emphasis", Isa::Plain, &settings, &steps, |first| {
-        true_ace::<f64>(&task, &settings, first)
-    });
-    measure("figure 4, exact emphasis", Isa::best(), &settings, &steps, |first| {
-        true_ace::<Lanes<LANES>>(&task, &settings, first)
-    });
+    let settings = grid(&[&[0.0, 0.25, 0.5, 0.75, 1.0], &alphas, &[1.0, 2.0]]);
+    let name = "figure 4, exact critic";
+    bench.measure(name, Isa::Plain, &settings, &steps, |block| trace::<f64>(&task, block))?;
+    bench.measure(name, Isa::best(), &settings, &steps, |block| trace::<Lanes<16>>(&task, block))?;
+    let name = "figure 4, exact critic and emphasis";
+    bench.measure(name, Isa::Plain, &settings, &steps, |block| emphasis::<f64>(&task, block))?;
+    bench.measure(name, Isa::best(), &settings, &steps, |block| emphasis::<Lanes<16>>(&task, block))
 }
 
-fn figure_5() {
-    let task = Arc::new(ContinuousCounterexample::default());
-    let steps: Vec<_> = task.stream(1, 0).take(2_000).collect();
-    // Every setting eight times, to fill the lanes.
-    let copies: Vec<f64> = (0..8).map(f64::from).collect();
-    let settings = grid(&[&copies, &[0.0, 0.5, 1.0], &[1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]]);
-    fn ace<R: Real>(
+fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
+    fn learner<R: Real>(
         task: &Arc<ContinuousCounterexample>,
-        settings: &[Vec<f64>],
-        first: usize,
-    ) -> impl Learner<Number = R, Policy = emphatic::Gaussian<emphatic::Table>> {
-        let policy = task.gaussian();
-        let critic = ExactCritic::new(task.clone(), &policy).expect("the policy fits");
-        let emphasis = FollowOn::new(block(settings, first, 1)).expect("settings are in range");
-        ActorCritic::new(policy, critic, emphasis, block(settings, first, 2)).expect("settings are in range")
+        block: Block,
+    ) -> Result<impl Learner<Number = R, Policy = Gaussian<Table>> + use<R>, Box<dyn Error>> {
+        let critic = ExactCritic::<R, _, _>::new(task.clone(), &task.gaussian())?;
+        Ok(ace(task.gaussian(), critic, block.get(1), block.get(0))?)
     }
-    measure("figure 5", Isa::Plain, &settings, &steps, |first| ace::<f64>(&task, &settings, first));
-    measure("figure 5", Isa::best(), &settings, &steps, |first| ace::<Lanes<LANES>>(&task, &settings, first));
+    if !bench.wants("5") {
+        return Ok(());
+    }
+    let task = Arc::new(ContinuousCounterexample::default());
+    let steps: Vec<_> = task.stream(1, 0).take(length).collect();
+    // Every setting eight times, to fill the lanes; equal step-sizes stand together.
+    let copies: Vec<f64> = (0..8).map(f64::from).collect();
+    let settings = grid(&[&[1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0], &[0.0, 0.5, 1.0], &copies]);
+    let name = "figure 5, ACE, exact critic";
+    bench.measure(name, Isa::Plain, &settings, &steps, |block| learner::<f64>(&task, block))?;
+    bench.measure(name, Isa::best(), &settings, &steps, |block| learner::<Lanes<16>>(&task, block))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_workload_runs_and_agrees_with_itself() {
+        let mut out = Vec::new();
+        let bench = Bench { repeats: 1, only: None, out: &mut out };
+        run(bench, None, [20, 20, 10]).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 9);
+        // What was learned is the same with f64 and in lanes.
+        let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
+        for (alone, lanes) in [(0, 1), (0, 2), (3, 4), (5, 6), (7, 8)] {
+            assert_eq!(probe(alone), probe(lanes));
+        }
+    }
 }

@@ -1,0 +1,174 @@
+//! `cargo xtask bench`.
+
+use crate::{cargo, output, run};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Everything is measured this often, in turn, and the best counts: a machine is rarely quiet for long.
+const ROUNDS: usize = 3;
+
+/// What is to be reached: workload, against what, at least, aim.
+const GOALS: [(&str, &str, f64, f64); 4] = [
+    ("figure 3", "f64", 4.0, 6.0),
+    ("figure 3", "numba, plain", 4.0, 8.0),
+    ("figure 3", "jax, plain", 7.0, 12.0),
+    ("figure 4, exact critic", "f64", 4.0, 6.0),
+];
+
+/// One measurement: the workload, who did it, and how long an update took.
+struct Measured {
+    workload: String,
+    who: String,
+    lanes: u64,
+    nanoseconds: f64,
+    probe: Value,
+}
+
+/// Measures everything, prints a table of ratios and writes it as JSON.
+pub(crate) fn bench(peers: bool) -> Result<(), String> {
+    let target = Path::new("target/bench");
+    std::fs::create_dir_all(target).map_err(|error| format!("{}: {error}", target.display()))?;
+    run(cargo().args(["build", "--release", "--package", "emphatic-bench"]))?;
+    let python = if peers { Some(python(target)?) } else { None };
+    let stream = target.join("stream.f64");
+    let mut all: Vec<Measured> = Vec::new();
+    for round in 1..=ROUNDS {
+        eprintln!("round {round} of {ROUNDS}: emphatic");
+        let printed = output(on_one_core("target/release/emphatic-bench").arg(&stream))?;
+        merge(&mut all, &printed)?;
+        for peer in python.iter().flat_map(|_| ["numba", "jax"]) {
+            eprintln!("round {round} of {ROUNDS}: {peer}");
+            let script = format!("benches/peers/fig3_{peer}.py");
+            let python = python.as_deref().unwrap_or(Path::new("python3"));
+            let printed = output(on_one_core(python).arg(script).arg(&stream).args(["--repeat", "2"]))?;
+            merge(&mut all, &printed)?;
+        }
+    }
+    compare_probes(&all)?;
+    report(&all, &target.join("results.json"))
+}
+
+/// A Python with the peers installed, in an environment of its own.
+fn python(target: &Path) -> Result<PathBuf, String> {
+    let environment = target.join("venv");
+    let python = environment.join("bin/python");
+    if !python.exists() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&environment)).map_err(|error| {
+            format!("{error}\nNumba and JAX need Python 3; `cargo xtask bench --no-peers` does without")
+        })?;
+    }
+    run(Command::new(&python).args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--requirement",
+        "benches/peers/requirements.txt",
+    ]))?;
+    Ok(python)
+}
+
+/// A command bound to one core, where the system can do that.
+fn on_one_core(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    if output(Command::new("taskset").arg("--version")).is_err() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("taskset");
+    command.args(["--cpu-list", "0"]).arg(program);
+    command
+}
+
+/// Takes up lines of JSON, keeping the best of each measurement.
+fn merge(all: &mut Vec<Measured>, printed: &str) -> Result<(), String> {
+    for line in printed.lines() {
+        let value: Value = serde_json::from_str(line).map_err(|error| format!("{error} in: {line}"))?;
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        let lanes = value["lanes"].as_u64().unwrap_or(1);
+        let measured = Measured {
+            workload: text("workload").unwrap_or_else(|| "figure 3".to_owned()),
+            who: match text("peer") {
+                Some(peer) => format!("{peer}, {}", text("variant").unwrap_or_default()),
+                None if lanes == 1 => "f64".to_owned(),
+                None => format!("{lanes} lanes"),
+            },
+            lanes,
+            nanoseconds: value["ns_per_update"].as_f64().ok_or_else(|| format!("no time in: {line}"))?,
+            probe: value["probe"].clone(),
+        };
+        match all.iter_mut().find(|m| m.workload == measured.workload && m.who == measured.who) {
+            Some(known) => known.nanoseconds = known.nanoseconds.min(measured.nanoseconds),
+            None => all.push(measured),
+        }
+    }
+    Ok(())
+}
+
+/// A benchmark means nothing unless all compute the same: to the bit among ourselves, to rounding with the peers.
+fn compare_probes(all: &[Measured]) -> Result<(), String> {
+    for measured in all {
+        let reference = all.iter().find(|m| m.workload == measured.workload && m.who == "f64");
+        let Some(reference) = reference else { continue };
+        let ours = measured.who.ends_with("lanes");
+        let same = if ours {
+            measured.probe == reference.probe
+        } else {
+            nearly_same(&measured.probe, &reference.probe)
+        };
+        if !same {
+            let Measured { workload, who, probe, .. } = measured;
+            return Err(format!("{workload}: {who} learned {probe}, f64 learned {}", reference.probe));
+        }
+    }
+    Ok(())
+}
+
+fn nearly_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, x)| b.get(key).is_some_and(|y| nearly_same(x, y)))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| nearly_same(x, y))
+        }
+        _ => match (a.as_f64(), b.as_f64()) {
+            (Some(x), Some(y)) => (x - y).abs() <= 1e-9 * (1.0 + y.abs()),
+            (x, y) => x == y,
+        },
+    }
+}
+
+/// The fastest lanes of a workload.
+fn lanes_of<'a>(all: &'a [Measured], workload: &str) -> Option<&'a Measured> {
+    let lanes = all.iter().filter(|m| m.workload == workload && m.lanes > 1);
+    lanes.min_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds))
+}
+
+fn report(all: &[Measured], path: &Path) -> Result<(), String> {
+    println!("\n{:<38} {:<14} {:>10} {:>16}", "workload", "by", "ns/update", "times as long");
+    let mut rows = Vec::new();
+    for measured in all {
+        let Some(lanes) = lanes_of(all, &measured.workload) else { continue };
+        let ratio = measured.nanoseconds / lanes.nanoseconds;
+        println!(
+            "{:<38} {:<14} {:>10.1} {:>16.2}",
+            measured.workload, measured.who, measured.nanoseconds, ratio
+        );
+        rows.push(json!({"workload": measured.workload, "by": measured.who, "ns_per_update": measured.nanoseconds, "ratio": ratio}));
+    }
+    println!("\n{:<38} {:<14} {:>10} {:>10} {:>5}", "lanes against", "", "measured", "at least", "aim");
+    let mut goals = Vec::new();
+    for (workload, who, least, aim) in GOALS {
+        let other = all.iter().find(|m| m.workload == workload && m.who == who);
+        let (Some(other), Some(lanes)) = (other, lanes_of(all, workload)) else { continue };
+        let ratio = other.nanoseconds / lanes.nanoseconds;
+        println!("{workload:<38} {who:<14} {:>9.1}× {least:>9}× {aim:>4}×", ratio);
+        goals.push(
+            json!({"workload": workload, "against": who, "ratio": ratio, "at_least": least, "aim": aim}),
+        );
+    }
+    let text = format!("{:#}\n", json!({"measured": rows, "goals": goals}));
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("\nwritten to {}", path.display());
+    Ok(())
+}
