@@ -9,12 +9,14 @@
 mod action_values;
 mod advantage;
 mod exact;
+mod gradient_td;
 mod gtd;
 
-pub use action_values::{ActionValues, GqState};
+pub use action_values::ActionValues;
 pub use advantage::LearnedAdvantage;
 pub use exact::ExactCritic;
-pub use gtd::{Gtd, GtdState};
+pub use gradient_td::GradientTdState;
+pub use gtd::Gtd;
 
 use crate::features::FeatureError;
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};

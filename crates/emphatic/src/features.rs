@@ -62,7 +62,7 @@ pub trait Features {
     fn check(&self, state: &Self::State) -> Result<(), FeatureError>;
 
     /// The active features of a state, with their values.
-    fn active(&self, state: &Self::State) -> impl Iterator<Item = (usize, f64)>;
+    fn active(&self, state: &Self::State) -> impl Iterator<Item = (usize, f64)> + Clone;
 
     /// Whether two states have an active feature in common, so that learning in one changes the other.
     fn overlap(&self, a: &Self::State, b: &Self::State) -> bool {
@@ -96,7 +96,7 @@ impl Features for OneHot {
     }
 
     #[inline(always)]
-    fn active(&self, state: &usize) -> impl Iterator<Item = (usize, f64)> {
+    fn active(&self, state: &usize) -> impl Iterator<Item = (usize, f64)> + Clone {
         std::iter::once((*state, 1.0))
     }
 }
@@ -181,7 +181,7 @@ impl Features for Table {
     }
 
     #[inline(always)]
-    fn active(&self, state: &usize) -> impl Iterator<Item = (usize, f64)> {
+    fn active(&self, state: &usize) -> impl Iterator<Item = (usize, f64)> + Clone {
         self.entries[self.starts[*state]..self.starts[*state + 1]].iter().copied()
     }
 }
@@ -215,7 +215,7 @@ impl Features for Dense {
     }
 
     #[inline(always)]
-    fn active(&self, state: &[f64]) -> impl Iterator<Item = (usize, f64)> {
+    fn active(&self, state: &[f64]) -> impl Iterator<Item = (usize, f64)> + Clone {
         state.iter().copied().enumerate()
     }
 }
@@ -248,7 +248,7 @@ impl Features for Active {
     }
 
     #[inline(always)]
-    fn active(&self, state: &[usize]) -> impl Iterator<Item = (usize, f64)> {
+    fn active(&self, state: &[usize]) -> impl Iterator<Item = (usize, f64)> + Clone {
         state.iter().map(|&index| (index, 1.0))
     }
 }

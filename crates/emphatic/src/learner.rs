@@ -176,8 +176,8 @@ impl<R: Real, P: Policy> Actor<R, P> {
 
     /// Whether the actor's share of a state fits.
     fn fits<C, E>(&self, state: &LearnerState<R, C, E>) -> Result<(), RestoreError> {
-        check_len("weights", &state.weights, &self.weights)?;
-        check_len("lanes", &state.diverged, &self.watch.diverged)
+        check_len("weights", state.weights.len(), self.weights.len())?;
+        check_len("lanes", state.diverged.len(), R::LANES)
     }
 
     /// Takes the actor's share of a state that fits; gives back the critic's and the emphasis's.
@@ -209,7 +209,7 @@ macro_rules! common_to_learners {
         }
 
         fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
-            check_len("weights", &weights, &self.actor.weights)?;
+            check_len("weights", weights.len(), self.actor.weights.len())?;
             self.actor.weights = weights;
             self.follow(None);
             Ok(self)

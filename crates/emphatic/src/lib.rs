@@ -12,7 +12,6 @@ pub mod real;
 mod state;
 mod step;
 pub mod theory;
-mod trace;
 
 pub use critic::{ActionCritic, ActionValues, Critic, ExactCritic, Gtd, LearnedAdvantage, SlopeCritic};
 pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis, RatioFree};

@@ -39,12 +39,8 @@ pub struct RestoreError {
     pub right: usize,
 }
 
-pub(crate) fn check_len<T>(what: &'static str, saved: &[T], own: &[T]) -> Result<(), RestoreError> {
-    if saved.len() == own.len() {
-        Ok(())
-    } else {
-        Err(RestoreError { what, got: saved.len(), right: own.len() })
-    }
+pub(crate) fn check_len(what: &'static str, got: usize, right: usize) -> Result<(), RestoreError> {
+    if got == right { Ok(()) } else { Err(RestoreError { what, got, right }) }
 }
 
 /// A setting out of its range.

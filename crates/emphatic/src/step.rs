@@ -91,7 +91,7 @@ impl<S, A: Copy> Step<S, A> {
     pub fn check(&self) -> Result<(), StepError> {
         let is_discount = |x: f64| (0.0..=1.0).contains(&x);
         // Below this, 1/μ would overflow.
-        if !(self.mu >= f64::MIN_POSITIVE && self.mu < f64::INFINITY) {
+        if !(self.mu >= f64::MIN_POSITIVE && self.mu <= f64::MAX) {
             return Err(StepError::Mu(self.mu));
         }
         if !self.reward.is_finite() {
@@ -103,7 +103,7 @@ impl<S, A: Copy> Step<S, A> {
         if !is_discount(self.gamma_next) {
             return Err(StepError::Gamma { name: "gamma_next", value: self.gamma_next });
         }
-        if !(self.interest >= 0.0 && self.interest < f64::INFINITY) {
+        if !(self.interest >= 0.0 && self.interest <= f64::MAX) {
             return Err(StepError::Interest(self.interest));
         }
         Ok(())

@@ -295,11 +295,11 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
     alone.learn(Isa::Plain, &steps[..step as usize - 1]).unwrap();
     assert!(
         alone.check().is_ok()
-            && alone.weights().iter().chain(alone.critic().weights()).all(|w| w.is_finite())
+            && alone.weights().iter().chain(&alone.critic().weights()).all(|w| w.is_finite())
     );
     alone.step(&steps[step as usize - 1]).unwrap();
     assert_eq!(alone.diverged(0), Some(step));
-    assert!(alone.weights().iter().chain(alone.critic().weights()).any(|w| !w.is_finite()));
+    assert!(alone.weights().iter().chain(&alone.critic().weights()).any(|w| !w.is_finite()));
 }
 
 #[test]

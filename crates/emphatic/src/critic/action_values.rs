@@ -1,12 +1,11 @@
 //! The first way to a baseline: estimate q_π and v_π.
 
+use super::gradient_td::{GradientTd, GradientTdState};
 use super::{ActionCritic, Critic, StepOf};
 use crate::features::{FeatureError, Features};
-use crate::policy::{FinitePolicy, add_outputs, outputs};
+use crate::policy::FinitePolicy;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful, check_fraction, check_len, check_step_size};
-use crate::trace::{Trace, TraceState};
-use serde::{Deserialize, Serialize};
+use crate::state::{RestoreError, SettingError, Stateful};
 
 /// q̂(s,b) by GQ(λ), and v̂(s) by any critic of values as the baseline.
 ///
@@ -22,24 +21,8 @@ use serde::{Deserialize, Serialize};
 pub struct ActionValues<R, F, V> {
     features: F,
     actions: usize,
-    alpha: R,
-    alpha_h: R,
-    lambda: R,
-    w: Vec<R>,
-    h: Vec<R>,
-    trace: Trace<R>,
-    /// q̂(s, ·): room for a step's work.
-    q: Vec<R>,
+    td: GradientTd<R>,
     baseline: V,
-}
-
-/// What GQ(λ) has learned, and its trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "R: Real")]
-pub struct GqState<R> {
-    w: Vec<R>,
-    h: Vec<R>,
-    trace: TraceState<R>,
 }
 
 impl<R: Real, F: Features, V> ActionValues<R, F, V> {
@@ -52,34 +35,33 @@ impl<R: Real, F: Features, V> ActionValues<R, F, V> {
         lambda: R,
         baseline: V,
     ) -> Result<Self, SettingError> {
-        check_step_size("alpha of the action-values", alpha)?;
-        check_step_size("alpha_h", alpha_h)?;
-        check_fraction("lambda", lambda)?;
-        let active = R::splat(features.most_active() as f64);
-        let zeros = |n| vec![R::zero(); n];
-        let n = features.len() * actions;
-        Ok(Self {
-            alpha: alpha / active,
-            alpha_h: alpha_h / active,
-            lambda,
-            w: zeros(n),
-            h: zeros(n),
-            trace: Trace::new(n),
-            q: zeros(actions),
-            features,
-            actions,
-            baseline,
-        })
+        let names = ["alpha of the action-values", "alpha_h"];
+        let len = features.len() * actions;
+        let td = GradientTd::new(len, features.most_active(), names, [alpha, alpha_h], lambda)?;
+        Ok(Self { features, actions, td, baseline })
     }
 
-    /// w: the weight of feature `f` for action `a` is number `f · actions + a`.
-    pub fn weights(&self) -> &[R] {
-        &self.w
+    /// A copy of w: the weight of feature `f` for action `a` is number `f · actions + a`.
+    pub fn weights(&self) -> Vec<R> {
+        self.td.weights()
     }
 
     /// The critic whose v̂ is the baseline.
     pub fn baseline(&self) -> &V {
         &self.baseline
+    }
+
+    /// φ(s,a).
+    #[inline(always)]
+    fn pair(&self, state: &F::State, action: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
+        let actions = self.actions;
+        self.features.active(state).map(move |(f, x)| (f * actions + action, x))
+    }
+
+    /// q̂(s,a).
+    #[inline(always)]
+    fn estimate(&self, state: &F::State, action: usize) -> R {
+        self.td.estimate(self.pair(state, action))
     }
 }
 
@@ -98,10 +80,9 @@ where
 
     #[inline(always)]
     fn advantages(&mut self, state: &F::State, out: &mut [R]) {
-        outputs(&self.features, state, &self.w, out);
         let value = self.baseline.value(state);
-        for q in out {
-            *q -= value;
+        for (b, out) in out.iter_mut().enumerate() {
+            *out = self.estimate(state, b) - value;
         }
     }
 
@@ -116,7 +97,25 @@ where
     ) -> R {
         let delta_v = self.baseline.delta(step);
         let sum = self.baseline.learn(step, rho, delta_v);
-        sum + self.learn_q(step, policy, weights, room, rho)
+
+        let mut delta = R::splat(step.reward);
+        if step.gamma_next > 0.0 {
+            policy.distribution(weights, step.next, room);
+            for b in 0..self.actions {
+                delta +=
+                    R::splat(step.gamma_next) * policy.probability(room, b) * self.estimate(step.next, b);
+            }
+        }
+        delta -= self.estimate(step.state, step.action);
+
+        let Self { features, actions, td, .. } = self;
+        let actions = *actions;
+        let pair = features.active(step.state).map(|(f, x)| (f * actions + step.action, x));
+        let next = || {
+            let of = |(f, x)| (0..actions).map(move |b| (f * actions + b, b, R::splat(x)));
+            features.active(step.next).flat_map(of).map(|(k, b, x)| (k, policy.probability(room, b) * x))
+        };
+        sum + td.learn([step.gamma, step.gamma_next], [rho, R::one(), delta], pair, next)
     }
 
     #[inline(always)]
@@ -125,80 +124,20 @@ where
     }
 }
 
-impl<R: Real, F: Features, V> ActionValues<R, F, V> {
-    #[inline(always)]
-    fn learn_q<P: FinitePolicy<State = F::State>>(
-        &mut self,
-        step: &StepOf<P>,
-        policy: &P,
-        weights: &[R],
-        room: &mut P::Distribution<R>,
-        rho: R,
-    ) -> R {
-        let pair = |f: usize| f * self.actions + step.action;
-        if step.gamma > 0.0 {
-            self.trace.scale(R::splat(step.gamma) * self.lambda * rho);
-        } else {
-            self.trace.clear();
-        }
-        for (f, x) in self.features.active(step.state) {
-            self.trace.add(pair(f), R::splat(x));
-        }
-
-        let mut delta = R::splat(step.reward);
-        if step.gamma_next > 0.0 {
-            policy.distribution(weights, step.next, room);
-            outputs(&self.features, step.next, &self.w, &mut self.q);
-            for (b, q) in self.q.iter().enumerate() {
-                delta += R::splat(step.gamma_next) * policy.probability(room, b) * *q;
-            }
-        }
-        let (mut pair_w, mut pair_h) = (R::zero(), R::zero());
-        for (f, x) in self.features.active(step.state) {
-            pair_w += self.w[pair(f)] * R::splat(x);
-            pair_h += self.h[pair(f)] * R::splat(x);
-        }
-        delta -= pair_w;
-
-        let trace_h = self.trace.dot(&self.h);
-        let (step_w, step_h) = (self.alpha * delta, self.alpha_h * delta);
-        let mut sum = R::zero();
-        for (k, z) in self.trace.entries() {
-            self.w[k] += step_w * z;
-            self.h[k] += step_h * z;
-            sum += self.w[k] + self.h[k];
-        }
-        for (f, x) in self.features.active(step.state) {
-            self.h[pair(f)] -= self.alpha_h * pair_h * R::splat(x);
-            sum += self.h[pair(f)];
-        }
-        if step.gamma_next > 0.0 {
-            let correction = self.alpha * R::splat(step.gamma_next) * (R::one() - self.lambda) * trace_h;
-            let c = |b| -correction * policy.probability(room, b);
-            sum += add_outputs(&self.features, step.next, self.actions, c, &mut self.w);
-        }
-        sum
-    }
-}
-
 impl<R: Real, F, V: Stateful> Stateful for ActionValues<R, F, V> {
-    type State = (GqState<R>, V::State);
+    type State = (GradientTdState<R>, V::State);
 
     fn state(&self) -> Self::State {
-        let gq = GqState { w: self.w.clone(), h: self.h.clone(), trace: self.trace.state() };
-        (gq, self.baseline.state())
+        (self.td.state(), self.baseline.state())
     }
 
-    fn fits(&self, (gq, baseline): &Self::State) -> Result<(), RestoreError> {
-        check_len("action-value weights", &gq.w, &self.w)?;
-        check_len("action-value weights", &gq.h, &self.h)?;
-        self.trace.fits(&gq.trace)?;
+    fn fits(&self, (td, baseline): &Self::State) -> Result<(), RestoreError> {
+        self.td.fits(td)?;
         self.baseline.fits(baseline)
     }
 
-    fn put(&mut self, (gq, baseline): Self::State) {
-        (self.w, self.h) = (gq.w, gq.h);
-        self.trace.put(gq.trace);
+    fn put(&mut self, (td, baseline): Self::State) {
+        self.td.put(td);
         self.baseline.put(baseline);
     }
 }

@@ -27,9 +27,9 @@ impl<R: Real, F: Features, V> LearnedAdvantage<R, F, V> {
         Ok(Self { alpha: alpha / active, u, features, actions, values })
     }
 
-    /// u: the weight of feature `f` for action `a` is number `f · actions + a`.
-    pub fn weights(&self) -> &[R] {
-        &self.u
+    /// A copy of u: the weight of feature `f` for action `a` is number `f · actions + a`.
+    pub fn weights(&self) -> Vec<R> {
+        self.u.clone()
     }
 
     /// The critic whose δ is learned from.
@@ -86,7 +86,7 @@ impl<R: Real, F, V: Stateful> Stateful for LearnedAdvantage<R, F, V> {
     }
 
     fn fits(&self, (u, values): &Self::State) -> Result<(), RestoreError> {
-        check_len("advantage weights", u, &self.u)?;
+        check_len("advantage weights", u.len(), self.u.len())?;
         self.values.fits(values)
     }
 

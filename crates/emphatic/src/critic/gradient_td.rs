@@ -1,0 +1,230 @@
+//! What GTD(λ) and GQ(λ) have in common.
+
+use crate::real::Real;
+use crate::state::{RestoreError, SettingError, Stateful, check_fraction, check_len, check_step_size};
+use serde::{Deserialize, Serialize};
+
+/// What belongs to one feature, side by side in memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell<R> {
+    weight: R,
+    second: R,
+    trace: R,
+    /// Whether the trace may be other than zero.
+    traced: bool,
+}
+
+/// A linear estimate that learns by the gradient of the projected Bellman error, with a second set of weights and
+/// an eligibility trace:
+///
+/// ```text
+/// e ← decay e + scale x
+/// w ← w + α (δ e − γ_{t+1} (1 − λ) (e·h) x̄)
+/// h ← h + α_h (δ e − (x·h) x)
+/// ```
+///
+/// The trace is zero but for features that were active since γ was last 0. Which these are depends on the steps
+/// alone, not on a lane's settings, so all lanes and `f64` add up in the same order.
+#[derive(Clone, Debug)]
+pub(super) struct GradientTd<R> {
+    alpha: R,
+    alpha_h: R,
+    lambda: R,
+    /// α (1 − λ).
+    correction: R,
+    cells: Vec<Cell<R>>,
+    traced: Vec<usize>,
+}
+
+/// The weights of a gradient-TD critic, and its trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "R: Real")]
+pub struct GradientTdState<R> {
+    weights: Vec<R>,
+    second: Vec<R>,
+    trace: Vec<(usize, R)>,
+}
+
+impl<R: Real> GradientTd<R> {
+    /// All weights zero. The step-sizes, which go by these names in messages, are divided by `most_active`.
+    pub(super) fn new(
+        len: usize,
+        most_active: usize,
+        names: [&'static str; 2],
+        [alpha, alpha_h]: [R; 2],
+        lambda: R,
+    ) -> Result<Self, SettingError> {
+        check_step_size(names[0], alpha)?;
+        check_step_size(names[1], alpha_h)?;
+        check_fraction("lambda", lambda)?;
+        let active = R::splat(most_active as f64);
+        Ok(Self {
+            alpha: alpha / active,
+            alpha_h: alpha_h / active,
+            lambda,
+            correction: alpha / active * (R::one() - lambda),
+            cells: vec![Cell::default(); len],
+            traced: Vec::with_capacity(len),
+        })
+    }
+
+    /// w·x.
+    #[inline(always)]
+    pub(super) fn estimate(&self, x: impl Iterator<Item = (usize, f64)>) -> R {
+        let mut sum = R::zero();
+        for (k, x) in x {
+            sum += self.cells[k].weight * R::splat(x);
+        }
+        sum
+    }
+
+    /// Learns from one step. ρ multiplies the old trace, and x by `scale`. `x` and `next` list the features x and
+    /// x̄. Gives the sum of the weights it changed.
+    #[inline(always)]
+    pub(super) fn learn<N: Iterator<Item = (usize, R)>>(
+        &mut self,
+        [gamma, gamma_next]: [f64; 2],
+        [rho, scale, delta]: [R; 3],
+        x: impl Iterator<Item = (usize, f64)> + Clone,
+        next: impl FnOnce() -> N,
+    ) -> R {
+        let mut x_h = R::zero();
+        for (k, x) in x.clone() {
+            x_h += self.cells[k].second * R::splat(x);
+        }
+        // e·h of the new trace, from the old one: decay (e·h) + scale (x·h).
+        let mut trace_h = scale * x_h;
+        if gamma > 0.0 {
+            let decay = rho * (R::splat(gamma) * self.lambda);
+            for &k in &self.traced {
+                let cell = &mut self.cells[k];
+                cell.trace *= decay;
+                trace_h += cell.trace * cell.second;
+            }
+        } else {
+            self.clear();
+        }
+        for (k, x) in x.clone() {
+            let cell = &mut self.cells[k];
+            cell.trace += scale * R::splat(x);
+            if !cell.traced {
+                cell.traced = true;
+                self.traced.push(k);
+            }
+        }
+
+        let (step, step_h) = (self.alpha * delta, self.alpha_h * delta);
+        let mut sum = R::zero();
+        for &k in &self.traced {
+            let cell = &mut self.cells[k];
+            cell.weight += step * cell.trace;
+            cell.second += step_h * cell.trace;
+            sum += cell.weight + cell.second;
+        }
+        let step_x = self.alpha_h * x_h;
+        for (k, x) in x {
+            let cell = &mut self.cells[k];
+            cell.second -= step_x * R::splat(x);
+            sum += cell.second;
+        }
+        if gamma_next > 0.0 {
+            let correction = self.correction * R::splat(gamma_next) * trace_h;
+            for (k, x) in next() {
+                let cell = &mut self.cells[k];
+                cell.weight -= correction * x;
+                sum += cell.weight;
+            }
+        }
+        sum
+    }
+
+    /// The trace all zero again.
+    #[inline(always)]
+    fn clear(&mut self) {
+        for &k in &self.traced {
+            self.cells[k].trace = R::zero();
+            self.cells[k].traced = false;
+        }
+        self.traced.clear();
+    }
+
+    pub(super) fn weights(&self) -> Vec<R> {
+        self.cells.iter().map(|cell| cell.weight).collect()
+    }
+}
+
+impl<R: Real> Stateful for GradientTd<R> {
+    type State = GradientTdState<R>;
+
+    fn state(&self) -> GradientTdState<R> {
+        GradientTdState {
+            weights: self.weights(),
+            second: self.cells.iter().map(|cell| cell.second).collect(),
+            trace: self.traced.iter().map(|&k| (k, self.cells[k].trace)).collect(),
+        }
+    }
+
+    fn fits(&self, state: &GradientTdState<R>) -> Result<(), RestoreError> {
+        let n = self.cells.len();
+        check_len("critic weights", state.weights.len(), n)?;
+        check_len("critic weights", state.second.len(), n)?;
+        let distinct: std::collections::BTreeSet<_> =
+            state.trace.iter().map(|(k, _)| *k).filter(|k| *k < n).collect();
+        check_len("entries in a trace", state.trace.len(), distinct.len())
+    }
+
+    fn put(&mut self, state: GradientTdState<R>) {
+        self.clear();
+        for ((cell, weight), second) in self.cells.iter_mut().zip(state.weights).zip(state.second) {
+            (cell.weight, cell.second) = (weight, second);
+        }
+        for (k, trace) in state.trace {
+            (self.cells[k].trace, self.cells[k].traced) = (trace, true);
+            self.traced.push(k);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn learner() -> GradientTd<f64> {
+        GradientTd::new(4, 1, ["alpha_v", "alpha_w"], [0.5, 0.25], 0.5).unwrap()
+    }
+
+    fn step(td: &mut GradientTd<f64>, gamma: f64, k: usize) {
+        td.learn([gamma, 0.0], [2.0, 2.0, 1.0], std::iter::once((k, 1.0)), std::iter::empty);
+    }
+
+    #[test]
+    fn the_trace_lists_features_in_the_order_in_which_they_became_active() {
+        let mut td = learner();
+        step(&mut td, 0.0, 2);
+        step(&mut td, 0.5, 0);
+        step(&mut td, 0.5, 2);
+        // 2 → ·(2·0.5·0.5) → ·0.5 + 2, and 2 → ·0.5.
+        assert_eq!(td.state().trace, [(2, 2.5), (0, 1.0)]);
+        step(&mut td, 0.0, 3);
+        assert_eq!(td.state().trace, [(3, 2.0)]);
+    }
+
+    #[test]
+    fn a_state_of_another_critic_is_refused() {
+        let mut td = learner();
+        step(&mut td, 0.0, 2);
+        let good = td.state();
+        let spoilt: [fn(&mut GradientTdState<f64>); 4] = [
+            |state| state.weights.truncate(3),
+            |state| state.second.push(0.0),
+            |state| state.trace.push((4, 1.0)),
+            |state| state.trace.push((2, 1.0)),
+        ];
+        for spoil in spoilt {
+            let mut bad = good.clone();
+            spoil(&mut bad);
+            assert!(td.restore(bad).is_err());
+            assert_eq!(td.state(), good);
+        }
+    }
+}
