@@ -27,6 +27,7 @@ use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_s
 use crate::step::{Step, StepError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
+use thiserror::Error;
 use watch::Watch;
 
 /// The action type of a learner's policy.
@@ -89,15 +90,25 @@ pub trait Learner: Stateful + Sized {
     /// Learns from many steps, compiled for an instruction set: [`Isa::best`] is the fastest. The results are
     /// those of [`Learner::step`], to the bit.
     ///
-    /// A step that makes no sense ends it, with its place in the list.
+    /// A step that makes no sense ends it; what came before has been learned.
     #[inline(never)] // A whole step is inlined into it, once for each instruction set: that is enough code.
     fn learn<S: Borrow<SeenBy<Self>>>(
         &mut self,
         isa: Isa,
         steps: &[Step<S, ActionOf<Self>>],
-    ) -> Result<(), (usize, StepError)> {
+    ) -> Result<(), LearnError> {
         isa.run(Learn { learner: self, steps })
     }
+}
+
+/// A step in a list that no learner can learn from.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("step {index} of the list (the first is 0): {source}")]
+pub struct LearnError {
+    /// Its place in the list.
+    pub index: usize,
+    /// What is wrong with it.
+    pub source: StepError,
 }
 
 /// Many steps as one piece of work.
@@ -107,12 +118,12 @@ struct Learn<'a, L: Learner, S> {
 }
 
 impl<L: Learner, S: Borrow<SeenBy<L>>> Kernel for Learn<'_, L, S> {
-    type Output = Result<(), (usize, StepError)>;
+    type Output = Result<(), LearnError>;
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        for (k, step) in self.steps.iter().enumerate() {
-            self.learner.step(step).map_err(|error| (k, error))?;
+        for (index, step) in self.steps.iter().enumerate() {
+            self.learner.step(step).map_err(|source| LearnError { index, source })?;
         }
         Ok(())
     }

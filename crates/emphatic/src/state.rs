@@ -45,14 +45,14 @@ pub(crate) fn check_len(what: &'static str, got: usize, right: usize) -> Result<
 
 /// A setting out of its range.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{name} is {value} (lane {lane}); {right}")]
+#[error("{name} is {value}{}; {right}", lane.map(|lane| format!(" in lane {lane}")).unwrap_or_default())]
 pub struct SettingError {
     /// Which setting.
     pub name: &'static str,
     /// Its value.
     pub value: f64,
-    /// In which lane.
-    pub lane: usize,
+    /// In which lane, if there are several.
+    pub lane: Option<usize>,
     /// What would be right.
     pub right: &'static str,
 }
@@ -74,7 +74,9 @@ fn check<R: Real>(
     right: &'static str,
 ) -> Result<(), SettingError> {
     match (0..R::LANES).find(|&lane| !good(x.lane(lane))) {
-        Some(lane) => Err(SettingError { name, value: x.lane(lane), lane, right }),
+        Some(lane) => {
+            Err(SettingError { name, value: x.lane(lane), lane: (R::LANES > 1).then_some(lane), right })
+        }
         None => Ok(()),
     }
 }

@@ -199,3 +199,22 @@ fn a_step_that_makes_no_sense_is_refused_and_changes_nothing() {
     let error = FeatureError::Value { index: 1, value: f64::INFINITY };
     assert_eq!(case.learner().step(&step), Err(error.into()));
 }
+
+/// The steps of a learner, from the first on, do without the allocator.
+fn allocates_nothing<L: Learner<Number = f64>, S: Borrow<SeenBy<L>>>(case: &Case<L, S>) {
+    let mut learner = case.learner();
+    let counted = allocation_counter::measure(|| {
+        for _ in 0..10 {
+            for step in &case.steps {
+                std::hint::black_box(learner.step(step)).unwrap();
+            }
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{}", type_name::<L>());
+}
+
+#[test]
+fn no_step_allocates() {
+    assert!(allocation_counter::measure(|| drop(std::hint::black_box(vec![1]))).count_total > 0);
+    for_every_learner!(allocates_nothing);
+}

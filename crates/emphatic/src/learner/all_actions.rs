@@ -50,7 +50,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActi
     pub fn with_subset(mut self, subset: usize, seed: u64) -> Result<Self, SettingError> {
         if subset == 0 || subset > self.drawn.len() {
             let right = "it must be at least 1 and at most the number of actions";
-            return Err(SettingError { name: "subset", value: subset as f64, lane: 0, right });
+            return Err(SettingError { name: "subset", value: subset as f64, lane: None, right });
         }
         self.subset = subset;
         self.random = Random::new(seed, 0);

@@ -65,13 +65,13 @@ pub enum ProblemError {
     #[error("the problem has no start: give at least one state a start probability")]
     NoStart,
     /// A table that does not have one row for each state, or one column for each action.
-    #[error("{what} has {got} entries; it must have {right}")]
+    #[error("{what} has length {got}; it must have length {right}")]
     Shape {
         /// Which table.
         what: String,
-        /// Its size.
+        /// Its length.
         got: usize,
-        /// The right size.
+        /// The right length.
         right: usize,
     },
     /// The behaviour's stationary distribution depends on where it starts.

@@ -111,3 +111,52 @@ impl SigmoidQuadrature {
         out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// E[f(mean + sd Z)] by the trapezoidal rule with so many points that only rounding is left.
+    fn reference(mean: f64, deviation: f64, f: impl Fn(f64) -> f64) -> f64 {
+        let h = (0.05 / deviation).min(0.05);
+        let n = (12.0 / h) as i32;
+        let term = |k: i32| {
+            let z = f64::from(k) * h;
+            (-0.5 * z * z).exp() * f(mean + deviation * z)
+        };
+        (-n..=n).map(term).sum::<f64>() * h / (2.0 * std::f64::consts::PI).sqrt()
+    }
+
+    fn sigmoid(x: f64) -> f64 {
+        1.0 / (1.0 + (-x).exp())
+    }
+
+    #[test]
+    fn a_rule_is_exact_for_polynomials() {
+        // The moments of Z: 1, 1, 3, 15, 105, and the odd ones zero.
+        let rule = GaussHermite::new(32);
+        let standard = Normal { mean: 0.0, standard_deviation: 1.0, slope: 0.0 };
+        let moments =
+            rule.expectation(&standard, |z: f64| [1.0, z, z * z, z.powi(3), z.powi(4), z.powi(6), z.powi(8)]);
+        for (moment, expected) in moments.iter().zip([1.0, 0.0, 1.0, 0.0, 3.0, 15.0, 105.0]) {
+            assert!((moment - expected).abs() < 1e-11, "{moment} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn sigmoids_are_right_to_ten_digits_for_every_deviation_up_to_ten() {
+        let quadrature = SigmoidQuadrature::default();
+        for deviation in [1e-8, 0.1, 0.5, 0.6931, 1.0, 1.0001, 1.7, 2.5, 2.5001, 3.5, 5.0, 5.0001, 7.0, 10.0]
+        {
+            for mean in [-50.0, -7.0, -1.3, 0.0, 0.4, 1.0, 3.0, 12.0] {
+                let at = Normal { mean, standard_deviation: deviation, slope: 0.0 };
+                let [got] = quadrature.expectation(&at, |a: f64| [a.sigmoid()]);
+                let expected = reference(mean, deviation, sigmoid);
+                assert!(
+                    (got - expected).abs() < 1e-10,
+                    "mean {mean}, deviation {deviation}: {got} is not {expected}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The exact theory against methods that share nothing with it: iteration, and elimination with pivoting.
+
+mod common;
+
+use common::{random_task, random_weights};
+use emphatic::{Exact, Random, Softmax, Table, Task};
+
+/// P_{π,γ} and r_π, summed up from the problem's transitions.
+fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
+    let n = task.states();
+    let (mut p, mut r) = (vec![vec![0.0; n]; n], vec![0.0; n]);
+    for s in 0..n {
+        for a in 0..task.actions() {
+            for t in task.problem().transitions(s, a) {
+                p[s][t.next] += pi[s][a] * t.probability * t.gamma;
+                r[s] += pi[s][a] * t.probability * t.reward;
+            }
+        }
+    }
+    (p, r)
+}
+
+/// π by the definition of softmax.
+fn softmax(task: &Task, policy: &Softmax<Table>, weights: &[f64]) -> Vec<Vec<f64>> {
+    use emphatic::Features;
+    let of = |s: usize| {
+        let preference =
+            |a| policy.features.active(&s).map(|(f, x)| x * weights[f * task.actions() + a]).sum::<f64>();
+        let e: Vec<f64> = (0..task.actions()).map(|a| f64::exp(preference(a))).collect();
+        let sum: f64 = e.iter().sum();
+        e.into_iter().map(|e| e / sum).collect()
+    };
+    (0..task.states()).map(of).collect()
+}
+
+/// Solves A x = b by Gaussian elimination with partial pivoting.
+fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
+        a.swap(k, pivot);
+        b.swap(k, pivot);
+        for i in k + 1..n {
+            let factor = a[i][k] / a[k][k];
+            for j in k..n {
+                a[i][j] -= factor * a[k][j];
+            }
+            b[i] -= factor * b[k];
+        }
+    }
+    for k in (0..n).rev() {
+        let rest: f64 = (k + 1..n).map(|j| a[k][j] * b[j]).sum();
+        b[k] = (b[k] - rest) / a[k][k];
+    }
+    b
+}
+
+fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
+    for (s, (g, e)) in got.iter().zip(expected).enumerate() {
+        assert!((g - e).abs() <= tolerance * (1.0 + e.abs()), "{what} of state {s}: {g} is not {e}");
+    }
+}
+
+#[test]
+fn values_weightings_and_stationary_distributions_of_random_problems() {
+    for seed in 0..200 {
+        let mut random = Random::new(404, seed);
+        let task = random_task(&mut random);
+        let n = task.states();
+        let policy = task.softmax();
+        let weights = random_weights(&mut random, &policy);
+        let mut exact = Exact::new(&task, &policy, &weights).unwrap();
+        let pi = softmax(&task, &policy, &weights);
+        let (p, r) = dense(&task, &pi);
+        for s in 0..n {
+            close("π", &exact.probabilities()[s], &pi[s], 1e-13);
+            let row: Vec<f64> =
+                (0..n).map(|t| exact.transitions(s).iter().filter(|x| x.0 == t).map(|x| x.1).sum()).collect();
+            close("P", &row, &p[s], 1e-13);
+        }
+
+        // d_μ: what enters a state is what leaves it.
+        let d = task.stationary();
+        let mut entered = vec![0.0; n];
+        for s in 0..n {
+            for a in 0..task.actions() {
+                for t in task.problem().transitions(s, a) {
+                    entered[t.next] += d[s] * task.behaviour(s)[a] * t.probability;
+                }
+            }
+        }
+        close("d", d, &entered, 1e-14);
+        close("the sum of d", &[d.iter().sum()], &[1.0], 1e-14);
+
+        // v and m from the dense systems (I − P) v = r and (I − P)ᵀ m = i.
+        let identity = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
+        let matrix: Vec<Vec<f64>> =
+            (0..n).map(|i| (0..n).map(|j| identity(i, j) - p[i][j]).collect()).collect();
+        let transposed = (0..n).map(|i| (0..n).map(|j| matrix[j][i]).collect()).collect();
+        let interest: Vec<f64> = d.iter().zip(task.interest()).map(|(d, i)| d * i).collect();
+        let v = solve(matrix, r);
+        let m = solve(transposed, interest.clone());
+        close("v", exact.values(), &v, 1e-11);
+        close("m", &exact.emphatic_weighting(1.0), &m, 1e-11);
+        close("i", &exact.emphatic_weighting(0.0), &interest, 1e-15);
+
+        // m_{λ_a} by its definition, iᵀ(I − P)⁻¹(I − (1 − λ_a)P).
+        let lambda_a = 0.4;
+        let through = |j: usize| (0..n).map(|i| m[i] * p[i][j]).sum::<f64>();
+        let expected: Vec<f64> = (0..n).map(|j| m[j] - (1.0 - lambda_a) * through(j)).collect();
+        close("m_λ", &exact.emphatic_weighting(lambda_a), &expected, 1e-11);
+
+        let objective: f64 = interest.iter().zip(&v).map(|(i, v)| i * v).sum();
+        close("J", &[exact.objective()], &[objective], 1e-11);
+        for s in 0..n {
+            for a in 0..task.actions() {
+                let q: f64 = task
+                    .problem()
+                    .transitions(s, a)
+                    .iter()
+                    .map(|t| t.probability * (t.reward + t.gamma * v[t.next]))
+                    .sum();
+                close("q", &[exact.action_values()[s][a]], &[q], 1e-11);
+                close("the advantage", &[exact.advantages()[s][a]], &[q - v[s]], 1e-11);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_changes_step_by_step_keeps_the_exact_value() {
+    use emphatic::{ExactCritic, Learner, Step, ace};
+    use std::sync::Arc;
+    for seed in 0..8 {
+        let mut random = Random::new(505, seed);
+        let task = Arc::new(random_task(&mut random));
+        let policy = task.softmax();
+        let critic = ExactCritic::<f64, _, _>::new(task.clone(), &policy).unwrap();
+        let mut learner = ace(policy.clone(), critic, 0.5, 0.05).unwrap();
+        for step in task.stream(1, seed).take(2000) {
+            let before = learner.weights().to_vec();
+            let Step { state, next, reward, gamma_next, .. } = step;
+            let delta = learner.step(&step).unwrap().delta;
+            // Solved afresh, the values are the same to the last bit.
+            let exact = Exact::new(&*task, &policy, &before).unwrap();
+            let mut target = reward;
+            if gamma_next > 0.0 {
+                target += gamma_next * exact.values()[next];
+            }
+            assert_eq!(delta.to_bits(), (target - exact.values()[state]).to_bits());
+        }
+    }
+}

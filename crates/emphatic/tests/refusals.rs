@@ -1,0 +1,186 @@
+//! What is not a problem, a policy for it, or a setting is refused by an error that names the culprit.
+
+use emphatic::theory::limit;
+use emphatic::{
+    Dense, Exact, ExactCritic, FollowOn, Gtd, Lanes, OneHot, Problem, ProblemBuilder, Softmax, Table, Task,
+    ace,
+};
+use std::sync::Arc;
+
+/// Two states, two actions, all well.
+fn builder() -> ProblemBuilder {
+    Problem::builder()
+        .states(["here", "there"])
+        .actions(["stay", "go"])
+        .start("here", 1.0)
+        .transition("here", "stay", "here", 1.0, 0.0, 0.9)
+        .transition("here", "go", "there", 1.0, 0.0, 0.9)
+        .transition("there", "stay", "there", 1.0, 0.0, 0.9)
+        .end("there", "go", 1.0, 1.0)
+}
+
+fn refused(builder: ProblemBuilder) -> String {
+    builder.build().unwrap_err().to_string()
+}
+
+#[test]
+fn problems() {
+    assert!(builder().build().is_ok());
+    assert_eq!(refused(Problem::builder().actions(["a"])), "a problem needs at least one state");
+    assert_eq!(refused(Problem::builder().states(["s"])), "a problem needs at least one action");
+    assert_eq!(refused(builder().states(["here"])), "there are two states named 'here'");
+    assert_eq!(refused(builder().actions(["go"])), "there are two actions named 'go'");
+    assert_eq!(
+        refused(builder().transition("here", "go", "there", 0.5, 0.0, 0.9)),
+        "the probabilities of the transitions from 'here' by 'go' sum to 1.5; they must sum to 1"
+    );
+    assert_eq!(
+        refused(builder().transition("here", "go", "there", -0.5, 0.0, 0.9)),
+        "the probability of a transition from 'here' by 'go' is -0.5; probabilities must be finite and not negative"
+    );
+    assert_eq!(
+        refused(builder().transition("here", "go", "there", f64::NAN, 0.0, 0.9)),
+        "the probability of a transition from 'here' by 'go' is NaN; probabilities must be finite and not negative"
+    );
+    assert_eq!(
+        refused(builder().transition("here", "go", "there", 0.0, f64::INFINITY, 0.9)),
+        "the reward of a transition from 'here' by 'go' is inf; rewards must be finite"
+    );
+    for gamma in [-0.1, 1.1, f64::NAN] {
+        assert_eq!(
+            refused(builder().transition("here", "go", "there", 0.0, 0.0, gamma)),
+            format!("gamma of a transition from 'here' by 'go' is {gamma}; it must lie between 0 and 1")
+        );
+    }
+    assert_eq!(
+        refused(builder().actions(["fly"])),
+        "action 'fly' is missing in state 'here': it has no transition"
+    );
+    assert_eq!(
+        refused(builder().transition("here", "jump", "there", 1.0, 0.0, 0.9)),
+        "there is no action 'jump'; there are 'stay', 'go'"
+    );
+    assert_eq!(
+        refused(builder().transition("here", "go", "nowhere", 1.0, 0.0, 0.9)),
+        "there is no state 'nowhere'; there are 'here', 'there'"
+    );
+    assert_eq!(
+        refused(builder().transition(7, "go", "here", 1.0, 0.0, 0.9)),
+        "there is no state number 7; there are 'here', 'there'"
+    );
+    let no_start = Problem::builder().states(["s"]).actions(["a"]).transition("s", "a", "s", 1.0, 0.0, 0.5);
+    assert_eq!(
+        refused(no_start.clone()),
+        "the problem has no start: give at least one state a start probability"
+    );
+    assert_eq!(refused(no_start.clone().start("s", 0.0)), refused(no_start.clone()));
+    assert_eq!(
+        refused(no_start.clone().start("s", 0.5)),
+        "the start probabilities sum to 0.5; they must sum to 1"
+    );
+    assert_eq!(
+        refused(no_start.start("s", f64::NAN)),
+        "the start probability of 's' is NaN; probabilities must be finite and not negative"
+    );
+}
+
+#[test]
+fn probabilities_that_miss_one_by_rounding_are_scaled_and_others_refused() {
+    let row = |p: f64| {
+        let build = Problem::builder().states(["s"]).actions(["a"]).start("s", 1.0);
+        build.end("s", "a", p, 0.0).end("s", "a", 0.75, 1.0).build()
+    };
+    let nearly = row(0.25 + 1e-15).unwrap();
+    assert_eq!(nearly.transitions(0, 0).iter().map(|t| t.probability).sum::<f64>(), 1.0);
+    assert!(row(0.2499999).is_err());
+}
+
+#[test]
+fn behaviours_interests_and_features() {
+    let problem = builder().build().unwrap();
+    let refused = |rows: &[Vec<f64>]| Task::new(problem.clone(), rows).unwrap_err().to_string();
+    let even = vec![0.5, 0.5];
+    assert_eq!(refused(&[even.clone()]), "the behaviour has length 1; it must have length 2");
+    assert_eq!(
+        refused(&[even.clone(), vec![1.0]]),
+        "the behaviour in 'there' has length 1; it must have length 2"
+    );
+    assert_eq!(
+        refused(&[even.clone(), vec![0.5, 0.4]]),
+        "the behaviour's probabilities in 'there' sum to 0.9; they must sum to 1"
+    );
+    assert_eq!(
+        refused(&[even.clone(), vec![1.5, -0.5]]),
+        "the behaviour's probability of 'go' in 'there' is -0.5; probabilities must be finite and not negative"
+    );
+    // Staying is for ever in either state.
+    assert_eq!(
+        refused(&[vec![1.0, 0.0], vec![1.0, 0.0]]),
+        "the behaviour has more than one stationary distribution: once in 'here' it never comes to 'there', and the other way round"
+    );
+    let task = Task::new(problem, &[even.clone(), even]).unwrap();
+    assert_eq!(
+        task.clone().with_interest(vec![1.0, -1.0]).unwrap_err().to_string(),
+        "the interest in 'there' is -1; it must be finite and not negative"
+    );
+    assert_eq!(
+        task.clone().with_interest(vec![1.0]).unwrap_err().to_string(),
+        "the interest has length 1; it must have length 2"
+    );
+    let narrow = Table::aliased(&[0]);
+    assert_eq!(
+        task.clone().with_actor(narrow.clone()).unwrap_err().to_string(),
+        "the table of the actor's features has length 1; it must have length 2"
+    );
+    assert_eq!(
+        task.with_critic(narrow).unwrap_err().to_string(),
+        "the table of the critic's features has length 1; it must have length 2"
+    );
+}
+
+/// Staying here costs nothing and never ends; going ends.
+fn idle() -> Task {
+    let problem = Problem::builder()
+        .states(["here"])
+        .actions(["stay", "go"])
+        .start("here", 1.0)
+        .transition("here", "stay", "here", 1.0, 0.0, 1.0)
+        .end("here", "go", 1.0, 1.0)
+        .build()
+        .unwrap();
+    Task::new(problem, &[vec![0.5, 0.5]]).unwrap()
+}
+
+#[test]
+fn a_target_policy_that_never_ends_and_is_not_discounted() {
+    let task = idle();
+    let policy = task.softmax();
+    assert!(Exact::new(&task, &policy, &[700.0, 0.0]).is_ok(), "it ends, if after 10^304 steps");
+    let refused = |weights: &[f64]| Exact::new(&task, &policy, weights).unwrap_err().to_string();
+    let never = "under the target policy, I − P_{π,γ} is singular: from 'here' an episode never ends and nothing is discounted";
+    assert_eq!(refused(&[800.0, 0.0]), never);
+    assert_eq!(limit(&task, &policy, &[800.0, 0.0], 1.0).unwrap_err().to_string(), never);
+    assert_eq!(refused(&[0.0]), "1 weights for a policy that has 2");
+    assert_eq!(refused(&[0.0, f64::NAN]), "weight 1 is NaN; weights must be finite");
+    let three_actions = Softmax { features: OneHot { states: 1 }, actions: 3 };
+    let error = Exact::new(&task, &three_actions, &[0.0; 3]).unwrap_err();
+    assert_eq!(error.to_string(), "the policy has 3 actions; the problem has 2");
+    let wrong_table = Softmax { features: OneHot { states: 0 }, actions: 2 };
+    let error = ExactCritic::<f64, _, _>::new(Arc::new(task), &wrong_table).unwrap_err();
+    assert_eq!(error.to_string(), "state 0 does not exist: there are 0 states, numbered from 0");
+}
+
+#[test]
+fn settings() {
+    assert_eq!(FollowOn::new(1.5).unwrap_err().to_string(), "lambda_a is 1.5; it must lie between 0 and 1");
+    let gtd = |alpha_v, alpha_w, lambda| Gtd::new(Dense { len: 2 }, alpha_v, alpha_w, lambda);
+    let error = gtd(Lanes([0.1, -0.1]), Lanes([0.1; 2]), Lanes([0.5; 2])).unwrap_err();
+    assert_eq!(error.to_string(), "alpha_v is -0.1 in lane 1; a step-size is finite and not negative");
+    assert!(gtd(Lanes([0.1; 2]), Lanes([0.1, f64::NAN]), Lanes([0.5; 2])).is_err());
+    let error = gtd(Lanes([0.1; 2]), Lanes([0.1; 2]), Lanes([0.5, 2.0])).unwrap_err();
+    assert_eq!(error.to_string(), "lambda is 2 in lane 1; it must lie between 0 and 1");
+    let policy = Softmax { features: Dense { len: 2 }, actions: 2 };
+    let critic = Gtd::new(Dense { len: 2 }, 0.1, 0.1, 0.5).unwrap();
+    let error = ace(policy, critic, 0.9, f64::INFINITY).unwrap_err();
+    assert_eq!(error.to_string(), "alpha is inf; a step-size is finite and not negative");
+}
