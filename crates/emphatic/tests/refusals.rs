@@ -100,7 +100,7 @@ fn behaviours_interests_and_features() {
     let problem = builder().build().unwrap();
     let refused = |rows: &[Vec<f64>]| Task::new(problem.clone(), rows).unwrap_err().to_string();
     let even = vec![0.5, 0.5];
-    assert_eq!(refused(&[even.clone()]), "the behaviour has length 1; it must have length 2");
+    assert_eq!(refused(std::slice::from_ref(&even)), "the behaviour has length 1; it must have length 2");
     assert_eq!(
         refused(&[even.clone(), vec![1.0]]),
         "the behaviour in 'there' has length 1; it must have length 2"

@@ -119,14 +119,7 @@ fn on_random_problems() {
         let behaviour: Vec<Vec<f64>> = (0..task.states())
             .map(|_| random_probabilities(&mut random, task.actions()).into_iter().map(even).collect())
             .collect();
-        let task = Arc::new(
-            Task::new(task.problem().clone(), &behaviour)
-                .unwrap()
-                .with_interest(task.interest().to_vec())
-                .unwrap()
-                .with_actor(task.actor().clone())
-                .unwrap(),
-        );
+        let task = Arc::new(task.with_behaviour(&behaviour).unwrap());
         let weights: Vec<f64> =
             random_weights(&mut random, &task.softmax()).iter().map(|w| 0.3 * w).collect();
         let misses = misses(&task, &weights, |lambda_a| theory(&task, &weights, lambda_a));

@@ -12,12 +12,13 @@ use crate::theory::{ActionSlopes, Bellman, Model};
 use std::sync::Arc;
 
 const NAMES: [&str; 3] = ["S0", "S1", "S2"];
-const BEHAVIOUR: Normal<f64> = Normal { mean: 1.0, standard_deviation: 1.0, slope: 0.0 };
 
 /// The continuous-action counterexample: S0 leads to S2 with probability σ(a) and to S1 otherwise; S1 ends with
-/// reward 2σ(−a), S2 with σ(a). The actor cannot tell S1 from S2. The behaviour is N(1, 1) everywhere.
+/// reward 2σ(−a), S2 with σ(a). The actor cannot tell S1 from S2. The behaviour is a Gaussian, the same everywhere;
+/// the paper's is N(1, 1).
 #[derive(Clone, Debug)]
 pub struct ContinuousCounterexample {
+    behaviour: Normal<f64>,
     actor: Table,
     interest: Vec<f64>,
     stationary: Vec<f64>,
@@ -28,16 +29,22 @@ pub struct ContinuousCounterexample {
 impl Default for ContinuousCounterexample {
     fn default() -> Self {
         let quadrature = SigmoidQuadrature::default();
-        let [right] = quadrature.expectation(&BEHAVIOUR, |a: f64| [a.sigmoid()]);
+        let behaviour = Normal { mean: 1.0, standard_deviation: 1.0, slope: 0.0 };
         Self {
+            behaviour,
             actor: Table::aliased(&[0, 1, 1]),
             interest: vec![1.0; 3],
-            // Every episode has two steps: one in S0, one in S1 or S2.
-            stationary: vec![0.5, 0.5 * (1.0 - right), 0.5 * right],
+            stationary: stationary(&quadrature, &behaviour),
             order: Arc::new(Order::new(&[vec![1, 2], vec![], vec![]])),
             quadrature,
         }
     }
+}
+
+/// Every episode has two steps: one in S0, one in S1 or S2.
+fn stationary(quadrature: &SigmoidQuadrature, behaviour: &Normal<f64>) -> Vec<f64> {
+    let [right] = quadrature.expectation(behaviour, |a: f64| [a.sigmoid()]);
+    vec![0.5, 0.5 * (1.0 - right), 0.5 * right]
 }
 
 impl ContinuousCounterexample {
@@ -67,6 +74,22 @@ impl ContinuousCounterexample {
             });
         }
         self.interest = interest.into();
+        Ok(self)
+    }
+
+    /// The same with another Gaussian as its behaviour.
+    pub fn with_behaviour(mut self, mean: f64, standard_deviation: f64) -> Result<Self, ProblemError> {
+        if !mean.is_finite() {
+            let what = "the mean of the behaviour".to_owned();
+            return Err(ProblemError::Number { what, value: mean, right: "it must be finite" });
+        }
+        if !(standard_deviation > 0.0 && standard_deviation < f64::INFINITY) {
+            let what = "the standard deviation of the behaviour".to_owned();
+            let right = "it must be positive and finite";
+            return Err(ProblemError::Number { what, value: standard_deviation, right });
+        }
+        self.behaviour = Normal { mean, standard_deviation, slope: 0.0 };
+        self.stationary = stationary(&self.quadrature, &self.behaviour);
         Ok(self)
     }
 
@@ -204,7 +227,8 @@ impl Iterator for ContinuousStream<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let state = self.state;
-        let action = BEHAVIOUR.mean + BEHAVIOUR.standard_deviation * self.random.normal();
+        let Normal { mean, standard_deviation, .. } = self.task.behaviour;
+        let action = mean + standard_deviation * self.random.normal();
         let right = action.sigmoid();
         let (reward, next, gamma_next) = match state {
             0 => (0.0, if self.random.uniform() < right { 2 } else { 1 }, 1.0),
@@ -214,7 +238,7 @@ impl Iterator for ContinuousStream<'_> {
         let step = Step {
             state,
             action,
-            mu: action.normal_density(BEHAVIOUR.mean, BEHAVIOUR.standard_deviation),
+            mu: action.normal_density(mean, standard_deviation),
             reward,
             next,
             gamma: self.gamma,

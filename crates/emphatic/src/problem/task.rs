@@ -76,6 +76,13 @@ impl Task {
         })
     }
 
+    /// The same with another behaviour.
+    pub fn with_behaviour(mut self, behaviour: &[Vec<f64>]) -> Result<Self, ProblemError> {
+        self.behaviour = check_behaviour(&self.problem, behaviour)?;
+        self.stationary = stationary(&self.problem, &self.behaviour)?;
+        Ok(self)
+    }
+
     /// The same with this interest in each state.
     pub fn with_interest(mut self, interest: Vec<f64>) -> Result<Self, ProblemError> {
         check_shape("the interest", interest.len(), self.states())?;

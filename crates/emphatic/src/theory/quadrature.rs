@@ -74,7 +74,9 @@ fn hermite_functions(n: usize, x: f64) -> (f64, f64) {
 /// Gauss–Hermite rules for functions like the logistic sigmoid, whose poles lie π from the real line.
 ///
 /// The wider the Gaussian, the nearer the poles come in units of its deviation, and the more nodes it takes.
-/// Each lane uses the rule for its own deviation, so what it gives does not depend on its neighbours.
+/// Each lane uses the rule for its own deviation, so what it gives does not depend on its neighbours. The
+/// logistic sigmoid's expectation is right to 10⁻¹⁰ for deviations up to 10; beyond, the error grows (2·10⁻⁷ at 20,
+/// 3·10⁻⁴ at 50).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SigmoidQuadrature {
     /// Rules, each for deviations above the bound beside it.
