@@ -98,46 +98,59 @@ pub trait DeterministicPolicy: Policy<Action = f64> {
     ) -> R;
 }
 
-/// y_k = Σ_f x_f θ_{f,k}: the outputs that are linear in the features. θ is stored feature by feature, so the
-/// weights of one active feature lie side by side.
+/// y_k = Σ_f x_f θ_{f,k}: K outputs that are linear in the features. θ is stored feature by feature, so the weights
+/// of one active feature lie side by side.
 #[inline(always)]
-pub(crate) fn outputs<R: Real, F: Features>(features: &F, state: &F::State, weights: &[R], out: &mut [R]) {
-    let width = out.len();
-    let mut active = features.active(state);
-    // The first writes, the others add: nothing needs to be cleared.
-    match active.next() {
-        Some((f, x)) => {
-            let x = R::splat(x);
-            for (y, w) in out.iter_mut().zip(&weights[f * width..][..width]) {
-                *y = x * *w;
-            }
-        }
-        None => out.fill(R::zero()),
-    }
-    for (f, x) in active {
+pub(crate) fn outputs<R: Real, F: Features, const K: usize>(
+    features: &F,
+    state: &F::State,
+    weights: &[R],
+) -> [R; K] {
+    let weights = weights.as_chunks::<K>().0;
+    let mut y = [R::zero(); K];
+    for (f, x) in features.active(state) {
         let x = R::splat(x);
-        for (y, w) in out.iter_mut().zip(&weights[f * width..][..width]) {
+        for (y, w) in y.iter_mut().zip(&weights[f]) {
             *y += x * *w;
         }
     }
+    y
 }
 
 /// θ_{f,k} ← θ_{f,k} + c_k x_f. Gives the sum of the weights it changed.
 #[inline(always)]
-pub(crate) fn add_outputs<R: Real, F: Features>(
+pub(crate) fn add_outputs<R: Real, F: Features, const K: usize>(
     features: &F,
     state: &F::State,
-    width: usize,
-    c: impl Fn(usize) -> R,
+    c: [R; K],
     weights: &mut [R],
 ) -> R {
+    let weights = weights.as_chunks_mut::<K>().0;
     let mut sum = R::zero();
     for (f, x) in features.active(state) {
         let x = R::splat(x);
-        for (k, w) in weights[f * width..][..width].iter_mut().enumerate() {
-            *w += c(k) * x;
+        for (w, c) in weights[f].iter_mut().zip(c) {
+            *w += c * x;
             sum += *w;
         }
     }
     sum
+}
+
+/// [`outputs`] of a number that is known only when the program runs.
+#[inline(always)]
+pub(crate) fn any_outputs<R: Real, F: Features>(
+    features: &F,
+    state: &F::State,
+    weights: &[R],
+    out: &mut [R],
+) {
+    out.fill(R::zero());
+    for (f, x) in features.active(state) {
+        let x = R::splat(x);
+        let of_feature = &weights[f * out.len()..];
+        for (y, w) in out.iter_mut().zip(of_feature) {
+            *y += x * *w;
+        }
+    }
 }

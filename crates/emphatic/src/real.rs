@@ -58,6 +58,9 @@ pub trait Real:
     /// Whether no lane is infinite or NaN.
     fn all_finite(self) -> bool;
 
+    /// |x|.
+    fn abs(self) -> Self;
+
     /// √x, correctly rounded.
     fn sqrt(self) -> Self;
 
@@ -93,12 +96,6 @@ pub trait Real:
     fn larger(self, other: Self) -> Self {
         other.if_less(self, self, other)
     }
-
-    /// |x|.
-    #[inline(always)]
-    fn magnitude(self) -> Self {
-        self.if_less(Self::zero(), -self, self)
-    }
 }
 
 impl Real for f64 {
@@ -128,6 +125,11 @@ impl Real for f64 {
     #[inline(always)]
     fn all_finite(self) -> bool {
         self.is_finite()
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f64::abs(self)
     }
 
     #[inline(always)]

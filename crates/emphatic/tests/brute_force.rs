@@ -1,4 +1,6 @@
-//! The exact theory against methods that share nothing with it: iteration, and elimination with pivoting.
+//! The exact theory against methods that share nothing with it: sums over transitions, elimination with pivoting.
+
+#![allow(clippy::needless_range_loop, reason = "indices as in the equations")]
 
 mod common;
 

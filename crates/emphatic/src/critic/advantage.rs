@@ -2,7 +2,7 @@
 
 use super::{ActionCritic, Critic, StepOf};
 use crate::features::{FeatureError, Features};
-use crate::policy::{FinitePolicy, outputs};
+use crate::policy::{FinitePolicy, any_outputs};
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
 
@@ -53,7 +53,7 @@ where
 
     #[inline(always)]
     fn advantages(&mut self, state: &F::State, out: &mut [R]) {
-        outputs(&self.features, state, &self.u, out);
+        any_outputs(&self.features, state, &self.u, out);
     }
 
     #[inline(always)]

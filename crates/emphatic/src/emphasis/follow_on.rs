@@ -12,6 +12,8 @@ use crate::state::{RestoreError, SettingError, Stateful, check_fraction};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FollowOn<R> {
     lambda_a: R,
+    /// 1 − λ_a.
+    rest: R,
     /// ρ_{t−1} F_{t−1}.
     carried: R,
 }
@@ -20,7 +22,7 @@ impl<R: Real> FollowOn<R> {
     /// A trace that starts from F = 0.
     pub fn new(lambda_a: R) -> Result<Self, SettingError> {
         check_fraction("lambda_a", lambda_a)?;
-        Ok(Self { lambda_a, carried: R::zero() })
+        Ok(Self { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
     }
 }
 
@@ -32,7 +34,7 @@ impl<R: Real, P: Policy> Emphasis<R, P> for FollowOn<R> {
         let follow_on =
             if step.gamma > 0.0 { R::splat(step.gamma) * self.carried + interest } else { interest };
         self.carried = rho * follow_on;
-        (R::one() - self.lambda_a) * interest + self.lambda_a * follow_on
+        self.rest * interest + self.lambda_a * follow_on
     }
 }
 

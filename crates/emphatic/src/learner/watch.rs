@@ -20,11 +20,12 @@ pub(super) struct Watch<R> {
     pub(super) diverged: Vec<Option<u64>>,
     /// One in the lanes that have not diverged, zero in the others.
     alive: R,
+    all_alive: bool,
 }
 
 impl<R: Real> Default for Watch<R> {
     fn default() -> Self {
-        Self { steps: 0, diverged: vec![None; R::LANES], alive: R::one() }
+        Self { steps: 0, diverged: vec![None; R::LANES], alive: R::one(), all_alive: true }
     }
 }
 
@@ -34,7 +35,7 @@ impl<R: Real> Watch<R> {
     #[inline(always)]
     pub(super) fn step(&mut self, sum: R) {
         self.steps += 1;
-        let watched = R::zero().if_less(self.alive, sum, R::zero());
+        let watched = if self.all_alive { sum } else { R::zero().if_less(self.alive, sum, R::zero()) };
         if !watched.all_finite() {
             self.note(watched);
         }
@@ -53,6 +54,7 @@ impl<R: Real> Watch<R> {
 
     fn set_alive(&mut self) {
         self.alive = R::from_lanes(|lane| if self.diverged[lane].is_none() { 1.0 } else { 0.0 });
+        self.all_alive = self.diverged.iter().all(Option::is_none);
     }
 
     pub(super) fn check(&self) -> Result<(), Diverged> {

@@ -42,7 +42,7 @@ impl<F: Features> Policy for DeterministicLinear<F> {
 
     #[inline(always)]
     fn distribution<R: Real>(&self, weights: &[R], state: &F::State, out: &mut R) {
-        outputs(&self.features, state, weights, std::slice::from_mut(out));
+        [*out] = outputs(&self.features, state, weights);
     }
 
     fn overlap(&self, a: &F::State, b: &F::State) -> bool {
@@ -58,7 +58,7 @@ impl<F: Features> DeterministicPolicy for DeterministicLinear<F> {
 
     #[inline(always)]
     fn add_gradient<R: Real>(&self, state: &F::State, _at: &R, scale: R, weights: &mut [R]) -> R {
-        add_outputs(&self.features, state, 1, |_| scale, weights)
+        add_outputs(&self.features, state, [scale], weights)
     }
 }
 

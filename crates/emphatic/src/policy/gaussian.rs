@@ -56,9 +56,8 @@ impl<F: Features> Policy for Gaussian<F> {
 
     #[inline(always)]
     fn distribution<R: Real>(&self, weights: &[R], state: &F::State, out: &mut Normal<R>) {
-        let mut y = [R::zero(); 2];
-        outputs(&self.features, state, weights, &mut y);
-        *out = Normal { mean: y[0], standard_deviation: y[1].softplus(), slope: y[1].sigmoid() };
+        let [mean, y] = outputs(&self.features, state, weights);
+        *out = Normal { mean, standard_deviation: y.softplus(), slope: y.sigmoid() };
     }
 
     fn overlap(&self, a: &F::State, b: &F::State) -> bool {
@@ -83,10 +82,9 @@ impl<F: Features> StochasticPolicy for Gaussian<F> {
         scale: R,
         weights: &mut [R],
     ) -> R {
-        let c = at.score(R::splat(action));
         // The score of an action far away may overflow. Scaled by 0, as by a ratio of 0, it is nothing all the same.
-        let scaled = |k: usize| R::zero().if_less(scale.magnitude(), scale * c[k], scale);
-        add_outputs(&self.features, state, 2, scaled, weights)
+        let c = at.score(R::splat(action)).map(|c| R::zero().if_less(scale.abs(), scale * c, scale));
+        add_outputs(&self.features, state, c, weights)
     }
 
     fn sample(&self, at: &Normal<f64>, random: &mut Random) -> f64 {

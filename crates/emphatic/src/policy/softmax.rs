@@ -1,6 +1,6 @@
 //! Softmax over linear preferences.
 
-use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, outputs};
+use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
 use crate::features::{FeatureError, Features};
 use crate::random::Random;
 use crate::real::Real;
@@ -45,10 +45,12 @@ impl<F: Features> Policy for Softmax<F> {
 
     #[inline(always)]
     fn distribution<R: Real>(&self, weights: &[R], state: &F::State, out: &mut Vec<R>) {
-        outputs(&self.features, state, weights, out);
-        match &mut out[..] {
-            [first, second] => (*first, *second) = softmax_of_two(*first, *second),
-            preferences => softmax(preferences),
+        if let [first, second] = &mut out[..] {
+            let [x, y] = outputs(&self.features, state, weights);
+            (*first, *second) = softmax_of_two(x, y);
+        } else {
+            any_outputs(&self.features, state, weights, out);
+            softmax(out);
         }
     }
 
@@ -73,7 +75,17 @@ impl<F: Features> StochasticPolicy for Softmax<F> {
         weights: &mut [R],
     ) -> R {
         let c = |b: usize| scale * (R::splat(f64::from(u8::from(b == action))) - at[b]);
-        add_outputs(&self.features, state, self.actions, c, weights)
+        if self.actions == 2 {
+            return add_outputs(&self.features, state, [c(0), c(1)], weights);
+        }
+        let mut sum = R::zero();
+        for (f, x) in self.features.active(state) {
+            for (b, w) in weights[f * self.actions..][..self.actions].iter_mut().enumerate() {
+                *w += c(b) * R::splat(x);
+                sum += *w;
+            }
+        }
+        sum
     }
 
     fn sample(&self, at: &Vec<f64>, random: &mut Random) -> usize {
@@ -91,7 +103,7 @@ impl<F: Features> FinitePolicy for Softmax<F> {
 #[inline(always)]
 fn softmax_of_two<R: Real>(x: R, y: R) -> (R, R) {
     let difference = x - y;
-    let share = (-difference.magnitude()).exp();
+    let share = (-difference.abs()).exp();
     let larger = R::one() / (R::one() + share);
     let smaller = share * larger;
     let negative = |then, otherwise| difference.if_less(R::zero(), then, otherwise);

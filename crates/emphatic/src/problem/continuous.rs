@@ -175,7 +175,7 @@ impl<F: Features<State = usize>> Model<Gaussian<F>> for ContinuousCounterexample
             let advantage = self.action_value(state, a, values) - values[state];
             at.score(a).map(|score| score * advantage)
         });
-        add_outputs(&policy.features, &state, 2, |k| scale * c[k], gradient);
+        add_outputs(&policy.features, &state, c.map(|c| scale * c), gradient);
     }
 }
 

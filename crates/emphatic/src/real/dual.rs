@@ -111,6 +111,10 @@ impl Real for Dual {
         self.value.is_finite() && self.slope.is_finite()
     }
 
+    fn abs(self) -> Self {
+        if self.value < 0.0 { -self } else { self }
+    }
+
     fn sqrt(self) -> Self {
         let root = self.value.sqrt();
         self.chain(root, 0.5 / root)

@@ -124,6 +124,11 @@ impl<const N: usize> Real for Lanes<N> {
     }
 
     #[inline(always)]
+    fn abs(self) -> Self {
+        self.map(f64::abs)
+    }
+
+    #[inline(always)]
     fn sqrt(self) -> Self {
         self.map(f64::sqrt)
     }
