@@ -18,20 +18,12 @@ pub use exact::ExactCritic;
 pub use gradient_td::GradientTdState;
 pub use gtd::Gtd;
 
-use crate::features::FeatureError;
+use crate::part::{Part, StepOf};
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
 use crate::real::Real;
-use crate::state::Stateful;
-use crate::step::Step;
-
-/// A step as a part of a learner sees it under the policy `P`.
-pub type StepOf<'a, P> = Step<&'a <P as Policy>::State, <P as Policy>::Action>;
 
 /// A critic that estimates v_π.
-pub trait Critic<R: Real, P: Policy>: Stateful {
-    /// Whether the critic can judge this state; everything else may assume that it can.
-    fn check_state(&self, state: &P::State) -> Result<(), FeatureError>;
-
+pub trait Critic<R: Real, P: Policy>: Part<R, P> {
     /// v̂(s).
     fn value(&mut self, state: &P::State) -> R;
 
@@ -47,17 +39,10 @@ pub trait Critic<R: Real, P: Policy>: Stateful {
 
     /// Learns from the step. Gives the sum of the weights it changed, which is finite as long as they are.
     fn learn(&mut self, step: &StepOf<P>, rho: R, delta: R) -> R;
-
-    /// Takes up that the policy changed by an update in `state`, or altogether.
-    #[inline(always)]
-    fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
 }
 
 /// A critic that compares actions.
-pub trait ActionCritic<R: Real, P: FinitePolicy>: Stateful {
-    /// Whether the critic can judge this state; everything else may assume that it can.
-    fn check_state(&self, state: &P::State) -> Result<(), FeatureError>;
-
+pub trait ActionCritic<R: Real, P: FinitePolicy>: Part<R, P> {
     /// q̂(s,b) − v̂(s) for every action b, from the weights before this step's updates.
     fn advantages(&mut self, state: &P::State, out: &mut [R]);
 
@@ -72,20 +57,10 @@ pub trait ActionCritic<R: Real, P: FinitePolicy>: Stateful {
         room: &mut P::Distribution<R>,
         rho: R,
     ) -> R;
-
-    /// Takes up that the policy changed by an update in `state`, or altogether.
-    #[inline(always)]
-    fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
 }
 
 /// A critic that tells in which direction a real action improves.
-pub trait SlopeCritic<R: Real, P: DeterministicPolicy>: Stateful {
-    /// Whether the critic can judge this state; everything else may assume that it can.
-    fn check_state(&self, state: &P::State) -> Result<(), FeatureError>;
-
+pub trait SlopeCritic<R: Real, P: DeterministicPolicy>: Part<R, P> {
     /// ∂q(s,a)/∂a.
     fn slope(&mut self, state: &P::State, action: R) -> R;
-
-    /// Takes up that the policy changed by an update in `state`, or altogether.
-    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&P::State>);
 }

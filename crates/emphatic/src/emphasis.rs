@@ -12,25 +12,16 @@ mod follow_on;
 pub use exact::ExactEmphasis;
 pub use follow_on::FollowOn;
 
-use crate::critic::StepOf;
 use crate::features::FeatureError;
+use crate::part::{Part, StepOf};
 use crate::policy::Policy;
 use crate::real::Real;
 use crate::state::{RestoreError, Stateful};
 
 /// Gives the weight of each step in the actor's update.
-pub trait Emphasis<R: Real, P: Policy>: Stateful {
-    /// Whether this state can be weighed; everything else may assume that it can.
-    fn check_state(&self, _state: &P::State) -> Result<(), FeatureError> {
-        Ok(())
-    }
-
+pub trait Emphasis<R: Real, P: Policy>: Part<R, P> {
     /// M_t. `rho` is ρ_t; it counts for the steps after this one.
     fn weigh(&mut self, step: &StepOf<P>, rho: R) -> R;
-
-    /// Takes up that the policy changed by an update in `state`, or altogether.
-    #[inline(always)]
-    fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
 }
 
 /// An emphasis that makes no use of ρ, the only kind that suits a deterministic target policy: the behaviour
@@ -42,6 +33,13 @@ pub trait RatioFree {}
 pub struct NoEmphasis;
 
 impl RatioFree for NoEmphasis {}
+
+impl<R: Real, P: Policy> Part<R, P> for NoEmphasis {
+    #[inline(always)]
+    fn check_state(&self, _state: &P::State) -> Result<(), FeatureError> {
+        Ok(())
+    }
+}
 
 impl<R: Real, P: Policy> Emphasis<R, P> for NoEmphasis {
     #[inline(always)]

@@ -21,6 +21,7 @@ pub use named::{ComposeError, Dpg, TrueAce, TrueDpge, ace, dpg, off_pac, true_ac
 pub use watch::Diverged;
 
 use crate::isa::{Isa, Kernel};
+use crate::part::{Part, StepOf};
 use crate::policy::Policy;
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
@@ -142,60 +143,68 @@ pub struct Actor<R: Real, P: Policy> {
 }
 
 impl<R: Real, P: Policy> Actor<R, P> {
-    /// An actor with zero weights.
-    fn new(policy: P, alpha: R) -> Result<Self, SettingError> {
-        check_step_size("alpha", alpha)?;
-        let alpha = alpha / R::splat(policy.most_active() as f64);
-        Ok(Self {
-            weights: vec![R::zero(); policy.len()],
-            alpha,
-            at: policy.room(),
-            watch: Watch::default(),
-            policy,
-        })
-    }
-
     /// The form of the policy.
     pub fn policy(&self) -> &P {
         &self.policy
     }
+}
 
-    /// Refuses a step that makes no sense to the policy; otherwise looks at π(·|S_t).
-    #[inline(always)]
-    fn look(&mut self, step: &Step<&P::State, P::Action>) -> Result<(), StepError> {
-        step.check()?;
-        self.policy.check_action(step.action)?;
-        self.policy.check_state(step.state)?;
-        if step.gamma_next > 0.0 {
-            self.policy.check_state(step.next)?;
-        }
-        self.policy.distribution(&self.weights, step.state, &mut self.at);
+/// The three parts of every learner.
+#[derive(Clone, Debug)]
+struct Parts<R: Real, P: Policy, C, E> {
+    actor: Actor<R, P>,
+    critic: C,
+    emphasis: E,
+}
+
+impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
+    /// With zero weights for the policy.
+    fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, SettingError> {
+        check_step_size("alpha", alpha)?;
+        let alpha = alpha / R::splat(policy.most_active() as f64);
+        let (weights, at) = (vec![R::zero(); policy.len()], policy.room());
+        let actor = Actor { policy, weights, alpha, at, watch: Watch::default() };
+        let mut parts = Self { actor, critic, emphasis };
+        parts.follow(None);
+        Ok(parts)
+    }
+
+    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError> {
+        check_len("weights", weights.len(), self.actor.weights.len())?;
+        self.actor.weights = weights;
+        self.follow(None);
         Ok(())
     }
 
-    /// The state of a learner with this actor.
-    fn state<C, E>(&self, critic: C, emphasis: E) -> LearnerState<R, C, E> {
-        let Watch { steps, diverged, .. } = &self.watch;
-        LearnerState {
-            weights: self.weights.clone(),
-            steps: *steps,
-            diverged: diverged.clone(),
-            critic,
-            emphasis,
+    /// Refuses a step that makes no sense; otherwise looks at π(·|S_t).
+    #[inline(always)]
+    fn look(&mut self, step: &StepOf<P>) -> Result<(), StepError> {
+        let Self { actor, critic, emphasis } = self;
+        step.check()?;
+        actor.policy.check_action(step.action)?;
+        actor.policy.check_state(step.state)?;
+        critic.check_state(step.state)?;
+        emphasis.check_state(step.state)?;
+        if step.gamma_next > 0.0 {
+            actor.policy.check_state(step.next)?;
+            critic.check_state(step.next)?;
         }
+        actor.policy.distribution(&actor.weights, step.state, &mut actor.at);
+        Ok(())
     }
 
-    /// Whether the actor's share of a state fits.
-    fn fits<C, E>(&self, state: &LearnerState<R, C, E>) -> Result<(), RestoreError> {
-        check_len("weights", state.weights.len(), self.weights.len())?;
-        check_len("lanes", state.diverged.len(), R::LANES)
+    /// Takes up an update in a state, given the sum of all weights that it changed.
+    #[inline(always)]
+    fn updated(&mut self, state: &P::State, changed: R) {
+        self.actor.watch.step(changed);
+        self.follow(Some(state));
     }
 
-    /// Takes the actor's share of a state that fits; gives back the critic's and the emphasis's.
-    fn put<C, E>(&mut self, state: LearnerState<R, C, E>) -> (C, E) {
-        self.weights = state.weights;
-        self.watch.put(state.steps, state.diverged);
-        (state.critic, state.emphasis)
+    /// Lets the exact parts take up a change of the policy.
+    #[inline(always)]
+    fn follow(&mut self, state: Option<&P::State>) {
+        self.critic.follow(&self.actor.policy, &self.actor.weights, state);
+        self.emphasis.follow(&self.actor.policy, &self.actor.weights, state);
     }
 }
 
@@ -212,19 +221,49 @@ pub struct LearnerState<R, C, E> {
     emphasis: E,
 }
 
-/// What the three learners have in common but for their critics' traits.
-macro_rules! common_to_learners {
+impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Stateful for Parts<R, P, C, E> {
+    type State = LearnerState<R, C::State, E::State>;
+
+    fn state(&self) -> Self::State {
+        LearnerState {
+            weights: self.actor.weights.clone(),
+            steps: self.actor.watch.steps,
+            diverged: self.actor.watch.diverged.clone(),
+            critic: self.critic.state(),
+            emphasis: self.emphasis.state(),
+        }
+    }
+
+    fn fits(&self, state: &Self::State) -> Result<(), RestoreError> {
+        check_len("weights", state.weights.len(), self.actor.weights.len())?;
+        check_len("lanes", state.diverged.len(), R::LANES)?;
+        self.critic.fits(&state.critic)?;
+        self.emphasis.fits(&state.emphasis)
+    }
+
+    fn put(&mut self, state: Self::State) {
+        self.actor.weights = state.weights;
+        self.actor.watch.put(state.steps, state.diverged);
+        self.critic.put(state.critic);
+        self.emphasis.put(state.emphasis);
+        self.follow(None);
+    }
+}
+
+/// A learner that is its three parts and nothing else has their state.
+macro_rules! state_of_parts {
     () => {
-        fn actor(&self) -> &Actor<R, P> {
-            &self.actor
+        fn state(&self) -> Self::State {
+            self.0.state()
         }
 
-        fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
-            check_len("weights", weights.len(), self.actor.weights.len())?;
-            self.actor.weights = weights;
-            self.follow(None);
-            Ok(self)
+        fn fits(&self, state: &Self::State) -> Result<(), RestoreError> {
+            self.0.fits(state)
+        }
+
+        fn put(&mut self, state: Self::State) {
+            self.0.put(state);
         }
     };
 }
-use common_to_learners;
+use state_of_parts;

@@ -89,6 +89,7 @@ pub mod emphasis;
 pub mod features;
 mod isa;
 pub mod learner;
+mod part;
 pub mod policy;
 pub mod problem;
 mod random;
@@ -105,6 +106,7 @@ pub use learner::{
     ActorCritic, AllActions, DeterministicActorCritic, Diverged, LearnError, Learner, Update, ace, dpg,
     off_pac, true_ace, true_dpge,
 };
+pub use part::{Part, StepOf};
 pub use policy::{
     DeterministicLinear, DeterministicPolicy, FinitePolicy, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,

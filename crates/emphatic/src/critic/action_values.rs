@@ -1,8 +1,9 @@
 //! The first way to a baseline: estimate q_π and v_π.
 
 use super::gradient_td::{GradientTd, GradientTdState};
-use super::{ActionCritic, Critic, StepOf};
+use super::{ActionCritic, Critic};
 use crate::features::{FeatureError, Features};
+use crate::part::{Part, StepOf};
 use crate::policy::FinitePolicy;
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful};
@@ -65,7 +66,7 @@ impl<R: Real, F: Features, V> ActionValues<R, F, V> {
     }
 }
 
-impl<R, F, V, P> ActionCritic<R, P> for ActionValues<R, F, V>
+impl<R, F, V, P> Part<R, P> for ActionValues<R, F, V>
 where
     R: Real,
     F: Features,
@@ -78,6 +79,19 @@ where
         self.baseline.check_state(state)
     }
 
+    #[inline(always)]
+    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&F::State>) {
+        self.baseline.follow(policy, weights, state);
+    }
+}
+
+impl<R, F, V, P> ActionCritic<R, P> for ActionValues<R, F, V>
+where
+    R: Real,
+    F: Features,
+    P: FinitePolicy<State = F::State>,
+    V: Critic<R, P>,
+{
     #[inline(always)]
     fn advantages(&mut self, state: &F::State, out: &mut [R]) {
         let value = self.baseline.value(state);
@@ -116,11 +130,6 @@ where
             features.active(step.next).flat_map(of).map(|(k, b, x)| (k, policy.probability(room, b) * x))
         };
         sum + td.learn([step.gamma, step.gamma_next], [rho, R::one(), delta], pair, next)
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&F::State>) {
-        self.baseline.follow(policy, weights, state);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The second way to a baseline: estimate v_π, and learn the advantage from δ.
 
-use super::{ActionCritic, Critic, StepOf};
+use super::{ActionCritic, Critic};
 use crate::features::{FeatureError, Features};
+use crate::part::{Part, StepOf};
 use crate::policy::{FinitePolicy, any_outputs};
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
@@ -38,7 +39,7 @@ impl<R: Real, F: Features, V> LearnedAdvantage<R, F, V> {
     }
 }
 
-impl<R, F, V, P> ActionCritic<R, P> for LearnedAdvantage<R, F, V>
+impl<R, F, V, P> Part<R, P> for LearnedAdvantage<R, F, V>
 where
     R: Real,
     F: Features,
@@ -51,6 +52,19 @@ where
         self.values.check_state(state)
     }
 
+    #[inline(always)]
+    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&F::State>) {
+        self.values.follow(policy, weights, state);
+    }
+}
+
+impl<R, F, V, P> ActionCritic<R, P> for LearnedAdvantage<R, F, V>
+where
+    R: Real,
+    F: Features,
+    P: FinitePolicy<State = F::State>,
+    V: Critic<R, P>,
+{
     #[inline(always)]
     fn advantages(&mut self, state: &F::State, out: &mut [R]) {
         any_outputs(&self.features, state, &self.u, out);
@@ -70,11 +84,6 @@ where
             sum += self.u[pair(f)];
         }
         sum
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&F::State>) {
-        self.values.follow(policy, weights, state);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The critic that knows.
 
-use super::{ActionCritic, Critic, SlopeCritic, StepOf};
+use super::{ActionCritic, Critic, SlopeCritic};
 use crate::features::{FeatureError, check_state};
+use crate::part::{Part, StepOf};
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
 use crate::problem::{ProblemError, Task};
 use crate::real::Real;
@@ -39,12 +40,19 @@ impl<R: Real, M, P: Policy> Stateful for ExactCritic<R, M, P> {
     fn put(&mut self, (): ()) {}
 }
 
-impl<R: Real, P: Policy<State = usize>, M: Model<P>> Critic<R, P> for ExactCritic<R, M, P> {
+impl<R: Real, P: Policy<State = usize>, M: Model<P>> Part<R, P> for ExactCritic<R, M, P> {
     #[inline(always)]
     fn check_state(&self, state: &usize) -> Result<(), FeatureError> {
         check_state(*state, self.states)
     }
 
+    #[inline(always)]
+    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&usize>) {
+        self.values.follow(policy, weights, state.copied());
+    }
+}
+
+impl<R: Real, P: Policy<State = usize>, M: Model<P>> Critic<R, P> for ExactCritic<R, M, P> {
     #[inline(always)]
     fn value(&mut self, state: &usize) -> R {
         self.values.solution.at(*state)
@@ -54,19 +62,9 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Critic<R, P> for ExactCriti
     fn learn(&mut self, _step: &StepOf<P>, _rho: R, _delta: R) -> R {
         R::zero()
     }
-
-    #[inline(always)]
-    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&usize>) {
-        self.values.follow(policy, weights, state.copied());
-    }
 }
 
 impl<R: Real, P: FinitePolicy<State = usize>> ActionCritic<R, P> for ExactCritic<R, Task, P> {
-    #[inline(always)]
-    fn check_state(&self, state: &usize) -> Result<(), FeatureError> {
-        check_state(*state, self.states)
-    }
-
     #[inline(always)]
     fn advantages(&mut self, state: &usize, out: &mut [R]) {
         let Tracker { model, solution, .. } = &mut self.values;
@@ -80,11 +78,6 @@ impl<R: Real, P: FinitePolicy<State = usize>> ActionCritic<R, P> for ExactCritic
     fn learn(&mut self, _: &StepOf<P>, _: &P, _: &[R], _: &mut P::Distribution<R>, _: R) -> R {
         R::zero()
     }
-
-    #[inline(always)]
-    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&usize>) {
-        self.values.follow(policy, weights, state.copied());
-    }
 }
 
 impl<R, P, M> SlopeCritic<R, P> for ExactCritic<R, M, P>
@@ -94,18 +87,8 @@ where
     M: Model<P> + ActionSlopes,
 {
     #[inline(always)]
-    fn check_state(&self, state: &usize) -> Result<(), FeatureError> {
-        check_state(*state, self.states)
-    }
-
-    #[inline(always)]
     fn slope(&mut self, state: &usize, action: R) -> R {
         let Tracker { model, solution, .. } = &mut self.values;
         model.action_slope(*state, action, |s| solution.at(s))
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&usize>) {
-        self.values.follow(policy, weights, state.copied());
     }
 }

@@ -1,8 +1,9 @@
 //! GTD(λ): gradient temporal-difference learning of v̂.
 
+use super::Critic;
 use super::gradient_td::{GradientTd, GradientTdState};
-use super::{Critic, StepOf};
 use crate::features::{FeatureError, Features};
+use crate::part::{Part, StepOf};
 use crate::policy::Policy;
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful};
@@ -36,12 +37,14 @@ impl<R: Real, F: Features> Gtd<R, F> {
     }
 }
 
-impl<R: Real, F: Features, P: Policy<State = F::State>> Critic<R, P> for Gtd<R, F> {
+impl<R: Real, F: Features, P: Policy<State = F::State>> Part<R, P> for Gtd<R, F> {
     #[inline(always)]
     fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
         self.features.check(state)
     }
+}
 
+impl<R: Real, F: Features, P: Policy<State = F::State>> Critic<R, P> for Gtd<R, F> {
     #[inline(always)]
     fn value(&mut self, state: &F::State) -> R {
         self.td.estimate(self.features.active(state))

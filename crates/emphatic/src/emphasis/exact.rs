@@ -1,8 +1,8 @@
 //! The emphasis that knows.
 
 use super::{Emphasis, RatioFree};
-use crate::critic::StepOf;
 use crate::features::{FeatureError, check_state};
+use crate::part::{Part, StepOf};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::real::Real;
@@ -31,20 +31,22 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> ExactEmphasis<R, M, P> {
 
 impl<R: Real, M, P: Policy> RatioFree for ExactEmphasis<R, M, P> {}
 
-impl<R: Real, P: Policy<State = usize>, M: Model<P>> Emphasis<R, P> for ExactEmphasis<R, M, P> {
+impl<R: Real, P: Policy<State = usize>, M: Model<P>> Part<R, P> for ExactEmphasis<R, M, P> {
     #[inline(always)]
     fn check_state(&self, state: &usize) -> Result<(), FeatureError> {
         check_state(*state, self.inverse_stationary.len())
     }
 
     #[inline(always)]
-    fn weigh(&mut self, step: &StepOf<P>, _rho: R) -> R {
-        self.weighting.solution.at(*step.state) * R::splat(self.inverse_stationary[*step.state])
-    }
-
-    #[inline(always)]
     fn follow(&mut self, policy: &P, weights: &[R], state: Option<&usize>) {
         self.weighting.follow(policy, weights, state.copied());
+    }
+}
+
+impl<R: Real, P: Policy<State = usize>, M: Model<P>> Emphasis<R, P> for ExactEmphasis<R, M, P> {
+    #[inline(always)]
+    fn weigh(&mut self, step: &StepOf<P>, _rho: R) -> R {
+        self.weighting.solution.at(*step.state) * R::splat(self.inverse_stationary[*step.state])
     }
 }
 

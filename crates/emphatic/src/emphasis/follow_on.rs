@@ -1,7 +1,8 @@
 //! The follow-on trace.
 
 use super::Emphasis;
-use crate::critic::StepOf;
+use crate::features::FeatureError;
+use crate::part::{Part, StepOf};
 use crate::policy::Policy;
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful, check_fraction};
@@ -23,6 +24,13 @@ impl<R: Real> FollowOn<R> {
     pub fn new(lambda_a: R) -> Result<Self, SettingError> {
         check_fraction("lambda_a", lambda_a)?;
         Ok(Self { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
+    }
+}
+
+impl<R: Real, P: Policy> Part<R, P> for FollowOn<R> {
+    #[inline(always)]
+    fn check_state(&self, _state: &P::State) -> Result<(), FeatureError> {
+        Ok(())
     }
 }
 

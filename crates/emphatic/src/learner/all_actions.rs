@@ -1,12 +1,12 @@
 //! The second branch of Algorithm 1: the actor compares all actions, or some of them.
 
-use super::{ActionOf, Actor, Learner, LearnerState, SeenBy, Update, common_to_learners};
+use super::{ActionOf, Actor, Learner, LearnerState, Parts, SeenBy, Update};
 use crate::critic::ActionCritic;
 use crate::emphasis::Emphasis;
 use crate::policy::FinitePolicy;
 use crate::random::Random;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful, check_len};
+use crate::state::{RestoreError, SettingError, Stateful};
 use crate::step::{Step, StepError};
 use std::borrow::Borrow;
 
@@ -16,9 +16,7 @@ use std::borrow::Borrow;
 /// expectation is then the sum over all actions, and the step-size keeps its meaning.
 #[derive(Clone, Debug)]
 pub struct AllActions<R: Real, P: FinitePolicy, C, E> {
-    actor: Actor<R, P>,
-    critic: C,
-    emphasis: E,
+    parts: Parts<R, P, C, E>,
     advantages: Vec<R>,
     room: P::Distribution<R>,
     /// How many actions are drawn at each step; all of them if this is their number.
@@ -32,18 +30,14 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActi
     /// A learner that sums over all actions. α is divided by the number of active features.
     pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, SettingError> {
         let actions = policy.actions();
-        let mut learner = Self {
+        Ok(Self {
             advantages: vec![R::zero(); actions],
             room: policy.room(),
-            actor: Actor::new(policy, alpha)?,
-            critic,
-            emphasis,
+            parts: Parts::new(policy, critic, emphasis, alpha)?,
             subset: actions,
             drawn: (0..actions).collect(),
             random: Random::new(0, 0),
-        };
-        learner.follow(None);
-        Ok(learner)
+        })
     }
 
     /// The same, with `subset` actions drawn anew at each step (the same in all lanes) from a stream of this seed.
@@ -59,13 +53,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActi
 
     /// The critic.
     pub fn critic(&self) -> &C {
-        &self.critic
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, state: Option<&P::State>) {
-        self.critic.follow(&self.actor.policy, &self.actor.weights, state);
-        self.emphasis.follow(&self.actor.policy, &self.actor.weights, state);
+        &self.parts.critic
     }
 
     /// Draws the subset of this step: the first entries of a shuffle (Fisher and Yates).
@@ -90,15 +78,10 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Learner
         step: &Step<S, ActionOf<Self>>,
     ) -> Result<Update<R>, StepError> {
         let step = &step.view();
-        self.critic.check_state(step.state)?;
-        self.emphasis.check_state(step.state)?;
-        if step.gamma_next > 0.0 {
-            self.critic.check_state(step.next)?;
-        }
-        self.actor.look(step)?;
+        self.parts.look(step)?;
         self.draw();
 
-        let Self { actor, critic, emphasis, advantages, room, subset, drawn, .. } = self;
+        let Self { parts: Parts { actor, critic, emphasis }, advantages, room, subset, drawn, .. } = self;
         let rho = actor.policy.probability(&actor.at, step.action) * R::splat(1.0 / step.mu);
         let emphasis = emphasis.weigh(step, rho);
         critic.advantages(step.state, advantages);
@@ -109,40 +92,36 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Learner
             changed += actor.policy.add_score(step.state, &actor.at, b, scale, &mut actor.weights);
         }
         let delta = advantages[step.action];
-        actor.watch.step(changed);
-        self.follow(Some(step.state));
+        self.parts.updated(step.state, changed);
         Ok(Update { rho, emphasis, delta })
     }
 
-    common_to_learners!();
+    fn actor(&self) -> &Actor<R, P> {
+        &self.parts.actor
+    }
+
+    fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
+        self.parts.set_weights(weights).map(|()| self)
+    }
 }
 
 impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Stateful for AllActions<R, P, C, E> {
     type State = (LearnerState<R, C::State, E::State>, Vec<usize>, Random);
 
     fn state(&self) -> Self::State {
-        (
-            self.actor.state(self.critic.state(), self.emphasis.state()),
-            self.drawn.clone(),
-            self.random.clone(),
-        )
+        (self.parts.state(), self.drawn.clone(), self.random.clone())
     }
 
-    fn fits(&self, (state, drawn, _): &Self::State) -> Result<(), RestoreError> {
+    fn fits(&self, (parts, drawn, _): &Self::State) -> Result<(), RestoreError> {
         let n = self.drawn.len();
         if drawn.len() != n || !(0..n).all(|b| drawn.contains(&b)) {
             return Err(RestoreError { what: "actions", got: drawn.len(), right: n });
         }
-        self.actor.fits(state)?;
-        self.critic.fits(&state.critic)?;
-        self.emphasis.fits(&state.emphasis)
+        self.parts.fits(parts)
     }
 
-    fn put(&mut self, (state, drawn, random): Self::State) {
-        let (critic, emphasis) = self.actor.put(state);
-        self.critic.put(critic);
-        self.emphasis.put(emphasis);
+    fn put(&mut self, (parts, drawn, random): Self::State) {
+        self.parts.put(parts);
         (self.drawn, self.random) = (drawn, random);
-        self.follow(None);
     }
 }
