@@ -2,7 +2,6 @@
 //!
 //! Actor, critic and emphasis may each look at their own features of the same state.
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A state that the features cannot describe.
@@ -31,6 +30,16 @@ pub enum FeatureError {
         got: usize,
         /// The length it must have.
         len: usize,
+    },
+    /// More features at once than was said.
+    #[error(
+        "{got} features are active at once; at most {most} may be, since the step-size is divided by that number"
+    )]
+    TooMany {
+        /// How many are active.
+        got: usize,
+        /// How many may be.
+        most: usize,
     },
     /// A feature that is not a number.
     #[error("feature {index} is {value}; features must be finite")]
@@ -71,7 +80,7 @@ pub trait Features {
 }
 
 /// A feature for each state: the tabular case.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OneHot {
     /// The number of states.
     pub states: usize,
@@ -102,7 +111,7 @@ impl Features for OneHot {
 }
 
 /// Features of numbered states, written out in a table. States with the same row are aliased.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     len: usize,
     most_active: usize,
@@ -138,7 +147,7 @@ impl Table {
     /// ```
     pub fn aliased(groups: &[usize]) -> Self {
         Self {
-            len: groups.iter().max().map_or(0, |most| most + 1),
+            len: groups.iter().max().map_or(0, |most| most.saturating_add(1)),
             most_active: 1,
             starts: (0..=groups.len()).collect(),
             entries: groups.iter().map(|&group| (group, 1.0)).collect(),
@@ -187,7 +196,7 @@ impl Features for Table {
 }
 
 /// States that come as vectors of features. All features count as active.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Dense {
     /// The length of the vectors.
     pub len: usize,
@@ -221,7 +230,7 @@ impl Features for Dense {
 }
 
 /// States that come as lists of active features, each with the value one (tile coding).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Active {
     /// The number of features.
     pub len: usize,
@@ -244,6 +253,9 @@ impl Features for Active {
 
     #[inline(always)]
     fn check(&self, state: &[usize]) -> Result<(), FeatureError> {
+        if state.len() > self.most_active {
+            return Err(FeatureError::TooMany { got: state.len(), most: self.most_active });
+        }
         state.iter().try_for_each(|&index| check_index(index, self.len))
     }
 
@@ -301,6 +313,10 @@ mod tests {
         assert!(matches!(Dense { len: 1 }.check(&[f64::NAN]), Err(FeatureError::Value { index: 0, .. })));
         let error = Active { len: 9, most_active: 2 }.check(&[1, 9]).unwrap_err();
         assert_eq!(error.to_string(), "feature 9 does not exist: there are 9 features, numbered from 0");
+        assert_eq!(
+            Active { len: 9, most_active: 2 }.check(&[1, 2, 3]),
+            Err(FeatureError::TooMany { got: 3, most: 2 })
+        );
         assert_eq!(Table::new(1, &[vec![(1, 1.0)]]), Err(FeatureError::Index { index: 1, len: 1 }));
         assert_eq!(Table::dense(&[vec![1.0], vec![]]), Err(FeatureError::Length { got: 0, len: 1 }));
     }

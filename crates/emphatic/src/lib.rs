@@ -111,9 +111,9 @@ pub use policy::{
     DeterministicLinear, DeterministicPolicy, FinitePolicy, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,
 };
-pub use problem::{ContinuousCounterexample, Problem, ProblemBuilder, ProblemError, Task, Transition};
+pub use problem::{ContinuousCounterexample, Key, Problem, ProblemBuilder, ProblemError, Task, Transition};
 pub use random::Random;
 pub use real::{Dual, Lanes, Real};
 pub use state::{RestoreError, SettingError, Stateful};
 pub use step::{Step, StepError};
-pub use theory::{Exact, Limit, Model, best_attainable};
+pub use theory::{Exact, Limit, Model, best_attainable, limit};

@@ -72,9 +72,11 @@ impl Problem {
         &self.start
     }
 
-    /// How an action may turn out. Both numbers must be in range.
-    #[inline(always)]
+    /// How an action may turn out; nothing if there is no such state or action.
     pub fn transitions(&self, state: usize, action: usize) -> &[Transition] {
+        if state >= self.states.len() || action >= self.actions.len() {
+            return &[];
+        }
         self.transitions.row(state * self.actions.len() + action)
     }
 }

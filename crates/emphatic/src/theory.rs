@@ -5,7 +5,7 @@
 //! | d_μ | stationary distribution of the behaviour's chain | [`Exact::stationary`] |
 //! | P_{π,γ} | Σ_a π(s,a) P(s,a,s′) γ(s,a,s′) | [`Exact::transitions`] |
 //! | v_π | v = r_π + P_{π,γ} v | [`Exact::values`] |
-//! | q_π, a_π | Σ P (r + γ v), q − v | [`Exact::action_values`], [`Exact::advantages`] |
+//! | q_π, a_π | Σ P (r + γ v), q − v | [`Exact::action_values`], [`Exact::advantages`], [`Exact::action_value`] |
 //! | m, m_{λ_a} | mᵀ = iᵀ(I − P_{π,γ})⁻¹, m_{λ_a} = (1 − λ_a) i + λ_a m | [`Exact::emphatic_weighting`] |
 //! | J_μ | Σ_s d_μ(s) i(s) v_π(s) | [`Exact::objective`] |
 //! | ∂J_μ/∂θ | Σ_s m(s) Σ_a ∂π(s,a) q_π(s,a) (Theorem 1; Theorem 2 for deterministic policies) | [`Exact::gradient`] |
@@ -20,7 +20,7 @@ pub use flow::{Limit, best_attainable, limit};
 pub use order::Order;
 
 use crate::policy::{FinitePolicy, Policy};
-use crate::problem::{ProblemError, Task};
+use crate::problem::{ContinuousCounterexample, ProblemError, Task};
 use crate::real::Real;
 use chain::Chain;
 use std::sync::Arc;
@@ -131,7 +131,11 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
             weighting[i] = chain.weighting(i, &weighting);
         }
         let by_state = |by_place: Vec<R>| order.place.iter().map(|&place| by_place[place]).collect();
-        let (values, weighting) = (by_state(values), by_state(weighting));
+        let (values, weighting): (Vec<R>, Vec<R>) = (by_state(values), by_state(weighting));
+        let wild = |s: &usize| !(values[*s].all_finite() && weighting[*s].all_finite());
+        if let Some(s) = (0..n).find(wild) {
+            return Err(ProblemError::NotFinite(model.state_name(s).to_owned()));
+        }
         Ok(Self { model, policy, distributions, chain, values, weighting })
     }
 
@@ -140,11 +144,10 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
         self.model.stationary()
     }
 
-    /// The row of P_{π,γ} that belongs to a state: where it leads, with what discounted probability.
-    pub fn transitions(&mut self, state: usize) -> Vec<(usize, R)> {
-        let next = self.chain.order.successors.row(state).to_vec();
-        let (row, ..) = self.chain.row_mut(state);
-        next.into_iter().zip(row.iter().copied()).collect()
+    /// The row of P_{π,γ} that belongs to a state: where it leads, with what discounted probability. Empty if there is
+    /// no such state.
+    pub fn transitions(&self, state: usize) -> Vec<(usize, R)> {
+        self.chain.transitions(state)
     }
 
     /// v_π.
@@ -173,6 +176,9 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
     }
 
     /// Σ_s m_{λ_a}(s) Σ_a ∂π(s,a) q_π(s,a): the gradient of J_μ for λ_a = 1, the semi-gradient for λ_a = 0.
+    ///
+    /// Where values are huge beside their differences (a problem that is hardly discounted and hardly ever ends), the
+    /// differences have fewer digits than v and m themselves.
     pub fn gradient(&self, lambda_a: f64) -> Vec<R> {
         let mut gradient = vec![R::zero(); self.policy.len()];
         for (state, m) in self.emphatic_weighting(lambda_a).into_iter().enumerate() {
@@ -200,6 +206,18 @@ impl<R: Real, P: FinitePolicy<State = usize>> Exact<'_, R, Task, P> {
     pub fn advantages(&self) -> Vec<Vec<R>> {
         let less = |(q, v): (Vec<R>, &R)| q.into_iter().map(|q| q - *v).collect();
         self.action_values().into_iter().zip(&self.values).map(less).collect()
+    }
+}
+
+impl<R: Real, P: Policy<State = usize>> Exact<'_, R, ContinuousCounterexample, P> {
+    /// q_π(s, a); nothing if there is no such state.
+    pub fn action_value(&self, state: usize, action: R) -> Option<R> {
+        match state {
+            0 => Some((-action).sigmoid() * self.values[1] + action.sigmoid() * self.values[2]),
+            1 => Some(R::splat(2.0) * (-action).sigmoid()),
+            2 => Some(action.sigmoid()),
+            _ => None,
+        }
     }
 }
 

@@ -71,7 +71,7 @@ fn values_weightings_and_stationary_distributions_of_random_problems() {
         let n = task.states();
         let policy = task.softmax();
         let weights = random_weights(&mut random, &policy);
-        let mut exact = Exact::new(&task, &policy, &weights).unwrap();
+        let exact = Exact::new(&task, &policy, &weights).unwrap();
         let pi = softmax(&task, &policy, &weights);
         let (p, r) = dense(&task, &pi);
         for s in 0..n {

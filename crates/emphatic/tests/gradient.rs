@@ -3,7 +3,7 @@
 mod common;
 
 use common::{random_task, random_weights};
-use emphatic::{ContinuousCounterexample, Dual, Exact, Model, Policy, Random, Real, Task};
+use emphatic::{ContinuousCounterexample, Dual, Exact, Model, Policy, Random, Real, StochasticPolicy, Task};
 
 /// The largest difference between two vectors, relative to the larger of their largest entries.
 fn difference(a: &[f64], b: &[f64]) -> f64 {
@@ -89,11 +89,36 @@ fn theorem_1_for_gaussian_policies() {
         let interest = [random.uniform(), random.uniform(), if seed % 3 == 0 { 0.0 } else { 1.0 }];
         let task = ContinuousCounterexample::default().with_interest(interest).unwrap();
         let (policy, weights) = (task.gaussian(), policy_weights(&mut random));
-        let gradient = Exact::new(&task, &policy, &weights).unwrap().gradient(1.0);
-        // The quadrature's own error is what limits this, not rounding.
+        let exact = Exact::new(&task, &policy, &weights).unwrap();
+        let gradient = exact.gradient(1.0);
         let dual = difference(&gradient, &derivative(&task, &policy, &weights));
         assert!(dual < 1e-9, "{seed} {weights:?}: {dual:e}");
+        // The theorem as it is written, Σ_s m(s) ∫ ∂π(s,a)/∂θ q(s,a) da, by brute force.
+        let mut theorem = vec![0.0; 4];
+        for (s, m) in exact.emphatic_weighting(1.0).into_iter().enumerate() {
+            let mut at = policy.room();
+            policy.distribution(&weights, &s, &mut at);
+            for k in -4000..=4000 {
+                let a = at.mean + at.standard_deviation * f64::from(k) * 0.0025;
+                let density: f64 = policy.probability(&at, a);
+                let weight = m * density * exact.action_value(s, a).unwrap() * at.standard_deviation * 0.0025;
+                policy.add_score(&s, &at, a, weight, &mut theorem);
+            }
+        }
+        let written = difference(&gradient, &theorem);
+        assert!(written < 1e-9, "{seed} {weights:?}: {written:e}");
         assert!(difference(&gradient, &finite_difference(&task, &policy, &weights)) < 1e-6);
+    }
+}
+
+/// Once rounding was divided by the deviation, and the gradient of a nearly certain policy was noise, then NaN.
+#[test]
+fn a_gaussian_policy_that_grows_certain_has_the_gradient_of_a_deterministic_one() {
+    let task = ContinuousCounterexample::default();
+    let limit = Exact::new(&task, &task.deterministic(), &[-1.0, 0.5]).unwrap().gradient(1.0);
+    for y in [-20.0, -30.0, -40.0, -700.0, -800.0] {
+        let gradient = Exact::new(&task, &task.gaussian(), &[-1.0, y, 0.5, y]).unwrap().gradient(1.0);
+        assert!(difference(&[gradient[0], gradient[2]], &limit) < 1e-9, "{y}: {gradient:?} {limit:?}");
     }
 }
 

@@ -22,7 +22,7 @@ pub struct ExactEmphasis<R: Real, M, P: Policy> {
 impl<R: Real, P: Policy<State = usize>, M: Model<P>> ExactEmphasis<R, M, P> {
     /// The exact emphasis of a problem for policies of this form.
     pub fn new(model: Arc<M>, policy: &P) -> Result<Self, ProblemError> {
-        // A state that the behaviour leaves for good has no share in d_μ, and so none in the gradient.
+        // A state that the behaviour never sees again has no density, and no step of its own to be weighed.
         let inverse = |d: &f64| if *d > 0.0 { 1.0 / d } else { 0.0 };
         let inverse_stationary = model.stationary().iter().map(inverse).collect();
         Ok(Self { inverse_stationary, weighting: Tracker::new(model, policy, true)? })

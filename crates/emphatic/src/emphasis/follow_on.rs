@@ -42,7 +42,9 @@ impl<R: Real, P: Policy> Emphasis<R, P> for FollowOn<R> {
         let follow_on =
             if step.gamma > 0.0 { R::splat(step.gamma) * self.carried + interest } else { interest };
         self.carried = rho * follow_on;
-        self.rest * interest + self.lambda_a * follow_on
+        // λ_a = 0 has no use for a trace that has overflowed.
+        let emphasised = R::zero().if_less(self.lambda_a, self.lambda_a * follow_on, R::zero());
+        self.rest * interest + emphasised
     }
 }
 

@@ -47,7 +47,8 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActi
             return Err(SettingError { name: "subset", value: subset as f64, lane: None, right });
         }
         self.subset = subset;
-        self.random = Random::new(seed, 0);
+        // Not one of the streams that experience comes from.
+        self.random = Random::new(seed, u64::MAX);
         Ok(self)
     }
 

@@ -84,6 +84,9 @@ pub enum ProblemError {
         "under the target policy, I − P_{{π,γ}} is singular: from '{0}' an episode never ends and nothing is discounted"
     )]
     NeverEnds(String),
+    /// Numbers too large to compute with.
+    #[error("the value or the emphatic weighting of '{0}' is too large to compute with")]
+    NotFinite(String),
     /// Weights of another number than the policy has.
     #[error("{got} weights for a policy that has {right}")]
     Weights {

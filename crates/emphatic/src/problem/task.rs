@@ -168,7 +168,12 @@ impl Task {
 
     /// q(s, a) = Σ p (r + γ v(s′)), given v.
     #[inline(always)]
-    pub fn action_value<R: Real>(&self, state: usize, action: usize, mut value: impl FnMut(usize) -> R) -> R {
+    pub(crate) fn action_value<R: Real>(
+        &self,
+        state: usize,
+        action: usize,
+        mut value: impl FnMut(usize) -> R,
+    ) -> R {
         let k = state * self.actions() + action;
         let successors = self.order.successors.row(state);
         let mut q = R::splat(self.reward[k]);
@@ -256,13 +261,19 @@ fn check_behaviour(problem: &Problem, behaviour: &[Vec<f64>]) -> Result<Lists<f6
 
 fn stationary(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<f64>, ProblemError> {
     let n = problem.states.len();
+    let reached = reached(problem, behaviour);
     let taken = |s: usize| {
         let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
         possible.flat_map(move |(a, mu)| {
             problem.transitions(s, a).iter().map(move |t| (t.next, mu * t.probability))
         })
     };
-    let successors: Vec<Vec<usize>> = (0..n).map(|s| taken(s).map(|(t, _)| t).collect()).collect();
+    // A state that is never reached, even if it would never be left, has no share: let it lead to the start.
+    let taken = |s: usize| -> Vec<(usize, f64)> {
+        if reached[s] { taken(s).collect() } else { vec![(problem.start[0].0, 1.0)] }
+    };
+    let successors: Vec<Vec<usize>> =
+        (0..n).map(|s| taken(s).into_iter().map(|(t, _)| t).collect()).collect();
     let order = Order::new(&successors);
     let mut probability = vec![0.0; order.successors.len()];
     for s in 0..n {
@@ -274,4 +285,18 @@ fn stationary(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<f64>, Pro
     }
     chain::stationary(&order, &probability)
         .map_err(|(a, b)| ProblemError::Stationary(problem.states[a].clone(), problem.states[b].clone()))
+}
+
+/// Which states the behaviour can come to from the start.
+fn reached(problem: &Problem, behaviour: &Lists<f64>) -> Vec<bool> {
+    let mut reached = vec![false; problem.states.len()];
+    let mut waiting: Vec<usize> = problem.start.iter().map(|start| start.0).collect();
+    while let Some(s) = waiting.pop() {
+        if std::mem::replace(&mut reached[s], true) {
+            continue;
+        }
+        let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
+        waiting.extend(possible.flat_map(|(a, _)| problem.transitions(s, a)).map(|t| t.next));
+    }
+    reached
 }

@@ -75,6 +75,15 @@ impl<R: Real> Chain<R> {
         )
     }
 
+    /// The transitions of a state, as they were set.
+    pub(crate) fn transitions(&self, state: usize) -> Vec<(usize, R)> {
+        if state >= self.order.states() {
+            return Vec::new();
+        }
+        let row = &self.row[self.order.successors.range(state)];
+        self.order.successors.row(state).iter().copied().zip(row.iter().copied()).collect()
+    }
+
     /// Eliminates the state in place `i`; all earlier places have been eliminated. Gives the pivot.
     #[inline(always)]
     pub(crate) fn eliminate(&mut self, i: usize) -> R {
@@ -188,6 +197,10 @@ pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>,
         weight[last] = 1.0;
         for k in (0..last).rev() {
             weight[k] = order.upper.row(k).iter().map(|entry| passes[entry.twin] * weight[entry.place]).sum();
+            // Weights are relative to the last state's, which may be visited next to never.
+            if weight[k] > 1e150 {
+                weight[k..].iter_mut().for_each(|w| *w *= 1e-150);
+            }
         }
     }
     let total: f64 = weight.iter().sum();
@@ -223,6 +236,15 @@ mod tests {
             vec![0.0, 0.5, 0.5, 0.0],
         ]);
         assert_eq!(stationary(&order, &p), Ok(vec![0.0, 0.5, 0.5, 0.0]));
+    }
+
+    /// Once the weights overflowed, and d_μ was not a number.
+    #[test]
+    fn states_that_are_next_to_never_visited_do_no_harm() {
+        let q = 1e-160;
+        let (order, p) = chain_of(&[vec![1.0 - q, q, 0.0], vec![1.0 - q, 0.0, q], vec![1.0, 0.0, 0.0]]);
+        let d = stationary(&order, &p).unwrap();
+        assert!((d[0] - 1.0).abs() < 1e-15 && (d[1] / q - 1.0).abs() < 1e-14 && d[2] < 1e-300, "{d:?}");
     }
 
     #[test]
