@@ -17,14 +17,14 @@ mod watch;
 pub use actor_critic::ActorCritic;
 pub use all_actions::AllActions;
 pub use deterministic::DeterministicActorCritic;
-pub use named::{ComposeError, Dpg, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
+pub use named::{Dpg, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
 pub use watch::Diverged;
 
 use crate::isa::{Isa, Kernel};
-use crate::part::{Part, StepOf};
+use crate::part::{ComposeError, Part, StepOf};
 use crate::policy::Policy;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
+use crate::state::{RestoreError, Stateful, check_len, check_step_size, not_finite};
 use crate::step::{Step, StepError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -159,8 +159,10 @@ struct Parts<R: Real, P: Policy, C, E> {
 
 impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
     /// With zero weights for the policy.
-    fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, SettingError> {
+    fn new(policy: P, mut critic: C, mut emphasis: E, alpha: R) -> Result<Self, ComposeError> {
         check_step_size("alpha", alpha)?;
+        critic.adopt(&policy)?;
+        emphasis.adopt(&policy)?;
         let alpha = alpha / R::splat(policy.most_active() as f64);
         let (weights, at) = (vec![R::zero(); policy.len()], policy.room());
         let actor = Actor { policy, weights, alpha, at, watch: Watch::default() };
@@ -171,7 +173,11 @@ impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
 
     fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError> {
         check_len("weights", weights.len(), self.actor.weights.len())?;
+        if let Some((index, value)) = not_finite(&weights) {
+            return Err(RestoreError::Weight { index, value });
+        }
         self.actor.weights = weights;
+        self.actor.watch.put(self.actor.watch.steps, vec![None; R::LANES]);
         self.follow(None);
         Ok(())
     }

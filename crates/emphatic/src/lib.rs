@@ -82,7 +82,7 @@
 //! an end: see [`Step`]. λ_a = 1 is full emphasis. Step-sizes are divided by the number of active features.
 //!
 //! The determinism contract: results are the same bits for any number of lanes, any instruction set, interrupted or not.
-//! (The bits of a NaN are not part of it.)
+//! (What a learner's weights become once it has diverged is not part of it; when it diverged is.)
 
 pub mod critic;
 pub mod emphasis;
@@ -106,7 +106,7 @@ pub use learner::{
     ActorCritic, AllActions, DeterministicActorCritic, Diverged, LearnError, Learner, Update, ace, dpg,
     off_pac, true_ace, true_dpge,
 };
-pub use part::{Part, StepOf};
+pub use part::{ComposeError, Part, StepOf};
 pub use policy::{
     DeterministicLinear, DeterministicPolicy, FinitePolicy, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,

@@ -58,6 +58,9 @@ pub trait Real:
     /// Whether no lane is infinite or NaN.
     fn all_finite(self) -> bool;
 
+    /// Whether every lane is zero.
+    fn all_zero(self) -> bool;
+
     /// |x|.
     fn abs(self) -> Self;
 
@@ -125,6 +128,11 @@ impl Real for f64 {
     #[inline(always)]
     fn all_finite(self) -> bool {
         self.is_finite()
+    }
+
+    #[inline(always)]
+    fn all_zero(self) -> bool {
+        self == 0.0
     }
 
     #[inline(always)]

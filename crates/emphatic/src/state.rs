@@ -27,20 +27,43 @@ pub trait Stateful {
     }
 }
 
-/// A state that does not fit where it is put.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the saved state has {got} {what}; this learner has {right}")]
-pub struct RestoreError {
-    /// What there is another number of.
-    pub what: &'static str,
-    /// How many were saved.
-    pub got: usize,
-    /// How many there must be.
-    pub right: usize,
+/// A state or weights that do not fit where they are put.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum RestoreError {
+    /// Another number of something.
+    #[error("{got} {what} for a learner that has {right}")]
+    Length {
+        /// What there is another number of.
+        what: &'static str,
+        /// How many were given.
+        got: usize,
+        /// How many there must be.
+        right: usize,
+    },
+    /// A weight that is not a number.
+    #[error("weight {index} is {value}; weights must be finite")]
+    Weight {
+        /// Which weight.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A trace of other features.
+    #[error("the saved trace lists a feature twice, or one that does not exist")]
+    Trace,
+    /// A shuffle of other actions.
+    #[error("the saved list of actions is not this learner's actions, each once")]
+    Actions,
 }
 
 pub(crate) fn check_len(what: &'static str, got: usize, right: usize) -> Result<(), RestoreError> {
-    if got == right { Ok(()) } else { Err(RestoreError { what, got, right }) }
+    if got == right { Ok(()) } else { Err(RestoreError::Length { what, got, right }) }
+}
+
+/// The first weight that is not finite in some lane, with its value there.
+pub(crate) fn not_finite<R: Real>(weights: &[R]) -> Option<(usize, f64)> {
+    let in_lanes = |w: &R| (0..R::LANES).map(|lane| w.lane(lane)).find(|x| !x.is_finite());
+    weights.iter().enumerate().find_map(|(index, w)| in_lanes(w).map(|value| (index, value)))
 }
 
 /// A setting out of its range.

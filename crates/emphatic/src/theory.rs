@@ -22,6 +22,7 @@ pub use order::Order;
 use crate::policy::{FinitePolicy, Policy};
 use crate::problem::{ContinuousCounterexample, ProblemError, Task};
 use crate::real::Real;
+use crate::state::not_finite;
 use chain::Chain;
 use std::sync::Arc;
 
@@ -225,12 +226,7 @@ fn check_weights<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), Pr
     if weights.len() != policy.len() {
         return Err(ProblemError::Weights { got: weights.len(), right: policy.len() });
     }
-    for (index, weight) in weights.iter().enumerate() {
-        if let Some(lane) = (0..R::LANES).find(|&lane| !weight.lane(lane).is_finite()) {
-            return Err(ProblemError::Weight { index, value: weight.lane(lane) });
-        }
-    }
-    Ok(())
+    not_finite(weights).map_or(Ok(()), |(index, value)| Err(ProblemError::Weight { index, value }))
 }
 
 /// Whether the policy can act in every state of the model.

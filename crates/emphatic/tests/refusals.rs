@@ -1,9 +1,8 @@
 //! What is not a problem, a policy for it, or a setting is refused by an error that names the culprit.
 
-use emphatic::theory::limit;
 use emphatic::{
-    Dense, Exact, ExactCritic, FollowOn, Gtd, Lanes, OneHot, Problem, ProblemBuilder, Softmax, Table, Task,
-    ace,
+    ActionValues, AllActions, Dense, Exact, ExactCritic, FollowOn, Gtd, Lanes, LearnedAdvantage, Learner,
+    NoEmphasis, OneHot, Problem, ProblemBuilder, Softmax, Table, Task, ace, limit, off_pac,
 };
 use std::sync::Arc;
 
@@ -113,10 +112,18 @@ fn behaviours_interests_and_features() {
         refused(&[even.clone(), vec![1.5, -0.5]]),
         "the behaviour's probability of 'go' in 'there' is -0.5; probabilities must be finite and not negative"
     );
-    // Staying is for ever in either state.
+    // Two ways in, none out.
+    let traps = Problem::builder()
+        .states(["door", "left", "right"])
+        .actions(["go"])
+        .start("door", 1.0)
+        .transition("door", "go", "left", 0.5, 0.0, 0.9)
+        .transition("door", "go", "right", 0.5, 0.0, 0.9)
+        .transition("left", "go", "left", 1.0, 0.0, 0.9)
+        .transition("right", "go", "right", 1.0, 0.0, 0.9);
     assert_eq!(
-        refused(&[vec![1.0, 0.0], vec![1.0, 0.0]]),
-        "the behaviour has more than one stationary distribution: once in 'here' it never comes to 'there', and the other way round"
+        Task::new(traps.build().unwrap(), &[vec![1.0], vec![1.0], vec![1.0]]).unwrap_err().to_string(),
+        "the behaviour has more than one stationary distribution: once in 'left' it never comes to 'right', and the other way round"
     );
     let task = Task::new(problem, &[even.clone(), even]).unwrap();
     assert_eq!(
@@ -168,6 +175,76 @@ fn a_target_policy_that_never_ends_and_is_not_discounted() {
     let wrong_table = Softmax { features: OneHot { states: 0 }, actions: 2 };
     let error = ExactCritic::<f64, _, _>::new(Arc::new(task), &wrong_table).unwrap_err();
     assert_eq!(error.to_string(), "state 0 does not exist: there are 0 states, numbered from 0");
+}
+
+/// Once a critic for other actions, or made for another policy, was taken and gave wrong answers or a panic.
+#[test]
+fn parts_that_do_not_go_together() {
+    let task = Arc::new(Task::counterexample());
+    let policy = |actions| Softmax { features: OneHot { states: 3 }, actions };
+    let gtd = || Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap();
+    let values = ActionValues::new(OneHot { states: 3 }, 2, 0.1, 0.1, 0.5, gtd()).unwrap();
+    let error = AllActions::new(policy(3), values, NoEmphasis, 0.1).unwrap_err();
+    assert_eq!(error.to_string(), "the critic is for 2 actions; the policy has 3");
+    let advantage = LearnedAdvantage::new(OneHot { states: 3 }, 3, 0.1, gtd()).unwrap();
+    let error = AllActions::new(policy(2), advantage, NoEmphasis, 0.1).unwrap_err();
+    assert_eq!(error.to_string(), "the critic is for 3 actions; the policy has 2");
+    let exact = || ExactCritic::<f64, _, _>::new(task.clone(), &policy(2)).unwrap();
+    let error = off_pac(policy(3), exact(), 0.1).unwrap_err();
+    assert_eq!(error.to_string(), "the policy has 3 actions; the problem has 2");
+    let error = off_pac(Softmax { features: OneHot { states: 2 }, actions: 2 }, exact(), 0.1).unwrap_err();
+    assert_eq!(error.to_string(), "state 2 does not exist: there are 2 states, numbered from 0");
+    // Made for one-hot features, used with aliased ones: the critic learns of all the states that change.
+    let aliased = || Softmax { features: Table::aliased(&[0, 1, 1]), actions: 2 };
+    let other = ExactCritic::<f64, _, _>::new(
+        task.clone(),
+        &Softmax { features: Table::aliased(&[0, 1, 2]), actions: 2 },
+    );
+    let mut made_for_another = off_pac(aliased(), other.unwrap(), 0.1).unwrap();
+    let own = ExactCritic::<f64, _, _>::new(task.clone(), &aliased()).unwrap();
+    let mut made_for_it = off_pac(aliased(), own, 0.1).unwrap();
+    for step in task.stream(1, 0).take(100) {
+        assert_eq!(made_for_another.step(&step), made_for_it.step(&step));
+    }
+}
+
+#[test]
+fn weights() {
+    let task = Task::counterexample();
+    let learner =
+        || off_pac(task.softmax(), Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
+    let error = learner().with_weights(vec![0.0; 3]).unwrap_err();
+    assert_eq!(error.to_string(), "3 weights for a learner that has 4");
+    let error = learner().with_weights(vec![0.0, 0.0, f64::NAN, 0.0]).unwrap_err();
+    assert_eq!(error.to_string(), "weight 2 is NaN; weights must be finite");
+}
+
+#[test]
+fn numbers_too_large_to_compute_with() {
+    let problem = Problem::builder()
+        .states(["s"])
+        .actions(["a"])
+        .start("s", 1.0)
+        .transition("s", "a", "s", 1.0, 1e308, 0.99)
+        .build()
+        .unwrap();
+    let task = Task::new(problem, &[vec![1.0]]).unwrap();
+    let error = Exact::new(&task, &task.softmax(), &[0.0]).unwrap_err();
+    assert_eq!(error.to_string(), "the value or the emphatic weighting of 's' is too large to compute with");
+}
+
+/// Once a trap that cannot be reached made the whole problem unusable.
+#[test]
+fn a_state_that_is_never_reached_is_no_obstacle() {
+    let problem = Problem::builder()
+        .states(["s", "trap"])
+        .actions(["a"])
+        .start("s", 1.0)
+        .end("s", "a", 1.0, 1.0)
+        .transition("trap", "a", "trap", 1.0, 0.0, 0.5)
+        .build()
+        .unwrap();
+    assert_eq!(Task::new(problem, &[vec![1.0], vec![1.0]]).unwrap().stationary(), [1.0, 0.0]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::gradient_td::{GradientTd, GradientTdState};
 use super::{ActionCritic, Critic};
 use crate::features::{FeatureError, Features};
-use crate::part::{Part, StepOf};
+use crate::part::{ComposeError, Part, StepOf, check_actions};
 use crate::policy::FinitePolicy;
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful};
@@ -77,6 +77,11 @@ where
     fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
         self.features.check(state)?;
         self.baseline.check_state(state)
+    }
+
+    fn adopt(&mut self, policy: &P) -> Result<(), ComposeError> {
+        check_actions(self.actions, policy)?;
+        self.baseline.adopt(policy)
     }
 
     #[inline(always)]

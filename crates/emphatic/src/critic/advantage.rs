@@ -2,7 +2,7 @@
 
 use super::{ActionCritic, Critic};
 use crate::features::{FeatureError, Features};
-use crate::part::{Part, StepOf};
+use crate::part::{ComposeError, Part, StepOf, check_actions};
 use crate::policy::{FinitePolicy, any_outputs};
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
@@ -50,6 +50,11 @@ where
     fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
         self.features.check(state)?;
         self.values.check_state(state)
+    }
+
+    fn adopt(&mut self, policy: &P) -> Result<(), ComposeError> {
+        check_actions(self.actions, policy)?;
+        self.values.adopt(policy)
     }
 
     #[inline(always)]

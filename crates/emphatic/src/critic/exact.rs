@@ -2,7 +2,7 @@
 
 use super::{ActionCritic, Critic, SlopeCritic};
 use crate::features::{FeatureError, check_state};
-use crate::part::{Part, StepOf};
+use crate::part::{ComposeError, Part, StepOf};
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
 use crate::problem::{ProblemError, Task};
 use crate::real::Real;
@@ -44,6 +44,11 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Part<R, P> for ExactCritic<
     #[inline(always)]
     fn check_state(&self, state: &usize) -> Result<(), FeatureError> {
         check_state(*state, self.states)
+    }
+
+    fn adopt(&mut self, policy: &P) -> Result<(), ComposeError> {
+        self.values = Tracker::new(self.values.model.clone(), policy, false)?;
+        Ok(())
     }
 
     #[inline(always)]

@@ -3,6 +3,7 @@
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful, check_fraction, check_len, check_step_size};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// What belongs to one feature, side by side in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -10,8 +11,8 @@ struct Cell<R> {
     weight: R,
     second: R,
     trace: R,
-    /// Whether the trace may be other than zero.
-    traced: bool,
+    /// The step at which the feature was last active, or 0 if the trace is zero.
+    active_at: u64,
 }
 
 /// A linear estimate that learns by the gradient of the projected Bellman error, with a second set of weights and
@@ -23,8 +24,9 @@ struct Cell<R> {
 /// h ← h + α_h (δ e − (x·h) x)
 /// ```
 ///
-/// The trace is zero but for features that were active since γ was last 0. Which these are depends on the steps
-/// alone, not on a lane's settings, so all lanes and `f64` add up in the same order.
+/// The trace lists the features for which it is not zero in the order in which they were last active, which depends on the
+/// steps alone. So all lanes and `f64` add up in the same order, even where one has forgotten a feature and another has
+/// not. What decays below 10⁻¹⁵⁰ is forgotten, lest the trace of a task that never ends grow for ever.
 #[derive(Clone, Debug)]
 pub(super) struct GradientTd<R> {
     alpha: R,
@@ -33,8 +35,14 @@ pub(super) struct GradientTd<R> {
     /// α (1 − λ).
     correction: R,
     cells: Vec<Cell<R>>,
-    traced: Vec<usize>,
+    /// Features and when they were last active. One that has been active since is listed again further on, and its
+    /// earlier entry does not count.
+    traced: Vec<(usize, u64)>,
+    now: u64,
 }
+
+/// What a trace decays to zero below.
+const FORGOTTEN: f64 = 1e-150;
 
 /// The weights of a gradient-TD critic, and its trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,7 +72,8 @@ impl<R: Real> GradientTd<R> {
             lambda,
             correction: alpha / active * (R::one() - lambda),
             cells: vec![Cell::default(); len],
-            traced: Vec::with_capacity(len),
+            traced: Vec::with_capacity(2 * len),
+            now: 0,
         })
     }
 
@@ -95,31 +104,29 @@ impl<R: Real> GradientTd<R> {
         // e·h of the new trace, from the old one: decay (e·h) + scale (x·h).
         let mut trace_h = scale * x_h;
         if gamma > 0.0 {
-            let decay = rho * (R::splat(gamma) * self.lambda);
-            for &k in &self.traced {
-                let cell = &mut self.cells[k];
-                cell.trace *= decay;
-                trace_h += cell.trace * cell.second;
-            }
+            trace_h += self.decay(rho * (R::splat(gamma) * self.lambda));
         } else {
             self.clear();
         }
+        self.now += 1;
         for (k, x) in x.clone() {
             let cell = &mut self.cells[k];
             cell.trace += scale * R::splat(x);
-            if !cell.traced {
-                cell.traced = true;
-                self.traced.push(k);
+            if cell.active_at != self.now {
+                cell.active_at = self.now;
+                self.traced.push((k, self.now));
             }
         }
 
         let (step, step_h) = (self.alpha * delta, self.alpha_h * delta);
         let mut sum = R::zero();
-        for &k in &self.traced {
+        for &(k, at) in &self.traced {
             let cell = &mut self.cells[k];
-            cell.weight += step * cell.trace;
-            cell.second += step_h * cell.trace;
-            sum += cell.weight + cell.second;
+            if cell.active_at == at {
+                cell.weight += step * cell.trace;
+                cell.second += step_h * cell.trace;
+                sum += cell.weight + cell.second;
+            }
         }
         let step_x = self.alpha_h * x_h;
         for (k, x) in x {
@@ -138,14 +145,44 @@ impl<R: Real> GradientTd<R> {
         sum
     }
 
+    /// e ← decay e, and what is forgotten by it leaves the list. Gives e·h.
+    #[inline(always)]
+    fn decay(&mut self, decay: R) -> R {
+        let mut trace_h = R::zero();
+        let mut kept = 0;
+        for entry in 0..self.traced.len() {
+            let (k, at) = self.traced[entry];
+            let cell = &mut self.cells[k];
+            if cell.active_at != at {
+                continue;
+            }
+            let decayed = cell.trace * decay;
+            cell.trace = decayed.abs().if_less(R::splat(FORGOTTEN), R::zero(), decayed);
+            if cell.trace.all_zero() {
+                cell.active_at = 0;
+                continue;
+            }
+            trace_h += cell.trace * cell.second;
+            self.traced[kept] = (k, at);
+            kept += 1;
+        }
+        self.traced.truncate(kept);
+        trace_h
+    }
+
     /// The trace all zero again.
     #[inline(always)]
     fn clear(&mut self) {
-        for &k in &self.traced {
+        for &(k, _) in &self.traced {
             self.cells[k].trace = R::zero();
-            self.cells[k].traced = false;
+            self.cells[k].active_at = 0;
         }
         self.traced.clear();
+    }
+
+    /// The features for which the trace is not zero.
+    fn listed(&self) -> impl Iterator<Item = usize> {
+        self.traced.iter().filter(|(k, at)| self.cells[*k].active_at == *at).map(|(k, _)| *k)
     }
 
     pub(super) fn weights(&self) -> Vec<R> {
@@ -160,7 +197,7 @@ impl<R: Real> Stateful for GradientTd<R> {
         GradientTdState {
             weights: self.weights(),
             second: self.cells.iter().map(|cell| cell.second).collect(),
-            trace: self.traced.iter().map(|&k| (k, self.cells[k].trace)).collect(),
+            trace: self.listed().map(|k| (k, self.cells[k].trace)).collect(),
         }
     }
 
@@ -168,9 +205,8 @@ impl<R: Real> Stateful for GradientTd<R> {
         let n = self.cells.len();
         check_len("critic weights", state.weights.len(), n)?;
         check_len("critic weights", state.second.len(), n)?;
-        let distinct: std::collections::BTreeSet<_> =
-            state.trace.iter().map(|(k, _)| *k).filter(|k| *k < n).collect();
-        check_len("entries in a trace", state.trace.len(), distinct.len())
+        let distinct: BTreeSet<_> = state.trace.iter().map(|(k, _)| *k).filter(|k| *k < n).collect();
+        if distinct.len() == state.trace.len() { Ok(()) } else { Err(RestoreError::Trace) }
     }
 
     fn put(&mut self, state: GradientTdState<R>) {
@@ -178,9 +214,11 @@ impl<R: Real> Stateful for GradientTd<R> {
         for ((cell, weight), second) in self.cells.iter_mut().zip(state.weights).zip(state.second) {
             (cell.weight, cell.second) = (weight, second);
         }
+        self.now = 0;
         for (k, trace) in state.trace {
-            (self.cells[k].trace, self.cells[k].traced) = (trace, true);
-            self.traced.push(k);
+            self.now += 1;
+            (self.cells[k].trace, self.cells[k].active_at) = (trace, self.now);
+            self.traced.push((k, self.now));
         }
     }
 }
@@ -198,15 +236,27 @@ mod tests {
     }
 
     #[test]
-    fn the_trace_lists_features_in_the_order_in_which_they_became_active() {
+    fn the_trace_lists_features_in_the_order_in_which_they_were_last_active() {
         let mut td = learner();
         step(&mut td, 0.0, 2);
         step(&mut td, 0.5, 0);
         step(&mut td, 0.5, 2);
         // 2 → ·(2·0.5·0.5) → ·0.5 + 2, and 2 → ·0.5.
-        assert_eq!(td.state().trace, [(2, 2.5), (0, 1.0)]);
+        assert_eq!(td.state().trace, [(0, 1.0), (2, 2.5)]);
         step(&mut td, 0.0, 3);
         assert_eq!(td.state().trace, [(3, 2.0)]);
+    }
+
+    /// Once every feature ever seen was touched at every step of a task that never ends.
+    #[test]
+    fn what_has_decayed_is_forgotten() {
+        let mut td = learner();
+        step(&mut td, 0.0, 1);
+        for _ in 0..1000 {
+            step(&mut td, 0.5, 2);
+        }
+        assert_eq!(td.state().trace, [(2, 4.0)]);
+        assert_eq!(td.traced.len(), 1 + 1, "the feature now active, and its entry of the step before");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Emphasis, RatioFree};
 use crate::features::{FeatureError, check_state};
-use crate::part::{Part, StepOf};
+use crate::part::{ComposeError, Part, StepOf};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::real::Real;
@@ -35,6 +35,11 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Part<R, P> for ExactEmphasi
     #[inline(always)]
     fn check_state(&self, state: &usize) -> Result<(), FeatureError> {
         check_state(*state, self.inverse_stationary.len())
+    }
+
+    fn adopt(&mut self, policy: &P) -> Result<(), ComposeError> {
+        self.weighting = Tracker::new(self.weighting.model.clone(), policy, true)?;
+        Ok(())
     }
 
     #[inline(always)]

@@ -3,9 +3,10 @@
 use super::{ActionOf, Actor, Learner, LearnerState, Parts, SeenBy, Update, state_of_parts};
 use crate::critic::Critic;
 use crate::emphasis::Emphasis;
+use crate::part::ComposeError;
 use crate::policy::StochasticPolicy;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful};
+use crate::state::{RestoreError, Stateful};
 use crate::step::{Step, StepError};
 use std::borrow::Borrow;
 
@@ -18,7 +19,7 @@ pub struct ActorCritic<R: Real, P: StochasticPolicy, C, E>(Parts<R, P, C, E>);
 
 impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> ActorCritic<R, P, C, E> {
     /// A learner whose policy starts from zero weights. α is divided by the number of active features.
-    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, SettingError> {
+    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
         Parts::new(policy, critic, emphasis, alpha).map(Self)
     }
 

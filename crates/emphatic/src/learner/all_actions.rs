@@ -3,6 +3,7 @@
 use super::{ActionOf, Actor, Learner, LearnerState, Parts, SeenBy, Update};
 use crate::critic::ActionCritic;
 use crate::emphasis::Emphasis;
+use crate::part::ComposeError;
 use crate::policy::FinitePolicy;
 use crate::random::Random;
 use crate::real::Real;
@@ -28,7 +29,7 @@ pub struct AllActions<R: Real, P: FinitePolicy, C, E> {
 
 impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActions<R, P, C, E> {
     /// A learner that sums over all actions. α is divided by the number of active features.
-    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, SettingError> {
+    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
         let actions = policy.actions();
         Ok(Self {
             advantages: vec![R::zero(); actions],
@@ -116,7 +117,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Statefu
     fn fits(&self, (parts, drawn, _): &Self::State) -> Result<(), RestoreError> {
         let n = self.drawn.len();
         if drawn.len() != n || !(0..n).all(|b| drawn.contains(&b)) {
-            return Err(RestoreError { what: "actions", got: drawn.len(), right: n });
+            return Err(RestoreError::Actions);
         }
         self.parts.fits(parts)
     }

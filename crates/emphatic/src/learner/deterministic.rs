@@ -3,9 +3,10 @@
 use super::{ActionOf, Actor, Learner, LearnerState, Parts, SeenBy, Update, state_of_parts};
 use crate::critic::SlopeCritic;
 use crate::emphasis::{Emphasis, RatioFree};
+use crate::part::ComposeError;
 use crate::policy::DeterministicPolicy;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful};
+use crate::state::{RestoreError, Stateful};
 use crate::step::{Step, StepError};
 use std::borrow::Borrow;
 
@@ -23,8 +24,13 @@ where
     E: Emphasis<R, P> + RatioFree,
 {
     /// A learner whose policy starts from zero weights. α is divided by the number of active features.
-    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, SettingError> {
+    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
         Parts::new(policy, critic, emphasis, alpha).map(Self)
+    }
+
+    /// The critic.
+    pub fn critic(&self) -> &C {
+        &self.0.critic
     }
 }
 

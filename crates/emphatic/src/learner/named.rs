@@ -3,31 +3,18 @@
 use super::{ActorCritic, DeterministicActorCritic};
 use crate::critic::{Critic, ExactCritic};
 use crate::emphasis::{ExactEmphasis, FollowOn, NoEmphasis};
+use crate::part::ComposeError;
 use crate::policy::{DeterministicPolicy, Policy, StochasticPolicy};
-use crate::problem::ProblemError;
 use crate::real::Real;
-use crate::state::SettingError;
 use crate::theory::{ActionSlopes, Model};
 use std::sync::Arc;
-use thiserror::Error;
-
-/// A composition that cannot be made.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum ComposeError {
-    /// A setting out of its range.
-    #[error(transparent)]
-    Setting(#[from] SettingError),
-    /// A policy that does not fit the problem.
-    #[error(transparent)]
-    Problem(#[from] ProblemError),
-}
 
 /// OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest.
 pub fn off_pac<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
     policy: P,
     critic: C,
     alpha: R,
-) -> Result<ActorCritic<R, P, C, NoEmphasis>, SettingError> {
+) -> Result<ActorCritic<R, P, C, NoEmphasis>, ComposeError> {
     ActorCritic::new(policy, critic, NoEmphasis, alpha)
 }
 
@@ -37,7 +24,7 @@ pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
     critic: C,
     lambda_a: R,
     alpha: R,
-) -> Result<ActorCritic<R, P, C, FollowOn<R>>, SettingError> {
+) -> Result<ActorCritic<R, P, C, FollowOn<R>>, ComposeError> {
     ActorCritic::new(policy, critic, FollowOn::new(lambda_a)?, alpha)
 }
 
@@ -64,7 +51,7 @@ where
     M: Model<P>,
 {
     let emphasis = ExactEmphasis::new(model, &policy)?;
-    Ok(ActorCritic::new(policy, critic, emphasis, alpha)?)
+    ActorCritic::new(policy, critic, emphasis, alpha)
 }
 
 /// DPG with the exact critic.
@@ -75,7 +62,7 @@ where
     M: Model<P> + ActionSlopes,
 {
     let critic = ExactCritic::new(model, &policy)?;
-    Ok(DeterministicActorCritic::new(policy, critic, NoEmphasis, alpha)?)
+    DeterministicActorCritic::new(policy, critic, NoEmphasis, alpha)
 }
 
 /// True-DPGE: DPG with the exact emphatic density.
@@ -87,5 +74,5 @@ where
 {
     let critic = ExactCritic::new(model.clone(), &policy)?;
     let emphasis = ExactEmphasis::new(model, &policy)?;
-    Ok(DeterministicActorCritic::new(policy, critic, emphasis, alpha)?)
+    DeterministicActorCritic::new(policy, critic, emphasis, alpha)
 }

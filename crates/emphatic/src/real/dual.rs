@@ -111,6 +111,10 @@ impl Real for Dual {
         self.value.is_finite() && self.slope.is_finite()
     }
 
+    fn all_zero(self) -> bool {
+        self.value == 0.0 && self.slope == 0.0
+    }
+
     fn abs(self) -> Self {
         if self.value < 0.0 { -self } else { self }
     }

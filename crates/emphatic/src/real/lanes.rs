@@ -124,6 +124,15 @@ impl<const N: usize> Real for Lanes<N> {
     }
 
     #[inline(always)]
+    fn all_zero(self) -> bool {
+        let mut bits = 0;
+        for k in 0..N {
+            bits |= self.0[k].to_bits() << 1; // Without the sign.
+        }
+        bits == 0
+    }
+
+    #[inline(always)]
     fn abs(self) -> Self {
         self.map(f64::abs)
     }
@@ -229,6 +238,12 @@ mod tests {
                 assert!(!x.all_finite());
             }
         }
+    }
+
+    #[test]
+    fn one_lane_that_is_not_zero_is_seen() {
+        assert!(Lanes([0.0, -0.0, 0.0, 0.0]).all_zero());
+        assert!(!Lanes([0.0, 0.0, 5e-324, 0.0]).all_zero() && !Lanes([f64::NAN, 0.0]).all_zero());
     }
 
     #[test]

@@ -4,22 +4,28 @@ use super::{Exact, Model};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::random::Random;
+use crate::real::elementary;
 
-/// The change of J_μ still to come, by its present rate, below which a flow counts as settled.
-const SETTLED: f64 = 1e-10;
+/// A flow whose objective keeps within this of where it was, relative to the largest value seen, stands still.
+const STILL: f64 = 1e-10;
 /// The error allowed in one step of the integration, relative to 1 + |θ|.
 const TOLERANCE: f64 = 1e-6;
+/// So many steps without the objective moving are enough: the flow turns about an equilibrium.
+const MANY_STEPS: usize = 1000;
+/// So long a time without the objective moving is enough, in units of one over the largest value seen. A policy that starts
+/// on a plateau flatter than that is taken to have arrived.
+const LONG_TIME: f64 = 1e15;
 /// A flow that has not settled after so many steps is given up.
 const MOST_STEPS: usize = 100_000;
 
-/// The end of a flow. Weights may have no limit (a softmax approaches certainty for ever); the objective has.
+/// The end of a flow. Weights may have no limit (a softmax approaches certainty for ever); the objective usually has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
     /// The weights when the flow was stopped.
     pub weights: Vec<f64>,
     /// J_μ there.
     pub objective: f64,
-    /// Whether the objective had settled, to about 10⁻⁹.
+    /// Whether the objective had settled, to about nine digits. It has not if it grows without bound.
     pub settled: bool,
 }
 
@@ -28,7 +34,7 @@ pub struct Limit {
 /// λ_a = 1 climbs J_μ; λ_a = 0 is where OffPAC or DPG would go with vanishing step-sizes.
 ///
 /// ```
-/// use emphatic::{Task, theory::limit};
+/// use emphatic::{Task, limit};
 /// let task = Task::counterexample();
 /// let policy = task.softmax();
 /// let near_optimal = [9f64.ln(), 0.0, 9f64.ln(), 0.0];
@@ -42,51 +48,86 @@ pub fn limit<P: Policy<State = usize>, M: Model<P>>(
     weights: &[f64],
     lambda_a: f64,
 ) -> Result<Limit, ProblemError> {
+    if !(0.0..=1.0).contains(&lambda_a) {
+        let right = "it must lie between 0 and 1";
+        return Err(ProblemError::Number { what: "lambda_a".to_owned(), value: lambda_a, right });
+    }
     let field = |weights: &[f64]| Exact::new(model, policy, weights).map(|exact| exact.gradient(lambda_a));
     let mut weights = weights.to_vec();
     let mut slope = field(&weights)?;
-    let (mut time, mut step) = (0.0, 1.0);
-    // J_μ may stand still for a moment where it turns, so it must have stood still for most of the time.
-    let mut moved_at = 0.0;
+    let (mut time, mut step) = (0.0, 0.1 / largest(&slope));
+    let (mut standing, mut moved_at, mut steps_since) = (f64::NAN, 0.0, 0);
+    let mut scale: f64 = 0.0;
     for _ in 0..MOST_STEPS {
         let exact = Exact::new(model, policy, &weights)?;
-        let rate: f64 = exact.gradient(1.0).iter().zip(&slope).map(|(a, b)| a * b).sum();
-        if rate.abs() * (time + 1e3) > SETTLED {
-            moved_at = time;
-        } else if time > 10.0 * (moved_at + 1e3) {
-            return Ok(Limit { objective: exact.objective(), weights, settled: true });
+        let objective = exact.objective();
+        scale = scale.max(largest(exact.values())).max(largest(&slope));
+        if (objective - standing).abs() <= STILL * scale {
+            steps_since += 1;
+        } else {
+            (standing, moved_at, steps_since) = (objective, time, 0);
+        }
+        // The objective may stand still for a moment where it turns, so it must have done so for most of the time.
+        let for_long = time * scale > 10.0 * (moved_at * scale + 1e3);
+        let enough = steps_since > MANY_STEPS || time * scale > LONG_TIME;
+        if largest(&slope) == 0.0 || (for_long && enough) {
+            return Ok(Limit { weights, objective, settled: true });
         }
 
-        // Bogacki and Shampine's pair of orders 3 and 2, with the step as long as its error allows. Near a limit at
-        // infinity the field decays like 1/t, and the step grows in proportion to t.
-        let along =
-            |k: &[f64], by: f64| -> Vec<f64> { weights.iter().zip(k).map(|(w, k)| w + by * k).collect() };
-        let k1 = &slope;
-        let k2 = field(&along(k1, step / 2.0))?;
-        let k3 = field(&along(&k2, step * 0.75))?;
-        let third: Vec<f64> = (0..k1.len())
-            .map(|j| weights[j] + step * (2.0 * k1[j] + 3.0 * k2[j] + 4.0 * k3[j]) / 9.0)
-            .collect();
-        let k4 = field(&third)?;
-        let error = (0..k1.len())
-            .map(|j| {
-                let difference = step * (-5.0 * k1[j] + 6.0 * k2[j] + 8.0 * k3[j] - 9.0 * k4[j]) / 72.0;
-                (difference / (TOLERANCE * (1.0 + third[j].abs()))).abs()
-            })
-            .fold(0.0, f64::max);
-        if error <= 1.0 {
+        // A step so long that it leads out of what can be computed is an infinite error.
+        let trial = try_step(&field, &weights, &slope, step);
+        let error = trial.as_ref().map_or(f64::INFINITY, |trial| trial.error);
+        if let Ok(trial) = trial
+            && error <= 1.0
+        {
             time += step;
-            (weights, slope) = (third, k4);
+            (weights, slope) = (trial.weights, trial.slope);
         }
-        let factor = if error > 0.0 { 0.9 / error.cbrt() } else { 5.0 };
+        // The cube root is ours: the platform's may differ in the last bits.
+        let factor = if error > 0.0 { 0.9 * elementary::exp(elementary::ln(error) / -3.0) } else { 5.0 };
         step *= factor.clamp(0.2, 5.0);
+        if step * largest(&slope) < f64::MIN_POSITIVE {
+            break; // It runs away faster than can be followed.
+        }
     }
     let objective = Exact::new(model, policy, &weights)?.objective();
     Ok(Limit { weights, objective, settled: false })
 }
 
-/// The best objective that the policy's form can attain, found by following the gradient from zero weights and
-/// from `starts` random ones.
+/// A step of the integration: its error, relative to what is allowed, and where it leads with the slope there.
+struct Trial {
+    error: f64,
+    weights: Vec<f64>,
+    slope: Vec<f64>,
+}
+
+/// One step by Bogacki and Shampine's pair of orders 3 and 2. Near a limit at infinity the field decays like 1/t, and the
+/// step grows in proportion to t.
+fn try_step<E>(
+    field: &impl Fn(&[f64]) -> Result<Vec<f64>, E>,
+    weights: &[f64],
+    k1: &[f64],
+    step: f64,
+) -> Result<Trial, E> {
+    let along = |k: &[f64], by: f64| -> Vec<f64> { weights.iter().zip(k).map(|(w, k)| w + by * k).collect() };
+    let k2 = field(&along(k1, step / 2.0))?;
+    let k3 = field(&along(&k2, step * 0.75))?;
+    let mean = |j: usize| (2.0 * k1[j] + 3.0 * k2[j] + 4.0 * k3[j]) / 9.0;
+    let next: Vec<f64> = (0..k1.len()).map(|j| weights[j] + step * mean(j)).collect();
+    let k4 = field(&next)?;
+    let error = (0..k1.len()).map(|j| {
+        let difference = step * (-5.0 * k1[j] + 6.0 * k2[j] + 8.0 * k3[j] - 9.0 * k4[j]) / 72.0;
+        (difference / (TOLERANCE * (1.0 + next[j].abs()))).abs()
+    });
+    Ok(Trial { error: error.fold(0.0, f64::max), weights: next, slope: k4 })
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |largest, x| f64::max(largest, x.abs()))
+}
+
+/// The best objective found by following the gradient from zero weights and from `starts` random ones. No policy of this
+/// form that can be reached so does better; one that cannot may.
 pub fn best_attainable<P: Policy<State = usize>, M: Model<P>>(
     model: &M,
     policy: &P,
@@ -97,9 +138,9 @@ pub fn best_attainable<P: Policy<State = usize>, M: Model<P>>(
     for run in 0..starts {
         let mut random = Random::new(seed, run as u64);
         let start: Vec<f64> = (0..policy.len()).map(|_| 2.0 * random.normal()).collect();
-        let reached = limit(model, policy, &start, 1.0)?;
-        if reached.objective > best.objective {
-            best = reached;
+        match limit(model, policy, &start, 1.0) {
+            Ok(reached) if reached.objective > best.objective => best = reached,
+            _ => {} // No better, or a start at which nothing can be computed.
         }
     }
     Ok(best)

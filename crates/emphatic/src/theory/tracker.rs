@@ -42,7 +42,7 @@ pub(crate) struct Solution<R> {
 }
 
 impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
-    /// Tracks v, or m if `weightings`. [`Tracker::follow`] must be called before anything is asked.
+    /// Tracks v, or m if `weightings`, for a policy that starts from zero weights.
     pub(crate) fn new(model: Arc<M>, policy: &P, weightings: bool) -> Result<Self, ProblemError> {
         check_policy(&*model, policy)?;
         let order = model.order().clone();
@@ -73,7 +73,10 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
             version: 0,
             way: Vec::with_capacity(n),
         };
-        Ok(Self { solution, group, changes: Lists::new(changes), again, at: policy.room(), model })
+        let mut tracker =
+            Self { solution, group, changes: Lists::new(changes), again, at: policy.room(), model };
+        tracker.follow(policy, &vec![R::zero(); policy.len()], None);
+        Ok(tracker)
     }
 
     /// Takes up that the policy has changed by an update in a state, or altogether.

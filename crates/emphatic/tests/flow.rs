@@ -1,0 +1,84 @@
+//! Flows to limits of every kind, and that they say truly whether they have settled.
+
+use emphatic::{Problem, ProblemBuilder, Table, Task, limit};
+
+fn task(builder: ProblemBuilder, groups: &[usize]) -> Task {
+    let problem = builder.build().unwrap();
+    let behaviour = vec![vec![0.5; 2]; groups.len()];
+    Task::new(problem, &behaviour).unwrap().with_actor(Table::aliased(groups)).unwrap()
+}
+
+/// Ends with a's reward or leads on; then ends with 1 for a. Both states look alike, so that p = π(a) is best inside (0, 1).
+#[test]
+fn an_equilibrium_between_certain_policies() {
+    let builder = Problem::builder()
+        .states(["first", "second"])
+        .actions(["a", "b"])
+        .start("first", 1.0)
+        .end("first", "a", 1.0, 0.0)
+        .transition("first", "b", "second", 1.0, 0.0, 1.0)
+        .end("second", "a", 1.0, 1.0)
+        .end("second", "b", 1.0, 0.0);
+    let task = task(builder, &[0, 0]);
+    // d_μ = (2/3, 1/3), v = ((1 − p)p, p): J = (2p(1 − p) + p)/3 is largest at p = 3/4.
+    let reached = limit(&task, &task.softmax(), &[0.0, 0.0], 1.0).unwrap();
+    assert!(reached.settled && (reached.objective - 0.375).abs() < 1e-9, "{reached:?}");
+    let p = 1.0 / (1.0 + (reached.weights[1] - reached.weights[0]).exp());
+    assert!((p - 0.75).abs() < 1e-4, "{p}");
+}
+
+#[test]
+fn a_plateau_is_not_taken_for_a_limit() {
+    let task = Task::counterexample();
+    for start in [[15.0, 0.0, -15.0, 0.0], [20.0, 0.0, -10.0, 0.0]] {
+        let reached = limit(&task, &task.softmax(), &start, 1.0).unwrap();
+        assert!(reached.settled && (reached.objective - 1.25).abs() < 1e-8, "{reached:?}");
+    }
+}
+
+#[test]
+fn rewards_of_any_size() {
+    for size in [1e-9, 1.0, 1e9] {
+        let builder = Problem::builder()
+            .states(["only"])
+            .actions(["a", "b"])
+            .start("only", 1.0)
+            .end("only", "a", 1.0, size)
+            .end("only", "b", 1.0, -size);
+        let task = task(builder, &[0]);
+        let reached = limit(&task, &task.softmax(), &[0.0, 0.0], 0.5).unwrap();
+        assert!(reached.settled && (reached.objective / size - 1.0).abs() < 1e-8, "{size}: {reached:?}");
+    }
+}
+
+#[test]
+fn nothing_to_gain() {
+    let builder =
+        Problem::builder().states(["only"]).actions(["a", "b"]).start("only", 1.0).end("only", "a", 1.0, 3.0);
+    let task = task(builder.end("only", "b", 1.0, 3.0), &[0]);
+    let reached = limit(&task, &task.softmax(), &[0.3, 0.0], 1.0).unwrap();
+    assert!(reached.settled && (reached.objective - 3.0).abs() < 1e-12, "{reached:?}");
+}
+
+/// Staying pays for ever: the objective has no limit, and that is not an error of the caller's.
+#[test]
+fn an_objective_without_bound_does_not_settle() {
+    let builder = Problem::builder()
+        .states(["only"])
+        .actions(["stay", "go"])
+        .start("only", 1.0)
+        .transition("only", "stay", "only", 1.0, 1.0, 1.0)
+        .end("only", "go", 1.0, 0.0);
+    let task = task(builder, &[0]);
+    let reached = limit(&task, &task.softmax(), &[0.0, 0.0], 1.0).unwrap();
+    assert!(!reached.settled && reached.objective > 1e6, "{reached:?}");
+}
+
+#[test]
+fn lambda_a_must_be_a_fraction() {
+    let task = Task::counterexample();
+    for lambda_a in [-0.1, 1.5, f64::NAN] {
+        let error = limit(&task, &task.softmax(), &[0.0; 4], lambda_a).unwrap_err();
+        assert_eq!(error.to_string(), format!("lambda_a is {lambda_a}; it must lie between 0 and 1"));
+    }
+}
