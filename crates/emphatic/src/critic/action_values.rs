@@ -52,18 +52,22 @@ impl<R: Real, F: Features, V> ActionValues<R, F, V> {
         &self.baseline
     }
 
-    /// φ(s,a).
-    #[inline(always)]
-    fn pair(&self, state: &F::State, action: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
-        let actions = self.actions;
-        self.features.active(state).map(move |(f, x)| (f * actions + action, x))
-    }
-
     /// q̂(s,a).
     #[inline(always)]
     fn estimate(&self, state: &F::State, action: usize) -> R {
-        self.td.estimate(self.pair(state, action))
+        self.td.estimate(pair(&self.features, self.actions, state, action))
     }
+}
+
+/// φ(s,a).
+#[inline(always)]
+fn pair<F: Features>(
+    features: &F,
+    actions: usize,
+    state: &F::State,
+    action: usize,
+) -> impl Iterator<Item = (usize, f64)> + Clone {
+    features.active(state).map(move |(f, x)| (f * actions + action, x))
 }
 
 impl<R, F, V, P> Part<R, P> for ActionValues<R, F, V>
@@ -129,7 +133,7 @@ where
 
         let Self { features, actions, td, .. } = self;
         let actions = *actions;
-        let pair = features.active(step.state).map(|(f, x)| (f * actions + step.action, x));
+        let pair = pair(features, actions, step.state, step.action);
         let next = || {
             let of = |(f, x)| (0..actions).map(move |b| (f * actions + b, b, R::splat(x)));
             features.active(step.next).flat_map(of).map(|(k, b, x)| (k, policy.probability(room, b) * x))

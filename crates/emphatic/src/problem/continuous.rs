@@ -35,7 +35,7 @@ impl Default for ContinuousCounterexample {
             actor: Table::aliased(&[0, 1, 1]),
             interest: vec![1.0; 3],
             stationary: stationary(&quadrature, &behaviour),
-            order: Arc::new(Order::new(&[vec![1, 2], vec![], vec![]])),
+            order: Arc::new(Order::new(&[vec![1, 2], vec![], vec![]]).expect("there are three states")),
             quadrature,
         }
     }

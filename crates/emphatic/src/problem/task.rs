@@ -47,7 +47,7 @@ impl Task {
                     .collect()
             })
             .collect();
-        let order = Arc::new(Order::new(&successors));
+        let order = Arc::new(Order::new(&successors)?);
         let of_pair = |k: usize| problem.transitions(k / actions, k % actions);
         let discounted = Lists::new((0..n * actions).map(|k| {
             let row = order.successors.row(k / actions);
@@ -274,7 +274,7 @@ fn stationary(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<f64>, Pro
     };
     let successors: Vec<Vec<usize>> =
         (0..n).map(|s| taken(s).into_iter().map(|(t, _)| t).collect()).collect();
-    let order = Order::new(&successors);
+    let order = Order::new(&successors)?;
     let mut probability = vec![0.0; order.successors.len()];
     for s in 0..n {
         let row = order.successors.row(s);

@@ -213,7 +213,7 @@ mod tests {
 
     fn chain_of(p: &[Vec<f64>]) -> (Order, Vec<f64>) {
         let next = |row: &Vec<f64>| (0..row.len()).filter(|&t| row[t] > 0.0).collect();
-        let order = Order::new(&p.iter().map(next).collect::<Vec<Vec<usize>>>());
+        let order = Order::new(&p.iter().map(next).collect::<Vec<Vec<usize>>>()).unwrap();
         let flat = p.iter().flatten().copied().filter(|&x| x > 0.0).collect();
         (order, flat)
     }
@@ -258,7 +258,7 @@ mod tests {
     fn a_nearly_singular_chain_loses_no_digits() {
         // Each of two states ends with probability 1e-15: v = 1/1e-15 with reward 1, to the last places.
         // 1 − (1 − 1e-15) in floating point would already be 11 % off.
-        let order = Arc::new(Order::new(&[vec![0, 1], vec![0, 1]]));
+        let order = Arc::new(Order::new(&[vec![0, 1], vec![0, 1]]).unwrap());
         let mut chain = Chain::new(order, vec![0.5, 0.5]);
         for s in 0..2 {
             let (row, leak, reward) = chain.row_mut(s);

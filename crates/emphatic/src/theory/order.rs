@@ -1,5 +1,6 @@
 //! In which order states are eliminated, and what that leaves where.
 
+use crate::features::{FeatureError, check_state};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -73,8 +74,9 @@ pub struct Order {
 
 impl Order {
     /// The order for a chain in which `successors[s]` are the states that `s` leads to.
-    pub fn new(successors: &[Vec<usize>]) -> Self {
+    pub fn new(successors: &[Vec<usize>]) -> Result<Self, FeatureError> {
         let n = successors.len();
+        successors.iter().flatten().try_for_each(|&t| check_state(t, n))?;
         let (state, later) = minimum_degree(neighbours(successors));
         let mut place = vec![0; n];
         for (k, &s) in state.iter().enumerate() {
@@ -114,7 +116,7 @@ impl Order {
             row.dedup();
             row
         }));
-        Self { successors, place, state, parent, upper, lower }
+        Ok(Self { successors, place, state, parent, upper, lower })
     }
 
     /// The number of states.
@@ -188,15 +190,20 @@ mod tests {
     #[test]
     fn a_path_is_eliminated_from_both_ends() {
         // S4 – S2 – S0 – S1 – S3: no fill, and the middle is the root of a tree of depth two.
-        let order = Order::new(&[vec![1, 2], vec![0, 3], vec![0, 4], vec![], vec![2]]);
+        let order = Order::new(&[vec![1, 2], vec![0, 3], vec![0, 4], vec![], vec![2]]).unwrap();
         assert_eq!(order.upper.len(), 4);
         assert_eq!(order.state, [3, 4, 1, 2, 0]);
         assert_eq!(order.parent, [Some(2), Some(3), Some(4), Some(4), None]);
     }
 
     #[test]
+    fn a_state_that_does_not_exist_is_named() {
+        assert_eq!(Order::new(&[vec![5]]), Err(FeatureError::State { state: 5, states: 1 }));
+    }
+
+    #[test]
     fn twins_point_at_each_other() {
-        let order = Order::new(&[vec![1, 3], vec![2, 4], vec![3, 0], vec![4], vec![0, 4]]);
+        let order = Order::new(&[vec![1, 3], vec![2, 4], vec![3, 0], vec![4], vec![0, 4]]).unwrap();
         for k in 0..5 {
             for slot in order.upper.range(k) {
                 let entry = order.upper.entries[slot];
