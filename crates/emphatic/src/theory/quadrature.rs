@@ -83,7 +83,7 @@ fn hermite_functions(n: usize, x: f64) -> (f64, f64) {
 /// E[σ] = Φ(u) − φ(u) Σ_k c_k He_{2k−1}(u) sd⁻²ᵏ,
 /// ```
 ///
-/// so E[σ] at a deviation of 10 and the same u needs only the difference of two such sums.
+/// so that from a deviation of 10 with the same u it is only the difference of two such sums.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SigmoidQuadrature {
     /// Rules, each for deviations above the bound beside it.
