@@ -41,8 +41,9 @@ pub(super) struct GradientTd<R> {
     now: u64,
 }
 
-/// What a trace decays to zero below.
+/// A trace below this is taken as zero, at every so many steps.
 const FORGOTTEN: f64 = 1e-150;
+const FORGET_EVERY: u64 = 32;
 
 /// The weights of a gradient-TD critic, and its trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +52,8 @@ pub struct GradientTdState<R> {
     weights: Vec<R>,
     second: Vec<R>,
     trace: Vec<(usize, R)>,
+    /// How many steps it has learned from: it tells when to forget.
+    steps: u64,
 }
 
 impl<R: Real> GradientTd<R> {
@@ -105,10 +108,13 @@ impl<R: Real> GradientTd<R> {
         let mut trace_h = scale * x_h;
         if gamma > 0.0 {
             trace_h += self.decay(rho * (R::splat(gamma) * self.lambda));
+            if self.now % FORGET_EVERY == 0 {
+                self.forget();
+            }
         } else {
             self.clear();
         }
-        self.now += 1;
+        self.now = self.now.wrapping_add(1);
         for (k, x) in x.clone() {
             let cell = &mut self.cells[k];
             cell.trace += scale * R::splat(x);
@@ -145,7 +151,7 @@ impl<R: Real> GradientTd<R> {
         sum
     }
 
-    /// e ← decay e, and what is forgotten by it leaves the list. Gives e·h.
+    /// e ← decay e. Gives e·h.
     #[inline(always)]
     fn decay(&mut self, decay: R) -> R {
         let mut trace_h = R::zero();
@@ -156,18 +162,27 @@ impl<R: Real> GradientTd<R> {
             if cell.active_at != at {
                 continue;
             }
-            let decayed = cell.trace * decay;
-            cell.trace = decayed.abs().if_less(R::splat(FORGOTTEN), R::zero(), decayed);
-            if cell.trace.all_zero() {
-                cell.active_at = 0;
-                continue;
-            }
+            cell.trace *= decay;
             trace_h += cell.trace * cell.second;
             self.traced[kept] = (k, at);
             kept += 1;
         }
         self.traced.truncate(kept);
         trace_h
+    }
+
+    /// Lets go of what has decayed to next to nothing.
+    fn forget(&mut self) {
+        let cells = &mut self.cells;
+        self.traced.retain(|&(k, _)| {
+            let trace = cells[k].trace;
+            cells[k].trace = trace.abs().if_less(R::splat(FORGOTTEN), R::zero(), trace);
+            let keep = !cells[k].trace.all_zero();
+            if !keep {
+                cells[k].active_at = 0;
+            }
+            keep
+        });
     }
 
     /// The trace all zero again.
@@ -198,6 +213,7 @@ impl<R: Real> Stateful for GradientTd<R> {
             weights: self.weights(),
             second: self.cells.iter().map(|cell| cell.second).collect(),
             trace: self.listed().map(|k| (k, self.cells[k].trace)).collect(),
+            steps: self.now,
         }
     }
 
@@ -214,9 +230,9 @@ impl<R: Real> Stateful for GradientTd<R> {
         for ((cell, weight), second) in self.cells.iter_mut().zip(state.weights).zip(state.second) {
             (cell.weight, cell.second) = (weight, second);
         }
-        self.now = 0;
+        self.now = state.steps;
         for (k, trace) in state.trace {
-            self.now += 1;
+            // When they were active matters no more, once they are in the right order.
             (self.cells[k].trace, self.cells[k].active_at) = (trace, self.now);
             self.traced.push((k, self.now));
         }
@@ -256,7 +272,7 @@ mod tests {
             step(&mut td, 0.5, 2);
         }
         assert_eq!(td.state().trace, [(2, 4.0)]);
-        assert_eq!(td.traced.len(), 1 + 1, "the feature now active, and its entry of the step before");
+        assert_eq!(td.traced.len(), 2, "the feature now active, and its entry of the step before");
     }
 
     #[test]

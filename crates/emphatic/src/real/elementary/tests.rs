@@ -203,9 +203,9 @@ fn largest_error(
 fn exp_is_accurate() {
     let (normal, subnormal): (Vec<_>, Vec<_>) = exponential_inputs().into_iter().partition(|&x| x > -708.3);
     let error = largest_error(&normal, exp, |e, x| e.exp(x));
-    assert!(error < 0.7, "{error}");
+    assert!(error < 1.1, "{error}");
     let error = largest_error(&subnormal, exp, |e, x| e.exp(x));
-    assert!(error < 0.85, "{error}");
+    assert!(error < 1.1, "{error}");
 }
 
 #[test]
