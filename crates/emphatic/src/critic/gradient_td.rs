@@ -108,7 +108,7 @@ impl<R: Real> GradientTd<R> {
         let mut trace_h = scale * x_h;
         if gamma > 0.0 {
             trace_h += self.decay(rho * (R::splat(gamma) * self.lambda));
-            if self.now % FORGET_EVERY == 0 {
+            if self.now.is_multiple_of(FORGET_EVERY) {
                 self.forget();
             }
         } else {
