@@ -11,7 +11,21 @@ pub(crate) fn test() -> Result<(), String> {
     run(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     run(cargo().args(["test", "--workspace"]))?;
-    run(cargo().args(["run", "--release", "--package", "emphatic", "--example", "counterexample"]))
+    readme_shows_what_the_example_prints()
+}
+
+/// The README's excerpt is made of lines that the example really prints.
+fn readme_shows_what_the_example_prints() -> Result<(), String> {
+    let readme = std::fs::read_to_string("README.md").map_err(|error| format!("README.md: {error}"))?;
+    let (_, excerpt) = readme.split_once("```text\n").ok_or("README.md has no ```text block")?;
+    let (excerpt, _) = excerpt.split_once("```").ok_or("README.md: the ```text block has no end")?;
+    let printed = output(cargo().args(["run", "--quiet", "--release", "--example", "counterexample"]))?;
+    match excerpt.lines().find(|line| !printed.lines().any(|other| other == *line)) {
+        Some(line) => {
+            Err(format!("README.md shows a line that the example does not print: {line}\n\n{printed}"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Installs a part of the Rust toolchain if it is missing.
