@@ -316,6 +316,15 @@ pub(super) fn check_probability(value: f64, what: impl FnOnce() -> String) -> Re
     Err(ProblemError::Number { what: what(), value, right: "probabilities must be finite and not negative" })
 }
 
+/// Refuses what is not an interest, given the names of the states.
+pub(super) fn check_interest(states: &[impl AsRef<str>], interest: &[f64]) -> Result<(), ProblemError> {
+    let wrong = states.iter().zip(interest).find(|(_, i)| !(**i >= 0.0 && **i < f64::INFINITY));
+    wrong.map_or(Ok(()), |(state, &value)| {
+        let what = format!("the interest in '{}'", state.as_ref());
+        Err(ProblemError::Number { what, value, right: "it must be finite and not negative" })
+    })
+}
+
 /// The sum of probabilities, which must be one but for rounding.
 pub(super) fn check_sum(
     probabilities: impl Iterator<Item = f64>,

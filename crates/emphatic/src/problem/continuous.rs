@@ -1,6 +1,7 @@
 //! The counterexample with one real action.
 
 use super::ProblemError;
+use super::builder::check_interest;
 use crate::features::{Features, Table};
 use crate::policy::{DeterministicLinear, DeterministicPolicy, Gaussian, Normal, add_outputs};
 use crate::random::Random;
@@ -65,14 +66,7 @@ impl ContinuousCounterexample {
 
     /// The same with this interest in each state.
     pub fn with_interest(mut self, interest: [f64; 3]) -> Result<Self, ProblemError> {
-        if let Some(s) = interest.iter().position(|i| !(*i >= 0.0 && *i < f64::INFINITY)) {
-            let what = format!("the interest in '{}'", NAMES[s]);
-            return Err(ProblemError::Number {
-                what,
-                value: interest[s],
-                right: "it must be finite and not negative",
-            });
-        }
+        check_interest(&NAMES, &interest)?;
         self.interest = interest.into();
         Ok(self)
     }

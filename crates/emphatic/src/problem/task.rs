@@ -1,6 +1,6 @@
 //! A decision problem as it is learned off-policy.
 
-use super::builder::{check_probability, check_sum};
+use super::builder::{check_interest, check_probability, check_sum};
 use super::{Problem, ProblemError, Stream};
 use crate::features::Table;
 use crate::policy::{FinitePolicy, Softmax};
@@ -86,14 +86,7 @@ impl Task {
     /// The same with this interest in each state.
     pub fn with_interest(mut self, interest: Vec<f64>) -> Result<Self, ProblemError> {
         check_shape("the interest", interest.len(), self.states())?;
-        if let Some(s) = interest.iter().position(|i| !(*i >= 0.0 && *i < f64::INFINITY)) {
-            let what = format!("the interest in '{}'", self.problem.states[s]);
-            return Err(ProblemError::Number {
-                what,
-                value: interest[s],
-                right: "it must be finite and not negative",
-            });
-        }
+        check_interest(&self.problem.states, &interest)?;
         self.interest = interest;
         Ok(self)
     }
