@@ -17,9 +17,10 @@ mod watch;
 pub use actor_critic::ActorCritic;
 pub use all_actions::AllActions;
 pub use deterministic::DeterministicActorCritic;
-pub use named::{Dpg, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
+pub use named::{Ace, Dpg, OffPac, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
 pub use watch::Diverged;
 
+use crate::features::FeatureError;
 use crate::isa::{Isa, Kernel};
 use crate::part::{ComposeError, Part, StepOf};
 use crate::policy::Policy;
@@ -147,6 +148,15 @@ impl<R: Real, P: Policy> Actor<R, P> {
     pub fn policy(&self) -> &P {
         &self.policy
     }
+
+    /// π(·|s) as it is now: for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
+    /// deterministic policy the action.
+    pub fn distribution(&self, state: &P::State) -> Result<P::Distribution<R>, FeatureError> {
+        self.policy.check_state(state)?;
+        let mut at = self.policy.room();
+        self.policy.distribution(&self.weights, state, &mut at);
+        Ok(at)
+    }
 }
 
 /// The three parts of every learner.
@@ -161,6 +171,9 @@ impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
     /// With zero weights for the policy.
     fn new(policy: P, mut critic: C, mut emphasis: E, alpha: R) -> Result<Self, ComposeError> {
         check_step_size("alpha", alpha)?;
+        if policy.len() > isize::MAX as usize / size_of::<R>() {
+            return Err(ComposeError::TooMany(policy.len()));
+        }
         critic.adopt(&policy)?;
         emphasis.adopt(&policy)?;
         let alpha = alpha / R::splat(policy.most_active() as f64);
@@ -188,6 +201,7 @@ impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
         let Self { actor, critic, emphasis } = self;
         step.check()?;
         actor.policy.check_action(step.action)?;
+        actor.policy.check_mu(step.mu)?;
         actor.policy.check_state(step.state)?;
         critic.check_state(step.state)?;
         emphasis.check_state(step.state)?;
@@ -214,7 +228,7 @@ impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
     }
 }
 
-/// The whole state of a learner: plain data, for any format that serde knows.
+/// The whole state of a learner: plain data. See [`Stateful`] for how to save it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     bound = "R: Real, C: Serialize + serde::de::DeserializeOwned, E: Serialize + serde::de::DeserializeOwned"

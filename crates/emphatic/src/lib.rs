@@ -21,7 +21,8 @@
 //! | DPG | deterministic | none | [`dpg`] |
 //! | True-DPGE | deterministic | exact | [`true_dpge`] |
 //!
-//! Each part sees the state through [`Features`] of its own. The caller drives the loop:
+//! Each part sees the state through [`Features`] of its own: a number ([`OneHot`], [`Table`]), a vector ([`Dense`]), a list of
+//! active features ([`Active`], tile coding). The caller drives the loop:
 //!
 //! ```
 //! use emphatic::{Dense, Gtd, Learner, Policy, Softmax, Step, ace};
@@ -43,6 +44,8 @@
 //! })?;
 //! assert_eq!((update.rho, update.emphasis, update.delta), (0.5 / 0.75, 1.0, 2.0));
 //! learner.check()?; // an error, had the weights left the finite numbers
+//! let probabilities = learner.actor().distribution(&[1.0, 0.0, 0.4])?; // how it would act now
+//! assert!(probabilities[1] > 0.5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -50,7 +53,7 @@
 //!
 //! Off-policy learners do not influence their data, so one stream can teach any number of them. Every algorithm is
 //! written once over the number type [`Real`]: `f64` is one learner, [`Lanes`] are several side by side, each with its own
-//! settings, to the bit what each would be alone.
+//! settings (every one of them `Lanes`), to the bit what each would be alone.
 //!
 //! ```
 //! use emphatic::{Exact, ExactCritic, Isa, Lanes, Learner, Real, Task, ace};
@@ -74,6 +77,28 @@
 //! # Exact theory
 //!
 //! For a finite problem everything in the paper can be computed: see [`theory`] and [`Exact`].
+//!
+//! ```
+//! use emphatic::{Exact, Problem, Task};
+//! let problem = Problem::builder()
+//!     .states(["near", "far"])
+//!     .actions(["stay", "leave"])
+//!     .start("near", 1.0)
+//!     .transition("near", "stay", "near", 1.0, 0.1, 0.9) // probability, reward, γ
+//!     .transition("near", "leave", "far", 1.0, 0.0, 0.9)
+//!     .end("far", "stay", 1.0, 1.0)
+//!     .end("far", "leave", 1.0, 0.0)
+//!     .build()?;
+//! let task = Task::new(problem, &[vec![0.5, 0.5], vec![0.5, 0.5]])?; // the behaviour
+//! let policy = task.softmax();
+//! let exact = Exact::new(&task, &policy, &[0.0; 4])?;
+//! println!("J = {}, gradient {:?}", exact.objective(), exact.gradient(1.0));
+//! # Ok::<(), emphatic::ProblemError>(())
+//! ```
+//!
+//! # Saving
+//!
+//! The whole state of a learner can be saved and restored: see [`Stateful`].
 //!
 //! # Conventions
 //!
@@ -103,8 +128,8 @@ pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis, RatioFree};
 pub use features::{Active, Dense, FeatureError, Features, OneHot, Table};
 pub use isa::{Isa, Kernel};
 pub use learner::{
-    ActorCritic, AllActions, DeterministicActorCritic, Diverged, LearnError, Learner, Update, ace, dpg,
-    off_pac, true_ace, true_dpge,
+    Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner, OffPac,
+    TrueAce, TrueDpge, Update, ace, dpg, off_pac, true_ace, true_dpge,
 };
 pub use part::{ComposeError, Part, StepOf};
 pub use policy::{

@@ -20,6 +20,9 @@ pub enum ComposeError {
     /// A policy that does not fit the problem.
     #[error(transparent)]
     Problem(#[from] ProblemError),
+    /// More weights than any memory holds.
+    #[error("the policy has {0} weights, more than any memory holds")]
+    TooMany(usize),
     /// A critic for another number of actions.
     #[error("the critic is for {critic} actions; the policy has {policy}")]
     Actions {

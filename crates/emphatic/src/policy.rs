@@ -46,6 +46,11 @@ pub trait Policy {
     /// Whether this is an action of the policy; everything else may assume that it is.
     fn check_action(&self, action: Self::Action) -> Result<(), StepError>;
 
+    /// Whether this can be what the behaviour took the action with; a density may be any positive number.
+    fn check_mu(&self, _mu: f64) -> Result<(), StepError> {
+        Ok(())
+    }
+
     /// Room for a distribution, so that no step needs to allocate.
     fn room<R: Real>(&self) -> Self::Distribution<R>;
 

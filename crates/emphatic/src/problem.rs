@@ -27,7 +27,8 @@ pub struct Transition {
 }
 
 /// A finite decision problem (S, A, P, r, γ) with a start distribution, written as one that never stops: an
-/// episode ends by a transition with γ = 0 to a start state.
+/// episode ends by a transition with γ = 0 to a start state. With a behaviour it becomes a [`Task`], which is what
+/// [`Exact`](crate::Exact) solves and what experience comes from.
 ///
 /// ```
 /// use emphatic::Problem;

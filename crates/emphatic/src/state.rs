@@ -4,7 +4,22 @@ use crate::real::Real;
 use serde::{Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
-/// Something whose whole changing state can be taken out and put back.
+/// Something whose whole changing state can be taken out and put back, into one that was made with the same settings.
+///
+/// The state is plain data for serde. Use a format that keeps every bit of a number, such as postcard or CBOR; JSON
+/// has no NaN, and its readers may round.
+///
+/// ```
+/// use emphatic::{Dense, Gtd, Learner, Softmax, Stateful, ace};
+/// let make = || -> Result<_, Box<dyn std::error::Error>> {
+///     let critic = Gtd::new(Dense { len: 3 }, 0.05, 1e-4, 0.5)?;
+///     Ok(ace(Softmax { features: Dense { len: 3 }, actions: 2 }, critic, 0.9, 0.1)?)
+/// };
+/// let saved: Vec<u8> = postcard::to_allocvec(&make()?.state())?;
+/// let mut learner = make()?;
+/// learner.restore(postcard::from_bytes(&saved)?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Stateful {
     /// The state: plain data.
     type State: Clone + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned;

@@ -37,6 +37,9 @@ pub enum StepError {
         "mu, the behaviour's probability of the action taken, is {0}; it must be finite and at least 2.3e-308"
     )]
     Mu(f64),
+    /// Not a probability.
+    #[error("mu, the behaviour's probability of the action taken, is {0}; a probability is at most 1")]
+    Probability(f64),
     /// Not a reward.
     #[error("the reward is {0}; it must be finite")]
     Reward(f64),

@@ -13,7 +13,7 @@
 pub(crate) mod chain;
 mod flow;
 pub(crate) mod order;
-pub mod quadrature;
+pub(crate) mod quadrature;
 pub(crate) mod tracker;
 
 pub use flow::{Limit, best_attainable, limit};

@@ -82,3 +82,26 @@ fn lambda_a_must_be_a_fraction() {
         assert_eq!(error.to_string(), format!("lambda_a is {lambda_a}; it must lie between 0 and 1"));
     }
 }
+
+#[test]
+fn interest_of_any_size() {
+    let task = Task::counterexample();
+    for interest in [1e-12, 1e-6, 1e6] {
+        let task = task.clone().with_interest(vec![interest; 3]).unwrap();
+        let reached = limit(&task, &task.softmax(), &[0.0; 4], 1.0).unwrap();
+        assert!(
+            reached.settled && (reached.objective / interest - 1.25).abs() < 1e-8,
+            "{interest}: {reached:?}"
+        );
+    }
+}
+
+/// Once the first step was infinite where the slope is next to nothing, and no other was ever taken.
+#[test]
+fn a_policy_that_is_as_certain_as_can_be_has_arrived() {
+    let task = Task::counterexample();
+    for certain in [300.0, 360.0, 380.0, 800.0] {
+        let reached = limit(&task, &task.softmax(), &[certain, -certain, certain, -certain], 1.0).unwrap();
+        assert!(reached.settled && (reached.objective - 1.25).abs() < 1e-12, "{certain}: {reached:?}");
+    }
+}

@@ -208,6 +208,21 @@ fn parts_that_do_not_go_together() {
     }
 }
 
+/// Once percent were taken for probabilities.
+#[test]
+fn a_probability_above_one() {
+    let task = Task::counterexample();
+    let mut learner =
+        off_pac(task.softmax(), Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
+    let mut step = task.stream(1, 0).next().unwrap();
+    step.mu = 75.0;
+    let error = learner.step(&step).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "mu, the behaviour's probability of the action taken, is 75; a probability is at most 1"
+    );
+}
+
 #[test]
 fn weights() {
     let task = Task::counterexample();

@@ -26,7 +26,7 @@ struct Cell<R> {
 ///
 /// The trace lists the features for which it is not zero in the order in which they were last active, which depends on the
 /// steps alone. So all lanes and `f64` add up in the same order, even where one has forgotten a feature and another has
-/// not. What decays below 10⁻¹⁵⁰ is forgotten, lest the trace of a task that never ends grow for ever.
+/// not. What decays below 10⁻⁶⁰ is forgotten, lest the trace of a task that never ends grow for ever.
 #[derive(Clone, Debug)]
 pub(super) struct GradientTd<R> {
     alpha: R,
@@ -36,13 +36,14 @@ pub(super) struct GradientTd<R> {
     correction: R,
     cells: Vec<Cell<R>>,
     /// Features and when they were last active. One that has been active since is listed again further on, and its
-    /// earlier entry does not count.
+    /// earlier entry does not count. The first `listed` entries are in use: a list that never grows needs no allocator.
     traced: Vec<(usize, u64)>,
+    listed: usize,
     now: u64,
 }
 
 /// A trace below this is taken as zero, at every so many steps.
-const FORGOTTEN: f64 = 1e-150;
+const FORGOTTEN: f64 = 1e-60;
 const FORGET_EVERY: u64 = 32;
 
 /// The weights of a gradient-TD critic, and its trace.
@@ -75,7 +76,8 @@ impl<R: Real> GradientTd<R> {
             lambda,
             correction: alpha / active * (R::one() - lambda),
             cells: vec![Cell::default(); len],
-            traced: Vec::with_capacity(2 * len),
+            traced: vec![(0, 0); 2 * len],
+            listed: 0,
             now: 0,
         })
     }
@@ -106,7 +108,7 @@ impl<R: Real> GradientTd<R> {
         }
         // e·h of the new trace, from the old one: decay (e·h) + scale (x·h).
         let mut trace_h = scale * x_h;
-        if gamma > 0.0 {
+        if gamma > 0.0 && !self.lambda.all_zero() {
             trace_h += self.decay(rho * (R::splat(gamma) * self.lambda));
             if self.now.is_multiple_of(FORGET_EVERY) {
                 self.forget();
@@ -120,13 +122,14 @@ impl<R: Real> GradientTd<R> {
             cell.trace += scale * R::splat(x);
             if cell.active_at != self.now {
                 cell.active_at = self.now;
-                self.traced.push((k, self.now));
+                self.traced[self.listed] = (k, self.now);
+                self.listed += 1;
             }
         }
 
         let (step, step_h) = (self.alpha * delta, self.alpha_h * delta);
         let mut sum = R::zero();
-        for &(k, at) in &self.traced {
+        for &(k, at) in &self.traced[..self.listed] {
             let cell = &mut self.cells[k];
             if cell.active_at == at {
                 cell.weight += step * cell.trace;
@@ -156,7 +159,7 @@ impl<R: Real> GradientTd<R> {
     fn decay(&mut self, decay: R) -> R {
         let mut trace_h = R::zero();
         let mut kept = 0;
-        for entry in 0..self.traced.len() {
+        for entry in 0..self.listed {
             let (k, at) = self.traced[entry];
             let cell = &mut self.cells[k];
             if cell.active_at != at {
@@ -167,37 +170,40 @@ impl<R: Real> GradientTd<R> {
             self.traced[kept] = (k, at);
             kept += 1;
         }
-        self.traced.truncate(kept);
+        self.listed = kept;
         trace_h
     }
 
     /// Lets go of what has decayed to next to nothing.
     fn forget(&mut self) {
-        let cells = &mut self.cells;
-        self.traced.retain(|&(k, _)| {
-            let trace = cells[k].trace;
-            cells[k].trace = trace.abs().if_less(R::splat(FORGOTTEN), R::zero(), trace);
-            let keep = !cells[k].trace.all_zero();
-            if !keep {
-                cells[k].active_at = 0;
+        let mut kept = 0;
+        for entry in 0..self.listed {
+            let (k, at) = self.traced[entry];
+            let cell = &mut self.cells[k];
+            cell.trace = cell.trace.abs().if_less(R::splat(FORGOTTEN), R::zero(), cell.trace);
+            if cell.trace.all_zero() {
+                cell.active_at = 0;
+            } else {
+                self.traced[kept] = (k, at);
+                kept += 1;
             }
-            keep
-        });
+        }
+        self.listed = kept;
     }
 
     /// The trace all zero again.
     #[inline(always)]
     fn clear(&mut self) {
-        for &(k, _) in &self.traced {
+        for &(k, _) in &self.traced[..self.listed] {
             self.cells[k].trace = R::zero();
             self.cells[k].active_at = 0;
         }
-        self.traced.clear();
+        self.listed = 0;
     }
 
     /// The features for which the trace is not zero.
-    fn listed(&self) -> impl Iterator<Item = usize> {
-        self.traced.iter().filter(|(k, at)| self.cells[*k].active_at == *at).map(|(k, _)| *k)
+    fn traced(&self) -> impl Iterator<Item = usize> {
+        self.traced[..self.listed].iter().filter(|(k, at)| self.cells[*k].active_at == *at).map(|(k, _)| *k)
     }
 
     pub(super) fn weights(&self) -> Vec<R> {
@@ -212,7 +218,7 @@ impl<R: Real> Stateful for GradientTd<R> {
         GradientTdState {
             weights: self.weights(),
             second: self.cells.iter().map(|cell| cell.second).collect(),
-            trace: self.listed().map(|k| (k, self.cells[k].trace)).collect(),
+            trace: self.traced().map(|k| (k, self.cells[k].trace)).collect(),
             steps: self.now,
         }
     }
@@ -234,7 +240,8 @@ impl<R: Real> Stateful for GradientTd<R> {
         for (k, trace) in state.trace {
             // When they were active matters no more, once they are in the right order.
             (self.cells[k].trace, self.cells[k].active_at) = (trace, self.now);
-            self.traced.push((k, self.now));
+            self.traced[self.listed] = (k, self.now);
+            self.listed += 1;
         }
     }
 }
@@ -272,7 +279,7 @@ mod tests {
             step(&mut td, 0.5, 2);
         }
         assert_eq!(td.state().trace, [(2, 4.0)]);
-        assert_eq!(td.traced.len(), 2, "the feature now active, and its entry of the step before");
+        assert_eq!(td.listed, 2, "the feature now active, and its entry of the step before");
     }
 
     #[test]

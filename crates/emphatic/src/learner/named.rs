@@ -9,12 +9,18 @@ use crate::real::Real;
 use crate::theory::{ActionSlopes, Model};
 use std::sync::Arc;
 
+/// The type of an [`off_pac`] learner.
+pub type OffPac<R, P, C> = ActorCritic<R, P, C, NoEmphasis>;
+
+/// The type of an [`ace`] learner.
+pub type Ace<R, P, C> = ActorCritic<R, P, C, FollowOn<R>>;
+
 /// OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest.
 pub fn off_pac<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
     policy: P,
     critic: C,
     alpha: R,
-) -> Result<ActorCritic<R, P, C, NoEmphasis>, ComposeError> {
+) -> Result<OffPac<R, P, C>, ComposeError> {
     ActorCritic::new(policy, critic, NoEmphasis, alpha)
 }
 
@@ -24,7 +30,7 @@ pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
     critic: C,
     lambda_a: R,
     alpha: R,
-) -> Result<ActorCritic<R, P, C, FollowOn<R>>, ComposeError> {
+) -> Result<Ace<R, P, C>, ComposeError> {
     ActorCritic::new(policy, critic, FollowOn::new(lambda_a)?, alpha)
 }
 

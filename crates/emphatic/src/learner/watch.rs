@@ -30,8 +30,8 @@ impl<R: Real> Default for Watch<R> {
 }
 
 impl<R: Real> Watch<R> {
-    /// Counts a step, given the sum of the weights it changed. (Finite weights whose sum overflows count as
-    /// diverged too: they are beyond 10³⁰⁷.)
+    /// Counts a step, given the sum of the weights it changed. (Finite weights whose sum overflows, all beyond 10³⁰⁷,
+    /// count as diverged too; only there may it depend on a neighbour which weights are summed.)
     #[inline(always)]
     pub(super) fn step(&mut self, sum: R) {
         self.steps += 1;

@@ -22,7 +22,7 @@ impl<F: Features> Policy for Softmax<F> {
     type Distribution<R: Real> = Vec<R>;
 
     fn len(&self) -> usize {
-        self.features.len() * self.actions
+        self.features.len().saturating_mul(self.actions)
     }
 
     fn most_active(&self) -> usize {
@@ -37,6 +37,11 @@ impl<F: Features> Policy for Softmax<F> {
     #[inline(always)]
     fn check_action(&self, action: usize) -> Result<(), StepError> {
         if action < self.actions { Ok(()) } else { Err(StepError::Action { action, actions: self.actions }) }
+    }
+
+    #[inline(always)]
+    fn check_mu(&self, mu: f64) -> Result<(), StepError> {
+        if mu <= 1.0 + 1e-9 { Ok(()) } else { Err(StepError::Probability(mu)) }
     }
 
     fn room<R: Real>(&self) -> Vec<R> {

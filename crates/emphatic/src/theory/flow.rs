@@ -11,10 +11,12 @@ const STILL: f64 = 1e-10;
 /// The error allowed in one step of the integration, relative to 1 + |θ|.
 const TOLERANCE: f64 = 1e-6;
 /// So many steps without the objective moving are enough: the flow turns about an equilibrium.
-const MANY_STEPS: usize = 1000;
+const MANY_STEPS: usize = 10_000;
 /// So long a time without the objective moving is enough, in units of one over the largest value seen. A policy that starts
 /// on a plateau flatter than that is taken to have arrived.
 const LONG_TIME: f64 = 1e15;
+/// A slope below this is none.
+const NOTHING: f64 = 1e-290;
 /// A flow that has not settled after so many steps is given up.
 const MOST_STEPS: usize = 100_000;
 
@@ -25,7 +27,9 @@ pub struct Limit {
     pub weights: Vec<f64>,
     /// J_μ there.
     pub objective: f64,
-    /// Whether the objective had settled, to about nine digits. It has not if it grows without bound.
+    /// Whether the objective had settled, to about nine digits. It has not if it grows without bound. (A flow that turns
+    /// fast about an equilibrium in some weights can only be followed for some 10⁵ units of time; if others start on a
+    /// plateau that takes longer to leave, as weights of ±10 do, it is taken to have settled there.)
     pub settled: bool,
 }
 
@@ -55,13 +59,13 @@ pub fn limit<P: Policy<State = usize>, M: Model<P>>(
     let field = |weights: &[f64]| Exact::new(model, policy, weights).map(|exact| exact.gradient(lambda_a));
     let mut weights = weights.to_vec();
     let mut slope = field(&weights)?;
-    let (mut time, mut step) = (0.0, 0.1 / largest(&slope));
+    let (mut time, mut step) = (0.0, (0.1 / largest(&slope)).min(1e300));
     let (mut standing, mut moved_at, mut steps_since) = (f64::NAN, 0.0, 0);
     let mut scale: f64 = 0.0;
     for _ in 0..MOST_STEPS {
         let exact = Exact::new(model, policy, &weights)?;
         let objective = exact.objective();
-        scale = scale.max(largest(exact.values())).max(largest(&slope));
+        scale = scale.max(weighted_values(model, &exact)).max(largest(&slope));
         if (objective - standing).abs() <= STILL * scale {
             steps_since += 1;
         } else {
@@ -70,7 +74,7 @@ pub fn limit<P: Policy<State = usize>, M: Model<P>>(
         // The objective may stand still for a moment where it turns, so it must have done so for most of the time.
         let for_long = time * scale > 10.0 * (moved_at * scale + 1e3);
         let enough = steps_since > MANY_STEPS || time * scale > LONG_TIME;
-        if largest(&slope) == 0.0 || (for_long && enough) {
+        if largest(&slope) < NOTHING || (for_long && enough) {
             return Ok(Limit { weights, objective, settled: true });
         }
 
@@ -86,7 +90,7 @@ pub fn limit<P: Policy<State = usize>, M: Model<P>>(
         // The cube root is ours: the platform's may differ in the last bits.
         let factor = if error > 0.0 { 0.9 * elementary::exp(elementary::ln(error) / -3.0) } else { 5.0 };
         step *= factor.clamp(0.2, 5.0);
-        if step * largest(&slope) < f64::MIN_POSITIVE {
+        if error > 1.0 && step * largest(&slope) < NOTHING {
             break; // It runs away faster than can be followed.
         }
     }
@@ -119,7 +123,15 @@ fn try_step<E>(
         let difference = step * (-5.0 * k1[j] + 6.0 * k2[j] + 8.0 * k3[j] - 9.0 * k4[j]) / 72.0;
         (difference / (TOLERANCE * (1.0 + next[j].abs()))).abs()
     });
-    Ok(Trial { error: error.fold(0.0, f64::max), weights: next, slope: k4 })
+    // What is not a number must not pass for small.
+    let error = error.map(|x| if x.is_nan() { f64::INFINITY } else { x }).fold(0.0, f64::max);
+    Ok(Trial { error, weights: next, slope: k4 })
+}
+
+/// Σ d_μ i |v|: what the objective, and with it the field, is measured by.
+fn weighted_values<P: Policy<State = usize>, M: Model<P>>(model: &M, exact: &Exact<f64, M, P>) -> f64 {
+    let weights = model.stationary().iter().zip(model.interest());
+    weights.zip(exact.values()).map(|((d, i), v)| d * i * v.abs()).sum()
 }
 
 fn largest(x: &[f64]) -> f64 {

@@ -38,6 +38,7 @@ pub(crate) struct Solution<R> {
     known: Vec<R>,
     computed: Vec<u64>,
     version: u64,
+    /// Room for the way to the root; never longer than there are places.
     way: Vec<usize>,
 }
 
@@ -71,7 +72,7 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
             known: vec![R::zero(); n],
             computed: vec![0; n],
             version: 0,
-            way: Vec::with_capacity(n),
+            way: vec![0; n],
         };
         let mut tracker =
             Self { solution, group, changes: Lists::new(changes), again, at: policy.room(), model };
@@ -126,14 +127,16 @@ impl<R: Real> Solution<R> {
     #[inline(always)]
     pub(crate) fn at(&mut self, state: usize) -> R {
         let place = self.chain.order.place[state];
+        let mut depth = 0;
         let mut next = Some(place);
         while let Some(k) = next
             && self.computed[k] != self.version
         {
-            self.way.push(k);
+            self.way[depth] = k;
+            depth += 1;
             next = self.chain.order.parent[k];
         }
-        while let Some(k) = self.way.pop() {
+        for &k in self.way[..depth].iter().rev() {
             self.known[k] = if self.weightings {
                 self.chain.weighting(k, &self.known)
             } else {
