@@ -5,6 +5,7 @@
 //! vectorises when called in a loop over lanes. Errors are in units in the last place
 //! of the exact result; every NaN returned is `f64::NAN`.
 
+use super::{Lanes, Real};
 use std::f64::consts::{FRAC_1_SQRT_2, LOG2_E, SQRT_2};
 
 /// Adding this rounds to an integer n and holds n + 2046 in the low mantissa bits:
@@ -33,12 +34,29 @@ const TWO_POW_MINUS_600: f64 = f64::from_bits((1023 - 600) << MANTISSA_BITS);
 /// -inf gives 0, inf gives inf, 0 gives 1, NaN gives NaN.
 #[inline(always)]
 pub fn exp(x: f64) -> f64 {
-    // A learner spends much of its time here, so it does without the low parts that the others need.
-    let x = exp_range(x);
-    let shifted = x * LOG2_E + ROUND;
-    let n = shifted - ROUND;
-    let r = (x - n * LN_2_HIGH) - n * LN_2_LOW;
-    canonical(scale_by_power_of_two(1.0 + (r + exp_tail(r)), shifted))
+    exp_of(Lanes([x])).0[0]
+}
+
+/// [`exp`] of a few numbers, one operation after the other on all of them. A learner spends much of its time here: so
+/// without the low parts that the others need, and in a form that compiles to better code for a register of numbers
+/// than a loop over [`exp`] does.
+#[inline(always)]
+pub(super) fn exp_of<const W: usize>(x: Lanes<W>) -> Lanes<W> {
+    let c = Lanes::<W>::splat;
+    let x = x.map(exp_range);
+    let shifted = x * c(LOG2_E) + c(ROUND);
+    let n = shifted - c(ROUND);
+    let r = (x - n * c(LN_2_HIGH)) - n * c(LN_2_LOW);
+
+    // As in `exp_tail`.
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let [c2, c4, c6, c8, c10] = EXP_TAIL.map(|[even, odd]| c(even) + c(odd) * r);
+    let tail = r2 * (c2 + c4 * r2) + (r2 * r4) * ((c6 + c8 * r2) + c10 * r4);
+
+    let y = c(1.0) + (r + tail);
+    let [first, second] = [0, 1].map(|which| shifted.map(|shifted| powers_of_two(shifted)[which]));
+    (y * first * second).map(canonical)
 }
 
 /// ln x; error < 0.75 ulp.
@@ -169,6 +187,15 @@ fn exp_reduced(x: f64, low: f64) -> (f64, f64, f64) {
     (sum, tail, shifted)
 }
 
+/// The coefficients of r^2, r^3; r^4, r^5; ... in e^r.
+const EXP_TAIL: [[f64; 2]; 5] = [
+    [0.5, 0.16666666666666433],
+    [0.041666666666603944, 0.008333333333500049],
+    [0.0013888888926801486, 0.00019841269466206005],
+    [2.4801508675250944e-5, 2.755764086436184e-6],
+    [2.7625190035242925e-7, 2.4978385299009622e-8],
+];
+
 /// e^r - 1 - r on |r| <= ln(2) / 2, to 2^-57.2 of e^r.
 ///
 /// Minimax (Lawson-reweighted least squares), the coefficient of r^2 fixed at 1/2; in
@@ -177,22 +204,23 @@ fn exp_reduced(x: f64, low: f64) -> (f64, f64, f64) {
 fn exp_tail(r: f64) -> f64 {
     let r2 = r * r;
     let r4 = r2 * r2;
-    let c2 = 0.5 + 0.16666666666666433 * r;
-    let c4 = 0.041666666666603944 + 0.008333333333500049 * r;
-    let c6 = 0.0013888888926801486 + 0.00019841269466206005 * r;
-    let c8 = 2.4801508675250944e-5 + 2.755764086436184e-6 * r;
-    let c10 = 2.7625190035242925e-7 + 2.4978385299009622e-8 * r;
+    let [c2, c4, c6, c8, c10] = EXP_TAIL.map(|[even, odd]| even + odd * r);
     r2 * (c2 + c4 * r2) + (r2 * r4) * ((c6 + c8 * r2) + c10 * r4)
 }
 
 /// y 2^n from ROUND + n, n in [-2044, 2048]; two steps, since 2^n may not exist.
 #[inline(always)]
 fn scale_by_power_of_two(y: f64, shifted: f64) -> f64 {
+    let [first, second] = powers_of_two(shifted);
+    y * first * second
+}
+
+/// Two powers of two whose product is 2^n, from ROUND + n.
+#[inline(always)]
+fn powers_of_two(shifted: f64) -> [f64; 2] {
     let biased = shifted.to_bits() & 0xfff;
     let half = biased >> 1;
-    let first = f64::from_bits(half << MANTISSA_BITS);
-    let second = f64::from_bits((biased - half) << MANTISSA_BITS);
-    y * first * second
+    [f64::from_bits(half << MANTISSA_BITS), f64::from_bits((biased - half) << MANTISSA_BITS)]
 }
 
 /// (m, k) with x = m 2^k, m in [sqrt(1/2), sqrt(2)), for positive normal x.

@@ -20,7 +20,7 @@ pub struct Lanes<const N: usize>(pub [f64; N]);
 
 impl<const N: usize> Lanes<N> {
     #[inline(always)]
-    fn map(self, f: impl Fn(f64) -> f64) -> Self {
+    pub(super) fn map(self, f: impl Fn(f64) -> f64) -> Self {
         let mut out = [0.0; N];
         for k in 0..N {
             out[k] = f(self.0[k]);
@@ -144,7 +144,16 @@ impl<const N: usize> Real for Lanes<N> {
 
     #[inline(always)]
     fn exp(self) -> Self {
-        self.map(elementary::exp)
+        let mut out = [0.0; N];
+        let (blocks, rest) = self.0.as_chunks::<4>();
+        let (out_blocks, out_rest) = out.as_chunks_mut::<4>();
+        for (x, y) in blocks.iter().zip(out_blocks) {
+            *y = elementary::exp_of(Lanes(*x)).0;
+        }
+        for (x, y) in rest.iter().zip(out_rest) {
+            *y = elementary::exp(*x);
+        }
+        Self(out)
     }
 
     #[inline(always)]
