@@ -48,13 +48,7 @@ pub(super) fn exp_of<const W: usize>(x: Lanes<W>) -> Lanes<W> {
     let n = shifted - c(ROUND);
     let r = (x - n * c(LN_2_HIGH)) - n * c(LN_2_LOW);
 
-    // As in `exp_tail`.
-    let r2 = r * r;
-    let r4 = r2 * r2;
-    let [c2, c4, c6, c8, c10] = EXP_TAIL.map(|[even, odd]| c(even) + c(odd) * r);
-    let tail = r2 * (c2 + c4 * r2) + (r2 * r4) * ((c6 + c8 * r2) + c10 * r4);
-
-    let y = c(1.0) + (r + tail);
+    let y = c(1.0) + (r + exp_tail(r));
     let [first, second] = [0, 1].map(|which| shifted.map(|shifted| powers_of_two(shifted)[which]));
     (y * first * second).map(canonical)
 }
@@ -183,7 +177,7 @@ fn exp_reduced(x: f64, low: f64) -> (f64, f64, f64) {
     // 1 + r exactly as `sum + sum_low`, so that only the last addition rounds visibly.
     let sum = 1.0 + r;
     let sum_low = (1.0 - sum) + r;
-    let tail = exp_tail(r) + (sum_low + r_low * sum);
+    let tail = exp_tail(Lanes([r])).0[0] + (sum_low + r_low * sum);
     (sum, tail, shifted)
 }
 
@@ -201,10 +195,11 @@ const EXP_TAIL: [[f64; 2]; 5] = [
 /// Minimax (Lawson-reweighted least squares), the coefficient of r^2 fixed at 1/2; in
 /// Estrin's order, as the chain of dependent operations sets the speed.
 #[inline(always)]
-fn exp_tail(r: f64) -> f64 {
+fn exp_tail<const W: usize>(r: Lanes<W>) -> Lanes<W> {
+    let c = Lanes::<W>::splat;
     let r2 = r * r;
     let r4 = r2 * r2;
-    let [c2, c4, c6, c8, c10] = EXP_TAIL.map(|[even, odd]| even + odd * r);
+    let [c2, c4, c6, c8, c10] = EXP_TAIL.map(|[even, odd]| c(even) + c(odd) * r);
     r2 * (c2 + c4 * r2) + (r2 * r4) * ((c6 + c8 * r2) + c10 * r4)
 }
 
