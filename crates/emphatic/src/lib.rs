@@ -131,7 +131,7 @@ pub use learner::{
     Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner, OffPac,
     TrueAce, TrueDpge, Update, ace, dpg, off_pac, true_ace, true_dpge,
 };
-pub use part::{ComposeError, Part, StepOf};
+pub use part::{ComposeError, Either, Part, StepOf};
 pub use policy::{
     DeterministicLinear, DeterministicPolicy, FinitePolicy, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,

@@ -1,5 +1,9 @@
 //! What critics and emphases have in common.
 
+mod either;
+
+pub use either::Either;
+
 use crate::features::FeatureError;
 use crate::policy::{FinitePolicy, Policy};
 use crate::problem::ProblemError;

@@ -63,6 +63,9 @@ pub enum RestoreError {
         /// Its value.
         value: f64,
     },
+    /// The state of another kind of part.
+    #[error("the saved state is that of another kind of critic or emphasis")]
+    Kind,
     /// A trace of other features.
     #[error("the saved trace lists a feature twice, or one that does not exist")]
     Trace,

@@ -1,0 +1,190 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use emphatic_lab::Shard;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  emphatic check experiment.toml          how much work is it?
+  emphatic run experiment.toml            run it, or go on with it
+  emphatic summarise results/experiment   what came out?
+
+Exit codes:
+  0    done
+  1    it could not be done; the message says why
+  2    wrong usage
+  130  stopped by Ctrl-C or a request to terminate; the same command goes on";
+
+const RUN: &str = "\
+Results go to DIR (--out), by default to results/NAME for NAME.toml:
+  results.parquet    a row for each setting, run and evaluation
+  settings.parquet   a row for each setting
+  fresh.parquet      the best settings on fresh runs, with `fresh_runs`
+  experiment.toml    the file as run
+  manifest.json      versions, counts, time
+
+The same command goes on where it was stopped or killed. More runs can be added later.
+Results are the same bits for any number of threads, in one process or in shards.
+
+Examples:
+  emphatic run experiment.toml
+  emphatic run experiment.toml --runs 3 --out trial
+  emphatic run experiment.toml --threads 4 --quiet
+  emphatic run experiment.toml --shard 2/8 --out shards/2    the second eighth";
+
+const CHECK: &str = "\
+The time is an estimate from a trial of a fraction of a second.
+
+Examples:
+  emphatic check experiment.toml
+  emphatic check experiment.toml --runs 100";
+
+const MERGE: &str = "\
+Examples:
+  emphatic merge shards/* --out results/experiment
+  emphatic run experiment.toml --out results/experiment    runs what is missing, and fresh runs";
+
+const SUMMARISE: &str = "\
+It can be asked while the experiment is still running.
+
+Examples:
+  emphatic summarise results/experiment
+  emphatic summarise results/experiment --select area
+  emphatic summarise results/experiment --json > summary.json
+  emphatic summarise results/experiment --csv > settings.csv    a line for each setting";
+
+const SCHEMA: &str = "\
+Example:
+  emphatic schema > experiment.schema.json
+
+An editor with a TOML language server uses it if a file begins with
+  #:schema ./experiment.schema.json";
+
+const COMPLETIONS: &str = "\
+Examples:
+  emphatic completions bash > ~/.local/share/bash-completion/completions/emphatic
+  emphatic completions zsh > ~/.zfunc/_emphatic
+  emphatic completions fish > ~/.config/fish/completions/emphatic.fish";
+
+/// Learn policies from experience that another policy generated, and follow the true gradient.
+#[derive(Parser)]
+#[command(name = "emphatic", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment, or go on with it
+    #[command(after_help = RUN)]
+    Run(RunArguments),
+    /// Check an experiment file: how many settings, runs and updates, how long, how much disk
+    #[command(after_help = CHECK)]
+    Check(CheckArguments),
+    /// Show what came out: the best setting of each method, and how certain that is
+    #[command(after_help = SUMMARISE)]
+    Summarise {
+        /// The directory of the results
+        dir: PathBuf,
+        /// Everything, as JSON: settings, learning curves, intervals
+        #[arg(long, conflicts_with = "csv")]
+        json: bool,
+        /// A line for each setting, as CSV
+        #[arg(long)]
+        csv: bool,
+        /// By what the best setting is chosen, if not as the experiment says
+        #[arg(long, value_name = "BY")]
+        select: Option<Select>,
+    },
+    /// Put the results of shards together
+    #[command(after_help = MERGE)]
+    Merge {
+        /// The directories of the shards; they stay as they are
+        #[arg(required = true, value_name = "DIR")]
+        dirs: Vec<PathBuf>,
+        /// Where to put the results
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// Print the JSON Schema of experiment files, for editors
+    #[command(after_help = SCHEMA)]
+    Schema,
+    /// Print completions for a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+#[derive(Args)]
+pub(crate) struct RunArguments {
+    /// The experiment file
+    pub(crate) file: PathBuf,
+    /// Where the results go, if not to results/NAME
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many threads, if not one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// How many runs, if not as the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
+    /// Do only the I-th N-th of the work
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub(crate) shard: Option<Shard>,
+    /// Say nothing unless something is wrong
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// How many learners stand side by side: the same bits, another speed
+    #[arg(long, value_name = "N", hide = true)]
+    pub(crate) lanes: Option<Lanes>,
+    /// Which instruction set: the same bits, another speed
+    #[arg(long, hide = true)]
+    pub(crate) isa: Option<InstructionSet>,
+}
+
+#[derive(Args)]
+pub(crate) struct CheckArguments {
+    /// The experiment file
+    pub(crate) file: PathBuf,
+    /// How many runs, if not as the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Select {
+    /// The objective at the end of a run
+    Final,
+    /// The average objective over a run
+    Area,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Lanes {
+    #[value(name = "1")]
+    One,
+    #[value(name = "8")]
+    Eight,
+    #[value(name = "16")]
+    Sixteen,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum InstructionSet {
+    Plain,
+    Best,
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let numbers =
+        text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    match numbers {
+        Some((index, count)) if 1 <= index && index <= count => Ok(Shard { index, count }),
+        _ => Err("a shard is written I/N, with I from 1 to N: 2/8 is the second eighth".to_owned()),
+    }
+}

@@ -1,0 +1,37 @@
+//! `emphatic check`.
+
+use crate::arguments::CheckArguments;
+use crate::print;
+use crate::progress::{duration, short};
+use emphatic_lab::{Estimate, Experiment, Options, estimate};
+use miette::miette;
+
+pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
+    let experiment = Experiment::open(&arguments.file)?;
+    let experiment = match arguments.runs {
+        Some(runs) => experiment.with_runs(runs),
+        None => experiment,
+    };
+    let Estimate { settings, units, updates, rows, seconds, bytes } =
+        estimate(&experiment).map_err(|error| miette!("{error}"))?;
+    let threads = Options::default().threads;
+    let mut text = format!("{} makes sense.\n\n", arguments.file.display());
+    for (k, method) in experiment.methods.iter().enumerate() {
+        let count = (0..settings).filter(|setting| experiment.method_of(*setting) == k).count();
+        text += &format!("  {:<24} {count:>12} settings\n", method.name);
+    }
+    text += &format!("\n  {:<24} {settings:>12}\n", "settings");
+    text += &format!("  {:<24} {:>12}\n", "runs", experiment.runs);
+    text += &format!("  {:<24} {:>12}\n", experiment.length.word(), experiment.length.count());
+    text += &format!("  {:<24} {:>12}\n", "updates, about", short(updates));
+    text += &format!("  {:<24} {units:>12}\n", "units of work");
+    text += &format!("  {:<24} {:>12}\n", "rows", short(rows));
+    text += &format!("  {:<24} {:>12}\n", "disk, about", format!("{}B", short(bytes)));
+    let cores = if threads == 1 { "1 core".to_owned() } else { format!("{threads} cores") };
+    text +=
+        &format!("  {:<24} {:>12}\n", format!("time on {cores}, about"), duration(seconds / threads as f64));
+    if experiment.fresh_runs > 0 {
+        text += &format!("\nand {} fresh runs of each method's best setting.\n", experiment.fresh_runs);
+    }
+    print(&text)
+}

@@ -1,0 +1,75 @@
+//! The `emphatic` command: runs, continues, merges and summarises experiments.
+
+mod arguments;
+mod check;
+mod progress;
+mod run;
+
+use arguments::{Arguments, Command};
+use clap::{CommandFactory, Parser};
+use emphatic_lab::By;
+use miette::{IntoDiagnostic, Report};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+/// What a command leaves behind for the shell: see `AFTER_HELP` in `arguments`.
+pub(crate) enum Exit {
+    Done,
+    Stopped,
+}
+
+fn main() -> ExitCode {
+    match perform(Arguments::parse().command) {
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::Stopped) => ExitCode::from(130),
+        Err(report) => {
+            eprintln!("{report:?}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(command: Command) -> miette::Result<Exit> {
+    match command {
+        Command::Run(arguments) => return run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments)?,
+        Command::Schema => print(&format!("{:#}\n", emphatic_lab::schema()))?,
+        Command::Merge { dirs, out } => {
+            let merged = emphatic_lab::merge(&dirs, &out)?;
+            print(&run::merged(&merged, &out))?;
+        }
+        Command::Summarise { dir, json, csv, select } => {
+            let by = select.map(|select| match select {
+                arguments::Select::Final => By::Final,
+                arguments::Select::Area => By::Area,
+            });
+            let summary = emphatic_lab::summarise(&dir, by)?;
+            for warning in &summary.warnings {
+                eprintln!("warning: {warning}");
+            }
+            let text = match (json, csv) {
+                (true, _) => serde_json::to_string_pretty(&summary).into_diagnostic()? + "\n",
+                (_, true) => summary.csv(),
+                _ => summary.text(),
+            };
+            print(&text)?;
+        }
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "emphatic", &mut script);
+            print(&String::from_utf8_lossy(&script))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints to standard output. Whoever reads it may stop reading.
+pub(crate) fn print(text: &str) -> miette::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Report::msg(format!("could not write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}

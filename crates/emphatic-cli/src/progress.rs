@@ -1,0 +1,105 @@
+//! Progress: a bar on a terminal, a line now and then elsewhere, nothing if quiet.
+
+use emphatic_lab::store::Kind;
+use emphatic_lab::{News, Progress};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// How often a line is written where there is no terminal.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// Where progress is shown.
+pub(crate) struct Display {
+    quiet: bool,
+    /// On a terminal.
+    bar: Option<ProgressBar>,
+    told: Instant,
+}
+
+impl Display {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let on_terminal = !quiet && std::io::stderr().is_terminal();
+        Self { quiet, bar: on_terminal.then(bar), told: Instant::now() }
+    }
+
+    pub(crate) fn hear(&mut self, news: News) {
+        match news {
+            News::Warning(warning) => self.warn(warning),
+            News::Progress(_) if self.quiet => {}
+            News::Progress(progress) => self.show(&progress),
+        }
+    }
+
+    /// A warning is worth saying even if quiet.
+    fn warn(&self, warning: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("warning: {warning}")),
+            None => eprintln!("warning: {warning}"),
+        }
+    }
+
+    fn show(&mut self, progress: &Progress) {
+        if let Some(bar) = &self.bar {
+            bar.set_length(progress.units as u64);
+            bar.set_position(progress.done as u64);
+            bar.set_message(message(progress));
+        } else if self.told.elapsed() >= EVERY {
+            self.told = Instant::now();
+            eprintln!("{} of {} units, {}", progress.done, progress.units, message(progress));
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:32} {pos} of {len} units, {msg}");
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Updates a second, and the time left.
+fn message(progress: &Progress) -> String {
+    let Progress { kind, units, before, done, updates, elapsed } = *progress;
+    let seconds = elapsed.as_secs_f64();
+    let rate = short(updates as f64 / seconds.max(1e-9));
+    let what = match kind {
+        Kind::Results => "",
+        Kind::Fresh => " on fresh runs",
+    };
+    let left = match done.saturating_sub(before) {
+        0 => String::new(),
+        new => format!(", {} left", duration(seconds * units.saturating_sub(done) as f64 / new as f64)),
+    };
+    format!("{rate} updates a second{what}{left}")
+}
+
+/// A number with three digits or so, and a letter for its size.
+pub(crate) fn short(x: f64) -> String {
+    let scales = [(1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
+    match scales.iter().find(|(scale, _)| x >= *scale) {
+        Some((scale, letter)) => {
+            let x = x / scale;
+            let digits = if x >= 100.0 { 0 } else { 1 };
+            format!("{x:.digits$}{letter}")
+        }
+        None => format!("{x:.0} "),
+    }
+    .trim_end()
+    .to_owned()
+}
+
+/// A time as people say it.
+pub(crate) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 60.0 => format!("{s:.1} s"),
+        s if s < 3600.0 => format!("{:.0} min", s / 60.0),
+        s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{:.1} days", s / 86400.0),
+    }
+}

@@ -1,0 +1,589 @@
+//! Experiments: files, understood.
+
+mod draft;
+mod quantity;
+
+pub(crate) use draft::{Structure, Values};
+pub use quantity::Quantity;
+
+use crate::file::{ExperimentFile, Interest, ProblemValue, Select};
+use crate::file_error::{FileError, Wrong, suggest};
+use crate::problem_file;
+use crate::sweep::{Located, Sweep, Whole};
+use crate::world::{BUILT_IN, Unfit, World};
+use draft::Variant;
+use emphatic::{ContinuousCounterexample, Task};
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// More settings than this are surely a mistake.
+const MOST_SETTINGS: usize = 10_000_000;
+
+/// The longest chains of the long counterexample that a file may ask for.
+const MOST_CHAIN: u64 = 100_000;
+
+/// A unit is about this many updates: a fraction of a second, so that little is lost when a process is killed.
+const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
+
+/// How many settings a block has at least (they fill the lanes) and at most (they share a stream).
+const BLOCK: Range<usize> = 16..256;
+
+/// How long a run lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// In episodes.
+    Episodes(u64),
+    /// In steps.
+    Steps(u64),
+}
+
+impl Length {
+    /// The number.
+    pub fn count(self) -> u64 {
+        match self {
+            Self::Episodes(n) | Self::Steps(n) => n,
+        }
+    }
+
+    /// The unit: also the key in files and the axis of curves.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Episodes(_) => "episodes",
+            Self::Steps(_) => "steps",
+        }
+    }
+}
+
+/// What an experiment's settings differ in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// A word or name.
+    Text(String),
+    /// A number.
+    Number(f64),
+}
+
+/// A problem with a behaviour and an interest. Several if any of them is swept.
+#[derive(Clone, Debug)]
+pub(crate) struct Scenario {
+    pub(crate) world: World,
+    /// What tells it from other scenarios, for the table of settings.
+    pub(crate) columns: Vec<(&'static str, Cell)>,
+}
+
+/// A method of an experiment.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its name.
+    pub name: String,
+    /// The settings of which every value is a method of its own.
+    pub separate: Vec<String>,
+}
+
+/// An experiment: a file that makes sense.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// What all randomness comes from.
+    pub seed: u64,
+    /// How many runs.
+    pub runs: u32,
+    /// How long a run lasts.
+    pub length: Length,
+    /// How often quantities are recorded in a run, not counting the time before it begins.
+    pub evaluations: u64,
+    /// On how many fresh runs the best settings are judged.
+    pub fresh_runs: u32,
+    /// The methods.
+    pub methods: Vec<Method>,
+    pub(crate) select: Select,
+    pub(crate) record: Vec<String>,
+    pub(crate) scenarios: Vec<Scenario>,
+    variants: Vec<Variant>,
+    blocks: Vec<Range<usize>>,
+    /// The file, and a problem file it names.
+    text: String,
+    runs_span: Range<usize>,
+    problem_files: Vec<ProblemFile>,
+}
+
+/// A problem file that an experiment names.
+#[derive(Clone, Debug)]
+struct ProblemFile {
+    text: String,
+    span: Range<usize>,
+    /// Its name beside the results.
+    name: String,
+}
+
+impl Experiment {
+    /// Reads an experiment file. Problem files it names are looked for beside it.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let text = read_text(path)?;
+        let beside = path.parent().unwrap_or(Path::new(""));
+        Ok(Self::parse(&text, &path.display().to_string(), beside)?)
+    }
+
+    /// Understands the text of an experiment file called `name`; problem files are looked for in `beside`.
+    pub fn parse(text: &str, name: &str, beside: &Path) -> Result<Self, FileError> {
+        Self::understand(text, beside).map_err(|wrong| wrong.in_file(name, text))
+    }
+
+    fn understand(text: &str, beside: &Path) -> Result<Self, Wrong> {
+        let file: ExperimentFile = toml::from_str(text)?;
+        let seed = whole(file.seed.as_ref(), "seed", 0..=u64::MAX)?.unwrap_or(0);
+        // Fresh streams have numbers beyond these.
+        let runs = whole(Some(&file.runs), "runs", 1..=u64::from(u32::MAX))?.unwrap_or(1);
+        let fresh_runs = whole(file.fresh_runs.as_ref(), "fresh_runs", 0..=u64::from(u32::MAX))?.unwrap_or(0);
+        let length = length(&file)?;
+        let evaluations = whole(file.evaluations.as_ref(), "evaluations", 1..=length.count())?;
+        let select = match &file.select {
+            Some(select) => select.single("select")?.value,
+            None => Select::Final,
+        };
+
+        let mut problem_files = Vec::new();
+        let scenarios = scenarios(&file, beside, &mut problem_files)?;
+        if let Length::Episodes(_) = length
+            && scenarios.iter().any(|s| s.world.episode_length().is_none())
+        {
+            return Err(Wrong::at(
+                &file.problem.span,
+                "episodes of this problem never end under its behaviour",
+            )
+            .help("give `steps` instead of `episodes`"));
+        }
+        let record = record(&file, &scenarios)?;
+        let mut variants: Vec<Variant> = Vec::new();
+        let mut methods: Vec<Method> = Vec::new();
+        if file.method.get_ref().is_empty() {
+            return Err(Wrong::at(&file.method.span(), "there are no methods").help("add a [[method]] table"));
+        }
+        for method in file.method.get_ref() {
+            let first = variants.len();
+            let method_number = methods.len();
+            methods.push(draft::method(method, method_number, &scenarios, &mut variants)?);
+            if let Some(twin) =
+                methods[..method_number].iter().find(|m| m.name == methods[method_number].name)
+            {
+                let message = format!("there are two methods named `{}`", twin.name);
+                return Err(Wrong::at(&method.span(), message).help("give each a `name` of its own"));
+            }
+            check_separate(method.get_ref(), &variants[first..])?;
+        }
+        if !record.iter().any(|name| name == "objective") && fresh_runs > 0 {
+            return Err(Wrong::anywhere("fresh runs need the objective, but it is not recorded")
+                .help("add \"objective\" to `record`: by it the best settings are chosen"));
+        }
+        let mut experiment = Self {
+            seed,
+            runs: runs as u32,
+            length,
+            evaluations: evaluations.unwrap_or(length.count().min(50)),
+            fresh_runs: fresh_runs as u32,
+            methods,
+            select,
+            record,
+            scenarios,
+            variants,
+            blocks: Vec::new(),
+            text: text.to_owned(),
+            runs_span: file.runs.span.clone(),
+            problem_files,
+        };
+        experiment.cut_into_blocks();
+        Ok(experiment)
+    }
+
+    /// The same with another number of runs.
+    pub fn with_runs(mut self, runs: u32) -> Self {
+        self.runs = runs.max(1);
+        let text = runs.max(1).to_string();
+        let grown = text.len() as isize - self.runs_span.len() as isize;
+        self.text.replace_range(self.runs_span.clone(), &text);
+        for file in self.problem_files.iter_mut().filter(|file| file.span.start > self.runs_span.start) {
+            file.span = file.span.start.wrapping_add_signed(grown)..file.span.end.wrapping_add_signed(grown);
+        }
+        self.runs_span.end = self.runs_span.start + text.len();
+        self
+    }
+
+    /// The files that belong to it: `experiment.toml` as run, and the problem files it names, under names that
+    /// `experiment.toml` has for them.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let mut text = self.text.clone();
+        let mut files: Vec<&ProblemFile> = self.problem_files.iter().collect();
+        files.sort_by_key(|file| std::cmp::Reverse(file.span.start));
+        for file in &files {
+            text.replace_range(file.span.clone(), &Value::from(file.name.as_str()).to_string());
+        }
+        let mut all = vec![("experiment.toml".to_owned(), text)];
+        all.extend(files.into_iter().map(|file| (file.name.clone(), file.text.clone())));
+        all
+    }
+
+    /// What its results depend on. The number of runs is not part of it, since more can be added.
+    pub fn identity(&self) -> Value {
+        let cells = |columns: &[(&'static str, Cell)]| -> Value {
+            columns.iter().map(|(name, cell)| ((*name).to_owned(), cell.json())).collect()
+        };
+        let variant = |v: &Variant| {
+            json!({
+                "method": self.methods[v.method].name,
+                "scenario": v.structure.scenario,
+                "values": cells(&v.columns),
+                "weights": v.weights,
+                "grid": v.axes.iter().map(|a| (a.name.to_owned(), json!(a.values))).collect::<Value>(),
+            })
+        };
+        // A problem file is known by what it says, not by where it lies.
+        let by_name = |(name, cell): &&(&'static str, Cell)| {
+            !(*name == "problem" && matches!(cell, Cell::Text(path) if path.ends_with(".toml")))
+        };
+        let problem = |s: &Scenario| cells(&s.columns.iter().filter(by_name).cloned().collect::<Vec<_>>());
+        json!({
+            "seed": self.seed,
+            self.length.word(): self.length.count(),
+            "evaluations": self.evaluations,
+            "record": self.record,
+            "problems": self.scenarios.iter().map(problem).collect::<Vec<_>>(),
+            "problem_files": self.problem_files.iter().map(|f| fingerprint(&f.text)).collect::<Vec<_>>(),
+            "methods": self.variants.iter().map(variant).collect::<Vec<_>>(),
+        })
+    }
+
+    /// How many settings there are.
+    pub fn settings(&self) -> usize {
+        self.variants.last().map_or(0, |v| v.settings.end)
+    }
+
+    /// How many units there are.
+    pub fn units(&self) -> usize {
+        self.blocks.len() * self.runs as usize
+    }
+
+    /// One setting of each kind: the others differ from one of them in numbers alone.
+    pub(crate) fn first_of_each_kind(&self) -> impl Iterator<Item = usize> {
+        self.variants.iter().map(|v| v.settings.start)
+    }
+
+    /// What is recorded in a scenario, column by column.
+    pub(crate) fn quantities(&self, scenario: usize) -> Vec<Quantity> {
+        let world = &self.scenarios[scenario].world;
+        let of =
+            |name: &String| Quantity::named(name, world).into_iter().flatten().map(|(_, quantity)| quantity);
+        self.record.iter().flat_map(of).collect()
+    }
+
+    /// About how many steps a run in the scenario has.
+    pub(crate) fn expected_steps(&self, scenario: usize) -> f64 {
+        let per_episode = self.scenarios[scenario].world.episode_length().unwrap_or(1.0);
+        match self.length {
+            Length::Episodes(n) => n as f64 * per_episode,
+            Length::Steps(n) => n as f64,
+        }
+    }
+
+    /// About how many updates all its runs make.
+    pub fn expected_updates(&self) -> f64 {
+        let of = |v: &Variant| v.settings.len() as f64 * self.expected_steps(v.structure.scenario);
+        self.variants.iter().map(of).sum::<f64>() * f64::from(self.runs)
+    }
+
+    /// The blocks that settings are cut into: lists of settings that differ in numbers alone, so that they fit in the
+    /// lanes of one learner. They depend on nothing but the file.
+    pub(crate) fn blocks(&self) -> &[Range<usize>] {
+        &self.blocks
+    }
+
+    fn cut_into_blocks(&mut self) {
+        let mut first = 0;
+        while first < self.variants.len() {
+            let structure = &self.variants[first].structure;
+            let alike = self.variants[first..].iter().take_while(|v| v.structure == *structure).count();
+            let settings = self.variants[first].settings.start..self.variants[first + alike - 1].settings.end;
+            let size = UPDATES_A_UNIT / self.expected_steps(structure.scenario).max(1.0);
+            let size = (size as usize).clamp(BLOCK.start, BLOCK.end) / BLOCK.start * BLOCK.start;
+            let cut = |start: usize| start..(start + size).min(settings.end);
+            self.blocks.extend(settings.clone().step_by(size).map(cut));
+            first += alike;
+        }
+    }
+
+    fn variant(&self, setting: usize) -> &Variant {
+        let after = self.variants.partition_point(|v| v.settings.start <= setting);
+        &self.variants[after - 1]
+    }
+
+    /// What a setting has in common with others that can share its lanes.
+    pub(crate) fn structure(&self, setting: usize) -> &Structure {
+        &self.variant(setting).structure
+    }
+
+    /// The numbers of a setting.
+    pub(crate) fn values(&self, setting: usize) -> Values<'_> {
+        self.variant(setting).values(setting)
+    }
+
+    /// The number of a setting's method.
+    pub fn method_of(&self, setting: usize) -> usize {
+        self.variant(setting).method
+    }
+
+    /// All of a setting's values by name, as in the table of settings.
+    pub fn cells(&self, setting: usize) -> Vec<(&'static str, Cell)> {
+        let variant = self.variant(setting);
+        let mut cells = vec![("method", Cell::Text(self.methods[variant.method].name.clone()))];
+        cells.extend(self.scenarios[variant.structure.scenario].columns.iter().cloned());
+        cells.extend(variant.columns.iter().cloned());
+        cells.extend(variant.values(setting).iter().map(|(name, x)| (name, Cell::Number(x))));
+        cells
+    }
+}
+
+impl Cell {
+    pub(crate) fn json(&self) -> Value {
+        match self {
+            Self::Text(text) => json!(text),
+            Self::Number(x) => json!(x),
+        }
+    }
+}
+
+/// A file that cannot be read, or that is wrong.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum ReadError {
+    /// It cannot be read.
+    #[error("{path} cannot be read: {source}")]
+    Io {
+        /// Which file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no text.
+    #[error("{0} is not a text file (it is not UTF-8)")]
+    NotText(String),
+    /// It is wrong.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    File(#[from] FileError),
+}
+
+/// The text of a file.
+pub(crate) fn read_text(path: &Path) -> Result<String, ReadError> {
+    let shown = || path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: shown(), source })?;
+    String::from_utf8(bytes).map_err(|_| ReadError::NotText(shown()))
+}
+
+/// A number that tells texts apart (FNV-1a).
+fn fingerprint(text: &str) -> String {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+fn whole(
+    sweep: Option<&Sweep<Whole>>,
+    key: &str,
+    range: std::ops::RangeInclusive<u64>,
+) -> Result<Option<u64>, Wrong> {
+    let Some(sweep) = sweep else { return Ok(None) };
+    let Located { value: Whole(x), span } = sweep.single(key)?;
+    if range.contains(x) {
+        return Ok(Some(*x));
+    }
+    let (least, most) = range.into_inner();
+    Err(Wrong::at(span, format!("`{key}` is {x}; it must lie between {least} and {most}")))
+}
+
+fn length(file: &ExperimentFile) -> Result<Length, Wrong> {
+    // Beyond this a number of steps could not be told from its neighbours.
+    let range = 1..=1 << 53;
+    match (&file.episodes, &file.steps) {
+        (Some(n), None) => Ok(Length::Episodes(whole(Some(n), "episodes", range)?.unwrap_or(1))),
+        (None, Some(n)) => Ok(Length::Steps(whole(Some(n), "steps", range)?.unwrap_or(1))),
+        (Some(_), Some(n)) => {
+            Err(Wrong::at(&n.span, "a run lasts some `episodes` or some `steps`, not both"))
+        }
+        (None, None) => Err(Wrong::anywhere("how long does a run last?").help("give `episodes` or `steps`")),
+    }
+}
+
+/// What was recorded is what the columns are called.
+fn record(file: &ExperimentFile, scenarios: &[Scenario]) -> Result<Vec<String>, Wrong> {
+    let Some(record) = &file.record else { return Ok(vec!["objective".to_owned()]) };
+    let mut names: Vec<String> = Vec::new();
+    for name in record.get_ref() {
+        let mut in_first = Vec::new();
+        for scenario in scenarios {
+            let these = Quantity::named(name.get_ref(), &scenario.world)
+                .map_err(|Unfit { message, help }| Wrong::at(&name.span(), message).maybe_help(help))?;
+            let these: Vec<String> = these.into_iter().map(|(name, _)| name).collect();
+            if !in_first.is_empty() && in_first != these {
+                let message =
+                    format!("`{}` is not the same in all problems of this experiment", name.get_ref());
+                return Err(Wrong::at(&name.span(), message).help("name an action that all of them have"));
+            }
+            in_first = these;
+        }
+        for column in in_first {
+            if names.contains(&column) {
+                return Err(Wrong::at(&name.span(), format!("`{column}` is recorded twice")));
+            }
+            names.push(column);
+        }
+    }
+    if names.is_empty() {
+        return Err(
+            Wrong::at(&record.span(), "nothing is recorded").help("leave `record` out for the objective")
+        );
+    }
+    Ok(names)
+}
+
+fn check_separate(file: &crate::file::MethodFile, variants: &[Variant]) -> Result<(), Wrong> {
+    for key in file.separate.iter().flatten() {
+        let names = |v: &Variant| {
+            let texts = v.columns.iter().map(|(name, _)| *name);
+            texts.chain(v.axes.iter().map(|axis| axis.name)).collect::<Vec<_>>()
+        };
+        let known: Vec<&str> = variants.iter().flat_map(names).collect();
+        if !known.contains(&key.get_ref().as_str()) {
+            let message = format!("the method has no setting `{}`", key.get_ref());
+            let mut once = known;
+            once.sort_unstable();
+            once.dedup();
+            return Err(Wrong::at(&key.span(), message).maybe_help(suggest(key.get_ref(), once.into_iter())));
+        }
+    }
+    Ok(())
+}
+
+/// All combinations of problem, behaviour and interest.
+fn scenarios(
+    file: &ExperimentFile,
+    beside: &Path,
+    problem_files: &mut Vec<ProblemFile>,
+) -> Result<Vec<Scenario>, Wrong> {
+    let mut scenarios = Vec::new();
+    for problem in file.problem.several("problem")? {
+        scenarios.extend(problems(problem, beside, problem_files)?);
+    }
+    if let Some(behaviours) = &file.behaviour {
+        let with = |s: &Scenario, b: &crate::file::Behaviour| s.world.with_behaviour(b);
+        scenarios = each(&scenarios, behaviours, "behaviour", with, |b| behaviour_text(b))?;
+    }
+    if let Some(interests) = &file.interest {
+        let with = |s: &Scenario, i: &Interest| s.world.with_interest(i);
+        scenarios = each(&scenarios, interests, "interest", with, interest_text)?;
+    }
+    Ok(scenarios)
+}
+
+fn each<T>(
+    scenarios: &[Scenario],
+    sweep: &Sweep<T>,
+    key: &'static str,
+    with: impl Fn(&Scenario, &T) -> Result<World, Unfit>,
+    text: impl Fn(&T) -> String,
+) -> Result<Vec<Scenario>, Wrong> {
+    let mut all = Vec::new();
+    for scenario in scenarios {
+        for Located { value, span } in sweep.several(key)? {
+            let world = with(scenario, value)
+                .map_err(|Unfit { message, help }| Wrong::at(span, message).maybe_help(help))?;
+            let mut columns = scenario.columns.clone();
+            columns.push((key, Cell::Text(text(value))));
+            all.push(Scenario { world, columns });
+        }
+    }
+    Ok(all)
+}
+
+fn behaviour_text(crate::file::Behaviour(table): &crate::file::Behaviour) -> String {
+    use crate::file::Share;
+    let share = |share: &Share| match share {
+        Share::Number(x) => x.0.to_string(),
+        Share::InState(table) => table_text(table),
+    };
+    let entries: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {}", share(value))).collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
+fn table_text(table: &std::collections::BTreeMap<String, crate::sweep::Number>) -> String {
+    let entries: Vec<String> = table.iter().map(|(key, x)| format!("{key} = {}", x.0)).collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
+fn interest_text(interest: &Interest) -> String {
+    match interest {
+        Interest::Everywhere(x) => x.0.to_string(),
+        Interest::ByState(table) => table_text(table),
+    }
+}
+
+fn problems(
+    problem: &Located<ProblemValue>,
+    beside: &Path,
+    problem_files: &mut Vec<ProblemFile>,
+) -> Result<Vec<Scenario>, Wrong> {
+    let (name, span, steps) = match &problem.value {
+        ProblemValue::Name(name) => (name, problem.span.clone(), None),
+        ProblemValue::Table(table) => (table.name.get_ref(), table.name.span(), table.steps.as_ref()),
+    };
+    let scenario = |world: World| Scenario { world, columns: vec![("problem", Cell::Text(name.clone()))] };
+    if let Some(steps) = steps
+        && name != "long-counterexample"
+    {
+        let message = format!("the problem `{name}` has no `steps`");
+        return Err(
+            Wrong::at(&steps.span, message).help("only `long-counterexample` has chains of some length")
+        );
+    }
+    match name.as_str() {
+        "counterexample" => Ok(vec![scenario(World::Finite(Arc::new(Task::counterexample())))]),
+        "continuous-counterexample" => {
+            Ok(vec![scenario(World::Continuous(Arc::new(ContinuousCounterexample::default())))])
+        }
+        "long-counterexample" => {
+            let lengths = match steps {
+                Some(sweep) => sweep.several("steps")?,
+                None => &[Located { value: Whole(5), span: span.clone() }],
+            };
+            let mut all = Vec::new();
+            for Located { value: Whole(steps), span } in lengths {
+                if !(1..=MOST_CHAIN).contains(steps) {
+                    let message = format!("`steps` is {steps}; it must lie between 1 and {MOST_CHAIN}");
+                    return Err(Wrong::at(span, message));
+                }
+                let mut one = scenario(World::Finite(Arc::new(Task::long_counterexample(*steps as usize))));
+                one.columns.push(("problem_steps", Cell::Number(*steps as f64)));
+                all.push(one);
+            }
+            Ok(all)
+        }
+        path if path.ends_with(".toml") => {
+            let full = beside.join(path);
+            let text = read_text(&full).map_err(|error| Wrong::at(&span, error.to_string()))?;
+            let task = problem_file::parse(&text).map_err(|wrong| {
+                let place = wrong
+                    .span
+                    .map(|s| format!(", line {}", text[..s.start.min(text.len())].lines().count().max(1)));
+                let message = format!("{}{}: {}", full.display(), place.unwrap_or_default(), wrong.message);
+                Wrong::at(&span, message).maybe_help(wrong.help)
+            })?;
+            let number = problem_files.len();
+            let beside_results =
+                if number == 0 { "problem.toml".to_owned() } else { format!("problem-{number}.toml") };
+            problem_files.push(ProblemFile { text, span, name: beside_results });
+            Ok(vec![scenario(World::Finite(Arc::new(task)))])
+        }
+        _ => {
+            let help = suggest(name, BUILT_IN.into_iter());
+            let help = help.map(|help| format!("{help} (a problem file's path ends in .toml)"));
+            Err(Wrong::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
+        }
+    }
+}

@@ -1,0 +1,462 @@
+//! Experiment files as they are written.
+//!
+//! These types read the file and give its JSON Schema, in which the comments here become the descriptions. What the values
+//! mean together is checked in `experiment`.
+
+use crate::sweep::{Number, Sweep, Sweepable, Whole};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, IntoDeserializer, MapAccess, Visitor};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+use toml::Spanned;
+
+/// An experiment: methods that learn in a problem, each with settings of which any list is swept.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "An emphatic experiment")]
+pub(crate) struct ExperimentFile {
+    /// In what is learned: `counterexample`, `long-counterexample`, `continuous-counterexample`, or the path of a problem
+    /// file, relative to this one.
+    pub(crate) problem: Sweep<ProblemValue>,
+    /// The policy that generates the experience, if not the problem's own: `{ A0 = 0.5, A1 = 0.5 }` in every state, or
+    /// `{ S0 = { A0 = 0.5, A1 = 0.5 } }` in some; for a real action `{ mean = 1.0, standard_deviation = 1.0 }`.
+    pub(crate) behaviour: Option<Sweep<Behaviour>>,
+    /// The interest in the states that the objective is made of, if not the problem's own: a number for all states, or
+    /// `{ S0 = 1.0, S1 = 0.0 }`, where the states left out keep the problem's.
+    pub(crate) interest: Option<Sweep<Interest>>,
+    /// What all randomness comes from: run number r of seed s is the same experience everywhere. Left out, it is 0.
+    pub(crate) seed: Option<Sweep<Whole>>,
+    /// How many runs: streams of experience, each of which teaches every setting.
+    pub(crate) runs: Sweep<Whole>,
+    /// How many episodes a run lasts. Either this or `steps`.
+    pub(crate) episodes: Option<Sweep<Whole>>,
+    /// How many steps a run lasts. Either this or `episodes`.
+    pub(crate) steps: Option<Sweep<Whole>>,
+    /// How often the quantities are recorded in a run, at equal distances, the last time at its end; and once
+    /// more before it begins. Left out, it is 50, or the length of a run if that is less.
+    pub(crate) evaluations: Option<Sweep<Whole>>,
+    /// What is recorded at each evaluation: `objective`; `target.S1.A0`, the probability of an action in a state;
+    /// `target.S1`, of all its actions, or its mean action; `emphasis`, `exact_emphasis` and `rho`, their means over
+    /// the steps since the evaluation before; `weights`, of the policy. Left out, it is the objective.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(crate) record: Option<Spanned<Vec<Spanned<String>>>>,
+    /// What makes a setting the best of its method: the objective at the end of a run (`final`, the default) or its average
+    /// over the run (`area`).
+    pub(crate) select: Option<Sweep<Select>>,
+    /// On how many new streams each method's best setting is run again, so that its result is not the luck of the best
+    /// of a grid. Left out, it is 0.
+    pub(crate) fresh_runs: Option<Sweep<Whole>>,
+    /// The methods.
+    #[schemars(with = "Vec<MethodFile>")]
+    pub(crate) method: Spanned<Vec<Spanned<MethodFile>>>,
+}
+
+/// The JSON Schema of experiment files, for editors.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(ExperimentFile).into()
+}
+
+/// A method: an algorithm with its parts and their settings.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MethodFile {
+    /// What it is called in tables and figures. Left out, it is the algorithm's name.
+    pub(crate) name: Option<Sweep<String>>,
+    /// A name for a policy and an emphasis. Either this or `emphasis`.
+    pub(crate) algorithm: Option<Sweep<Algorithm>>,
+    /// The policy: its kind, and where it starts.
+    pub(crate) policy: Option<Sweep<PolicyFile>>,
+    /// The critic: `"exact"`, or a table with its settings.
+    pub(crate) critic: Option<Sweep<Critic>>,
+    /// How much a state counts. Either this or `algorithm`.
+    pub(crate) emphasis: Option<Sweep<EmphasisKind>>,
+    /// The interest that the method uses, if not the experiment's. The recorded objective has the experiment's.
+    pub(crate) interest: Option<Sweep<Interest>>,
+    /// The actor's step-size, divided by the number of active features.
+    pub(crate) alpha: Option<Sweep<Number>>,
+    /// λ_a of the follow-on trace: 1 is full emphasis, 0 is none.
+    pub(crate) lambda_a: Option<Sweep<Number>>,
+    /// From which actions the actor learns at each step: the one `taken` (with δ; the default), or `all` (with their
+    /// advantages).
+    pub(crate) actions: Option<Sweep<Actions>>,
+    /// With `actions = "all"`: how many of them are drawn at each step. Left out, it is all of them.
+    pub(crate) subset: Option<Sweep<Whole>>,
+    /// Settings of which every value is a method of its own: the best setting is chosen for each value.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(crate) separate: Option<Vec<Spanned<String>>>,
+    /// Instead of one grid: combinations of values, each in addition to those above (and each a grid if it has lists).
+    #[schemars(with = "Option<Vec<MethodFile>>")]
+    pub(crate) combinations: Option<Spanned<Vec<Spanned<MethodFile>>>>,
+}
+
+/// Where a method's policy comes from.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PolicyFile {
+    /// Its kind. Left out, it is what the algorithm needs: softmax for named actions, gaussian or deterministic for a real
+    /// one.
+    pub(crate) kind: Option<Sweep<PolicyKind>>,
+    /// The weights that it starts from: a list with all of them, or one number for all. A list of lists is swept. Left
+    /// out, they are 0.
+    pub(crate) weights: Option<Vectors>,
+    /// Instead of weights: the probabilities that it starts from in every state, `{ A0 = 0.9, A1 = 0.1 }`.
+    pub(crate) probabilities: Option<Sweep<BTreeMap<String, Number>>>,
+}
+
+/// The critic with its settings.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CriticFile {
+    /// Its kind: `exact`; `gtd`, GTD(λ); `gq`, GQ(λ) with a baseline; `advantage`, learned from δ.
+    pub(crate) kind: Option<Sweep<CriticKind>>,
+    /// What it sees of a state: the problem's features for critics (`critic`, the default), those for actors (`actor`),
+    /// or the state itself (`states`).
+    pub(crate) features: Option<Sweep<FeaturesKind>>,
+    /// Step-size of v in GTD(λ).
+    pub(crate) alpha_v: Option<Sweep<Number>>,
+    /// Step-size of the second weights w in GTD(λ).
+    pub(crate) alpha_w: Option<Sweep<Number>>,
+    /// λ of GTD(λ): 1 means full returns. Left out, it is 0. (It has nothing to do with λ_a.)
+    pub(crate) lambda: Option<Sweep<Number>>,
+    /// For `gq` and `advantage`: the critic of values that gives the baseline or δ: `gtd` (the default) or `exact`.
+    pub(crate) values: Option<Sweep<ValuesKind>>,
+    /// Step-size of the action-values in GQ(λ).
+    pub(crate) alpha_q: Option<Sweep<Number>>,
+    /// Step-size of the second weights in GQ(λ).
+    pub(crate) alpha_h: Option<Sweep<Number>>,
+    /// λ of GQ(λ). Left out, it is 0.
+    pub(crate) lambda_q: Option<Sweep<Number>>,
+    /// Step-size of the learned advantage.
+    pub(crate) alpha_u: Option<Sweep<Number>>,
+}
+
+/// A problem with its parameters.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProblemFileValue {
+    /// The problem's name or path.
+    #[schemars(with = "String")]
+    pub(crate) name: Spanned<String>,
+    /// For `long-counterexample`: the length of its chains. Left out, it is 5.
+    pub(crate) steps: Option<Sweep<Whole>>,
+}
+
+/// Words of the file, as they are written there.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident, $expected:literal: $($(#[$variant_doc:meta])* $variant:ident = $word:literal),*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+        pub(crate) enum $name {
+            $($(#[$variant_doc])* #[serde(rename = $word)] $variant),*
+        }
+
+        impl $name {
+            /// As it is written in files and columns.
+            pub(crate) fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),*
+                }
+            }
+        }
+
+        impl Sweepable for $name {
+            const EXPECTED: &'static str = $expected;
+        }
+    };
+}
+
+words! {
+    /// A name for a policy and an emphasis.
+    Algorithm, "the name of an algorithm":
+    /// Stochastic policy, no emphasis: the semi-gradient.
+    OffPac = "offpac",
+    /// Stochastic policy, follow-on trace with λ_a.
+    Ace = "ace",
+    /// Stochastic policy, exact emphasis.
+    TrueAce = "true-ace",
+    /// Deterministic policy, no emphasis.
+    Dpg = "dpg",
+    /// Deterministic policy, exact emphasis.
+    TrueDpge = "true-dpge"
+}
+
+words! {
+    /// How much a state counts.
+    EmphasisKind, "the name of an emphasis":
+    /// By its interest.
+    None = "none",
+    /// By the follow-on trace with λ_a.
+    FollowOn = "follow-on",
+    /// By m/d_μ, computed from the problem.
+    Exact = "exact"
+}
+
+words! {
+    /// Kinds of policies.
+    PolicyKind, "the name of a policy":
+    /// Probabilities of named actions.
+    Softmax = "softmax",
+    /// A real action from a Gaussian.
+    Gaussian = "gaussian",
+    /// A real action, always the same in a state.
+    Deterministic = "deterministic"
+}
+
+words! {
+    /// Kinds of critics.
+    CriticKind, "the name of a critic":
+    /// Computed from the problem.
+    Exact = "exact",
+    /// GTD(λ).
+    Gtd = "gtd",
+    /// GQ(λ) with a baseline.
+    Gq = "gq",
+    /// The advantage, learned from δ.
+    Advantage = "advantage"
+}
+
+words! {
+    /// Critics of values.
+    ValuesKind, "the name of a critic of values":
+    /// Computed from the problem.
+    Exact = "exact",
+    /// GTD(λ).
+    Gtd = "gtd"
+}
+
+words! {
+    /// What a critic sees of a state.
+    FeaturesKind, "the name of features":
+    /// The problem's features for critics.
+    Critic = "critic",
+    /// The problem's features for actors.
+    Actor = "actor",
+    /// The state itself.
+    States = "states"
+}
+
+words! {
+    /// From which actions the actor learns.
+    Actions, "`taken` or `all`":
+    /// From the one taken.
+    Taken = "taken",
+    /// From all, or some drawn at random.
+    All = "all"
+}
+
+words! {
+    /// What makes a setting the best.
+    Select, "`final` or `area`":
+    /// The objective at the end.
+    Final = "final",
+    /// The average objective.
+    Area = "area"
+}
+
+/// The interest: a number for all states, or a table.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Interest {
+    Everywhere(Number),
+    ByState(BTreeMap<String, Number>),
+}
+
+/// The behaviour: a table of probabilities, or of such tables by state.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct Behaviour(pub(crate) BTreeMap<String, Share>);
+
+/// The probability of an action, or the probabilities in a state.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Share {
+    Number(Number),
+    InState(BTreeMap<String, Number>),
+}
+
+/// A problem: its name, or a table with its parameters.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum ProblemValue {
+    Name(String),
+    Table(Box<ProblemFileValue>),
+}
+
+/// A critic: its kind, or a table with its settings.
+#[derive(Clone, Debug, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Critic {
+    Kind(CriticKind),
+    Table(Box<CriticFile>),
+}
+
+impl Sweepable for Interest {
+    const EXPECTED: &'static str = "a number, or a table of numbers by state";
+}
+impl Sweepable for Behaviour {
+    const EXPECTED: &'static str = "a table of probabilities by action, or of such tables by state";
+}
+impl Sweepable for Share {
+    const EXPECTED: &'static str = "a probability, or a table of probabilities by action";
+}
+impl Sweepable for ProblemValue {
+    const EXPECTED: &'static str = "a problem's name or path, or a table with its name and parameters";
+}
+impl Sweepable for Critic {
+    const EXPECTED: &'static str = "a critic's name, or a table with its kind and settings";
+}
+impl Sweepable for PolicyFile {
+    const EXPECTED: &'static str = "a table";
+}
+impl Sweepable for BTreeMap<String, Number> {
+    const EXPECTED: &'static str = "a table of probabilities by action";
+}
+
+/// What is written as a scalar or as a table.
+trait ScalarOrTable<'de>: Sized + Sweepable {
+    type Scalar: Deserialize<'de>;
+    type Table: Deserialize<'de>;
+    fn scalar(scalar: Self::Scalar) -> Self;
+    fn table(table: Self::Table) -> Self;
+}
+
+struct ScalarOrTableVisitor<T>(PhantomData<T>);
+
+/// A scalar of any kind goes to the type that expects one, which refuses what does not fit.
+macro_rules! scalar {
+    ($($visit:ident: $type:ty),*) => {
+        $(fn $visit<E: serde::de::Error>(self, value: $type) -> Result<T, E> {
+            T::Scalar::deserialize(value.into_deserializer()).map(T::scalar)
+        })*
+    };
+}
+
+impl<'de, T: ScalarOrTable<'de>> Visitor<'de> for ScalarOrTableVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+
+    scalar!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::Table::deserialize(MapAccessDeserializer::new(map)).map(T::table)
+    }
+}
+
+/// Reads a type that is written as a scalar or as a table.
+macro_rules! scalar_or_table {
+    ($name:ident: $scalar:ty => $from_scalar:expr, $table:ty => $from_table:expr) => {
+        impl<'de> ScalarOrTable<'de> for $name {
+            type Scalar = $scalar;
+            type Table = $table;
+
+            fn scalar(scalar: $scalar) -> Self {
+                $from_scalar(scalar)
+            }
+
+            fn table(table: $table) -> Self {
+                $from_table(table)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(ScalarOrTableVisitor(PhantomData))
+            }
+        }
+    };
+}
+
+scalar_or_table!(Interest: Number => Interest::Everywhere, BTreeMap<String, Number> => Interest::ByState);
+scalar_or_table!(Share: Number => Share::Number, BTreeMap<String, Number> => Share::InState);
+scalar_or_table!(ProblemValue: String => ProblemValue::Name, ProblemFileValue => |t| ProblemValue::Table(Box::new(t)));
+scalar_or_table!(Critic: CriticKind => Critic::Kind, CriticFile => |t| Critic::Table(Box::new(t)));
+
+/// Vectors of numbers: one (a list of numbers, or a number that stands for all), or several that are swept.
+#[derive(Clone, Debug)]
+pub(crate) struct Vectors {
+    pub(crate) values: Vec<Vector>,
+    pub(crate) span: Range<usize>,
+}
+
+/// One vector.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Vector {
+    All(f64),
+    Each(Vec<f64>),
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code, reason = "it is there for the schema")]
+enum VectorsSchema {
+    All(f64),
+    One(Vec<f64>),
+    Several(Vec<Vec<f64>>),
+}
+
+impl JsonSchema for Vectors {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Vectors".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        VectorsSchema::json_schema(generator)
+    }
+}
+
+impl<'de> Deserialize<'de> for Vectors {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Sweep::<NumberOrList>::deserialize(deserializer)?;
+        let numbers: Option<Vec<f64>> = raw.values.iter().map(|v| v.value.number()).collect();
+        let values = match numbers {
+            Some(numbers) if raw.is_list => vec![Vector::Each(numbers)],
+            Some(numbers) => numbers.into_iter().map(Vector::All).collect(),
+            None => raw.values.into_iter().map(|v| v.value.vector()).collect(),
+        };
+        Ok(Self { values, span: raw.span })
+    }
+}
+
+#[derive(Clone, Debug)]
+enum NumberOrList {
+    Number(f64),
+    List(Vec<f64>),
+}
+
+impl NumberOrList {
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(x) => Some(*x),
+            Self::List(_) => None,
+        }
+    }
+
+    fn vector(self) -> Vector {
+        match self {
+            Self::Number(x) => Vector::All(x),
+            Self::List(list) => Vector::Each(list),
+        }
+    }
+}
+
+impl Sweepable for NumberOrList {
+    const EXPECTED: &'static str = "a number, a list of numbers";
+}
+
+impl<'de> Deserialize<'de> for NumberOrList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Sweep::<Number>::deserialize(deserializer)?;
+        let mut numbers = raw.values.iter().map(|v| v.value.0);
+        match numbers.next() {
+            Some(x) if !raw.is_list => Ok(Self::Number(x)),
+            first => Ok(Self::List(first.into_iter().chain(numbers).collect())),
+        }
+    }
+}

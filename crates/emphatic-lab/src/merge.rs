@@ -1,0 +1,95 @@
+//! Puts the results of shards together.
+
+use crate::engine::{self, RunError};
+use crate::experiment::{Experiment, ReadError};
+use crate::store::{Kind, Store, StoreError, View};
+use crate::table::{self, TableError};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// How many units are taken over at a time.
+const AT_ONCE: usize = 256;
+
+/// What was put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// How many units the directory has now.
+    pub done: usize,
+    /// How many the experiment has.
+    pub units: usize,
+    /// Whether fresh runs are still to be made.
+    pub fresh: bool,
+}
+
+/// Results that cannot be put together.
+#[derive(Debug, Error, miette::Diagnostic)]
+pub enum MergeError {
+    /// A directory refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A table refused.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// The new directory refused.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The experiment file beside the results cannot be read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Read(#[from] ReadError),
+    /// Results of different experiments.
+    #[error("{} and {} hold different experiments; only shards of the same one can be merged", .0.display(), .1.display())]
+    Different(PathBuf, PathBuf),
+    /// A part of a shard is damaged.
+    #[error("{0}; run that shard again, then merge")]
+    Damaged(String),
+}
+
+/// Puts the results in some directories together in `out`. The directories stay as they are.
+pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
+    let mut sources: Vec<(View, Experiment)> = Vec::new();
+    for dir in dirs {
+        let view = Store::read_only(dir)?;
+        if let Some(warning) = view.warnings().first() {
+            return Err(MergeError::Damaged(warning.clone()));
+        }
+        let experiment = Experiment::open(&dir.join("experiment.toml"))?;
+        if let Some((first, same)) = sources.first()
+            && same.identity() != experiment.identity()
+        {
+            return Err(MergeError::Different(first.dir().to_owned(), dir.clone()));
+        }
+        sources.push((view, experiment));
+    }
+    // Shards may have been asked for different numbers of runs.
+    let Some(experiment) = sources.iter().map(|(_, e)| e).max_by_key(|e| e.runs) else {
+        return Ok(Merged { done: 0, units: 0, fresh: false });
+    };
+    let mut store = engine::open(experiment, out)?;
+    for (view, _) in &sources {
+        let mut waiting = Vec::new();
+        for (unit, table, group) in view.tables(Kind::Results) {
+            if store.has(Kind::Results, unit) {
+                continue;
+            }
+            let diverged = table.units()[group].1;
+            let schema = table.schema().clone();
+            let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            waiting.push(table::encode(unit, diverged, &table.read(group, &columns)?)?);
+            if waiting.len() == AT_ONCE {
+                store.add(Kind::Results, std::mem::take(&mut waiting))?;
+            }
+        }
+        if !waiting.is_empty() {
+            store.add(Kind::Results, waiting)?;
+        }
+    }
+    store.finish(Kind::Results, &|_| true)?;
+    let (done, units) = (store.count(Kind::Results), experiment.units());
+    let fresh = experiment.fresh_runs > 0;
+    let mut fields = engine::counts(experiment, &store, done == units && !fresh);
+    let seconds: f64 = sources.iter().filter_map(|(view, _)| view.manifest()["wall_seconds"].as_f64()).sum();
+    fields.insert("wall_seconds".to_owned(), seconds.into());
+    store.set_manifest(fields)?;
+    Ok(Merged { done, units, fresh })
+}

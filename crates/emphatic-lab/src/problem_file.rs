@@ -1,0 +1,148 @@
+//! Decision problems as files.
+//!
+//! ```toml
+//! states = ["S0", "S1", "S2"]
+//! actions = ["A0", "A1"]
+//! start = "S0"                           # or { S0 = 0.5, S1 = 0.5 }
+//! gamma = 1.0                            # of transitions that do not say
+//! behaviour = { A0 = 0.25, A1 = 0.75 }   # or by state: { S0 = { A0 = 1.0 }, ... }
+//! transitions = [
+//!   { from = "S0", action = "A0", to = "S1" },
+//!   { from = "S0", action = "A1", to = "S2", probability = 1.0, reward = 0.0, gamma = 1.0 },
+//!   { from = "S1", action = "A0", reward = 2.0, end = true },
+//!   # ...
+//! ]
+//! features.actor = { S0 = [1, 0], S1 = [0, 1], S2 = [0, 1] }   # left out: the state itself
+//! ```
+
+use crate::file::{Behaviour, Interest};
+use crate::file_error::Wrong;
+use crate::sweep::Number;
+use crate::world::{Unfit, World};
+use emphatic::{Problem, ProblemError, Table, Task};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    states: Spanned<Vec<String>>,
+    actions: Spanned<Vec<String>>,
+    start: Spanned<Start>,
+    gamma: Option<Number>,
+    behaviour: Spanned<Behaviour>,
+    interest: Option<Spanned<Interest>>,
+    transitions: Spanned<Vec<Spanned<TransitionFile>>>,
+    #[serde(default)]
+    features: FeaturesFile,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a state, or a table of probabilities by state")]
+enum Start {
+    State(String),
+    Shares(BTreeMap<String, f64>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TransitionFile {
+    from: String,
+    action: String,
+    to: Option<String>,
+    #[serde(default)]
+    end: bool,
+    probability: Option<Number>,
+    reward: Option<Number>,
+    gamma: Option<Number>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FeaturesFile {
+    actor: Option<Spanned<BTreeMap<String, Vec<Number>>>>,
+    critic: Option<Spanned<BTreeMap<String, Vec<Number>>>>,
+}
+
+/// Understands the text of a problem file.
+pub(crate) fn parse(text: &str) -> Result<Task, Wrong> {
+    let file: File = toml::from_str(text)?;
+    let problem = problem(&file)?;
+    let everywhere = vec![uniform(file.actions.get_ref().len()); file.states.get_ref().len()];
+    // The behaviour needs the names, which a world knows.
+    let world = World::Finite(Arc::new(Task::new(problem, &everywhere).map_err(in_whole)?));
+    let mut world = world.with_behaviour(file.behaviour.get_ref()).map_err(at(&file.behaviour))?;
+    if let Some(interest) = &file.interest {
+        world = world.with_interest(interest.get_ref()).map_err(at(interest))?;
+    }
+    let World::Finite(task) = &world else { return Err(Wrong::anywhere("a file has named actions")) };
+    let mut task = Task::clone(task);
+    if let Some(actor) = &file.features.actor {
+        task = task.with_actor(table(actor, &world)?).map_err(in_whole)?;
+    }
+    if let Some(critic) = &file.features.critic {
+        task = task.with_critic(table(critic, &world)?).map_err(in_whole)?;
+    }
+    Ok(task)
+}
+
+fn in_whole(error: ProblemError) -> Wrong {
+    Wrong::anywhere(error.to_string())
+}
+
+fn at<T>(place: &Spanned<T>) -> impl Fn(Unfit) -> Wrong {
+    let span = place.span();
+    move |Unfit { message, help }| Wrong::at(&span, message).maybe_help(help)
+}
+
+fn uniform(actions: usize) -> Vec<f64> {
+    vec![1.0 / actions.max(1) as f64; actions]
+}
+
+fn problem(file: &File) -> Result<Problem, Wrong> {
+    let mut builder = Problem::builder()
+        .states(file.states.get_ref().iter().map(String::as_str))
+        .actions(file.actions.get_ref().iter().map(String::as_str));
+    builder = match file.start.get_ref() {
+        Start::State(state) => builder.start(state.as_str(), 1.0),
+        Start::Shares(shares) => {
+            shares.iter().fold(builder, |builder, (state, share)| builder.start(state.as_str(), *share))
+        }
+    };
+    let gamma = file.gamma.map_or(1.0, |gamma| gamma.0);
+    for transition in file.transitions.get_ref() {
+        let TransitionFile { from, action, to, end, probability, reward, gamma: own } = transition.get_ref();
+        let (from, action) = (from.as_str(), action.as_str());
+        let probability = probability.map_or(1.0, |p| p.0);
+        let reward = reward.map_or(0.0, |r| r.0);
+        builder = match (to, end, own) {
+            (Some(to), false, own) => {
+                builder.transition(from, action, to.as_str(), probability, reward, own.map_or(gamma, |g| g.0))
+            }
+            (None, true, None) => builder.end(from, action, probability, reward),
+            _ => {
+                return Err(Wrong::at(
+                    &transition.span(),
+                    "a transition leads `to` a state or is the `end` of an episode",
+                )
+                .help("give either `to = \"…\"` (with a `gamma`, if need be) or `end = true`"));
+            }
+        };
+    }
+    builder.build().map_err(|error| Wrong::at(&file.transitions.span(), error.to_string()))
+}
+
+fn table(rows: &Spanned<BTreeMap<String, Vec<Number>>>, world: &World) -> Result<Table, Wrong> {
+    let states = world.states();
+    for state in rows.get_ref().keys() {
+        world.state(state).map_err(at(rows))?;
+    }
+    let row = |state: &String| match rows.get_ref().get(state) {
+        Some(row) => Ok(row.iter().map(|x| x.0).collect()),
+        None => Err(Wrong::at(&rows.span(), format!("the state `{state}` has no features"))),
+    };
+    let rows_by_state = states.iter().map(row).collect::<Result<Vec<Vec<f64>>, _>>()?;
+    Table::dense(&rows_by_state).map_err(|error| Wrong::at(&rows.span(), error.to_string()))
+}

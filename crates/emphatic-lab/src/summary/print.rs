@@ -1,0 +1,146 @@
+//! Summaries as text.
+
+use super::{MethodSummary, SettingSummary, Statistics, Summary};
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+impl Summary {
+    /// A table for people.
+    pub fn text(&self) -> String {
+        let mut rows = vec![Vec::from(
+            ["method", "best setting", "runs", "diverged", "mean", "±", "iqm", "95 % of iqm", "is the best"]
+                .map(str::to_owned),
+        )];
+        let fresh = self.methods.iter().any(|m| m.fresh.is_some());
+        if fresh {
+            rows[0].extend(["fresh runs", "diverged", "mean", "±"].map(str::to_owned));
+        }
+        rows.extend(self.methods.iter().map(|m| self.row(m, fresh)));
+        let mut text = String::new();
+        let judged = if self.select == "area" { "averaged over a run" } else { "at the end of a run" };
+        if !self.complete {
+            let _ = writeln!(text, "Under way: {} of {} units are there.\n", self.units_done, self.units);
+        }
+        let _ = writeln!(text, "The objective {judged}, for the best setting of each method:\n");
+        text.push_str(&columns(&rows));
+        let _ = writeln!(
+            text,
+            "\n±: one standard error. iqm: interquartile mean. is the best: how probable it is, by the bootstrap over\n\
+             runs, that this setting is the best of its method."
+        );
+        if self.diverged_runs > 0 {
+            let _ = writeln!(text, "{} runs of settings diverged, over the whole grid.", self.diverged_runs);
+        }
+        text
+    }
+
+    fn row(&self, method: &MethodSummary, fresh: bool) -> Vec<String> {
+        let best = method.settings.iter().find(|s| s.setting == method.best);
+        let none = Statistics::default();
+        let statistics = best.map_or(&none, |best| self.judged(best));
+        let mut row = vec![
+            label(&method.method, &method.values),
+            pairs(&method.best_values),
+            method.runs.to_string(),
+            statistics.diverged.to_string(),
+            number(statistics.mean),
+            number(statistics.standard_error),
+            number(statistics.interquartile_mean),
+            statistics.interval.map_or_else(String::new, |i| format!("{:.4} … {:.4}", i.low, i.high)),
+            format!("{:.0} %", 100.0 * method.probability_best),
+        ];
+        if fresh {
+            row.extend(method.fresh.as_ref().map_or_else(
+                || vec![String::new(); 4],
+                |f| {
+                    let judged = if self.select == "area" { &f.area } else { &f.final_objective };
+                    vec![
+                        f.runs.to_string(),
+                        judged.diverged.to_string(),
+                        number(judged.mean),
+                        number(judged.standard_error),
+                    ]
+                },
+            ));
+        }
+        row
+    }
+
+    fn judged<'a>(&self, setting: &'a SettingSummary) -> &'a Statistics {
+        if self.select == "area" { &setting.area } else { &setting.final_objective }
+    }
+
+    /// A line for each setting.
+    pub fn csv(&self) -> String {
+        let all = || self.methods.iter().flat_map(|m| m.settings.iter().map(move |s| (m, s)));
+        let mut names: Vec<&String> = Vec::new();
+        for (method, setting) in all() {
+            for name in method.values.keys().chain(setting.values.keys()) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        let mut text = String::from("method,setting");
+        names.iter().for_each(|name| text.extend([",", &quoted(name)]));
+        text.push_str(",runs,diverged,final_mean,final_standard_error,final_interquartile_mean,area_mean,");
+        text.push_str("area_standard_error,area_interquartile_mean,probability_best,best\n");
+        for (method, setting) in all() {
+            let _ = write!(text, "{},{}", quoted(&method.method), setting.setting);
+            for name in &names {
+                let value = setting.values.get(*name).or_else(|| method.values.get(*name));
+                let value =
+                    value.map_or_else(String::new, |v| v.as_str().map_or_else(|| v.to_string(), quoted));
+                text.extend([",", &value]);
+            }
+            let _ = write!(text, ",{},{}", method.runs, setting.final_objective.diverged);
+            for s in [&setting.final_objective, &setting.area] {
+                for x in [s.mean, s.standard_error, s.interquartile_mean] {
+                    text.push(',');
+                    text.push_str(&x.map_or_else(String::new, |x| x.to_string()));
+                }
+            }
+            let _ = writeln!(text, ",{},{}", setting.probability_best, setting.setting == method.best);
+        }
+        text
+    }
+}
+
+fn number(x: Option<f64>) -> String {
+    x.map_or_else(String::new, |x| format!("{x:.4}"))
+}
+
+fn pairs(values: &Map<String, Value>) -> String {
+    let pair = |(name, value): (&String, &Value)| match value.as_str() {
+        Some(text) => format!("{name} = {text}"),
+        None => format!("{name} = {value}"),
+    };
+    values.iter().map(pair).collect::<Vec<_>>().join(", ")
+}
+
+fn label(method: &str, values: &Map<String, Value>) -> String {
+    if values.is_empty() { method.to_owned() } else { format!("{method} ({})", pairs(values)) }
+}
+
+fn quoted(text: &str) -> String {
+    let plain = !text.contains([',', '"', '\n', '\r']);
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}
+
+/// Rows as aligned columns: words to the left, numbers to the right.
+fn columns(rows: &[Vec<String>]) -> String {
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|k| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate().map(|(k, (cell, &width))| match k {
+            0 | 1 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
