@@ -7,11 +7,12 @@ use crate::file::{Actions, CriticKind, EmphasisKind, FeaturesKind, PolicyKind, V
 use crate::rows::Rows;
 use crate::world::World;
 use emphatic::learner::ActionOf;
+use emphatic::theory::Judge;
 use emphatic::{
-    ActionValues, ActorCritic, AllActions, ComposeError, ContinuousCounterexample, DeterministicActorCritic,
-    DeterministicLinear, Either, Emphasis, Exact, ExactCritic, ExactEmphasis, FollowOn, Gaussian, Gtd, Isa,
-    LearnError, LearnedAdvantage, Learner, Model, NoEmphasis, Part, Policy, Real, RestoreError, SettingError,
-    Softmax, Step, StepError, Table, Task,
+    ActionCritic, ActionValues, ActorCritic, AllActions, ComposeError, ContinuousCounterexample,
+    DeterministicActorCritic, DeterministicLinear, Either, Emphasis, ExactCritic, ExactEmphasis, FollowOn,
+    Gaussian, Gtd, Isa, Kernel, LearnError, LearnedAdvantage, Learner, Model, NoEmphasis, Part, Policy, Real,
+    RestoreError, SettingError, Softmax, Step, Table, Task, Update,
 };
 use std::sync::Arc;
 use thiserror::Error;
@@ -85,43 +86,16 @@ impl Lot<'_> {
         }
     }
 
-    /// A critic of values.
-    fn values<R: Real, P: Policy<State = usize>, M: Model<P>>(
-        &self,
-        model: &Arc<M>,
-        policy: &P,
-    ) -> Result<Values<R, M, P>, SetUpError> {
-        Ok(match self.structure().values {
-            ValuesKind::Exact => Either::First(ExactCritic::new(model.clone(), policy)?),
-            ValuesKind::Gtd => {
-                let [alpha_v, alpha_w, lambda] =
-                    ["alpha_v", "alpha_w", "lambda"].map(|name| self.number(name));
-                Either::Second(Gtd::new(self.features(), alpha_v, alpha_w, lambda)?)
-            }
-        })
+    fn gtd<R: Real>(&self) -> Result<Gtd<R, Table>, SetUpError> {
+        let [alpha_v, alpha_w, lambda] = ["alpha_v", "alpha_w", "lambda"].map(|name| self.number(name));
+        Ok(Gtd::new(self.features(), alpha_v, alpha_w, lambda)?)
     }
 
-    /// A critic of actions.
-    fn action_values<R: Real>(
-        &self,
-        task: &Arc<Task>,
-        policy: &Softmax<Table>,
-    ) -> Result<ActionsCritic<R>, SetUpError> {
-        let values = || self.values(task, policy);
-        Ok(match self.structure().critic {
-            CriticKind::Exact | CriticKind::Gtd => Either::First(ExactCritic::new(task.clone(), policy)?),
-            CriticKind::Gq => {
-                let [alpha, alpha_h, lambda] =
-                    ["alpha_q", "alpha_h", "lambda_q"].map(|name| self.number(name));
-                let features = self.features();
-                let critic = ActionValues::new(features, policy.actions, alpha, alpha_h, lambda, values()?)?;
-                Either::Second(Either::First(critic))
-            }
-            CriticKind::Advantage => {
-                let alpha = self.number("alpha_u");
-                let critic = LearnedAdvantage::new(self.features(), policy.actions, alpha, values()?)?;
-                Either::Second(Either::Second(critic))
-            }
+    /// The critic of values behind a critic of actions.
+    fn values<R: Real>(&self, task: &Arc<Task>, policy: &Softmax<Table>) -> Result<Values<R>, SetUpError> {
+        Ok(match self.structure().values {
+            ValuesKind::Exact => Either::First(ExactCritic::new(task.clone(), policy)?),
+            ValuesKind::Gtd => Either::Second(self.gtd()?),
         })
     }
 
@@ -148,13 +122,7 @@ impl Lot<'_> {
     }
 }
 
-type Values<R, M, P> = Either<ExactCritic<R, M, P>, Gtd<R, Table>>;
-type SoftmaxValues<R> = Values<R, Task, Softmax<Table>>;
-type ActionsCritic<R> = Either<
-    ExactCritic<R, Task, Softmax<Table>>,
-    Either<ActionValues<R, Table, SoftmaxValues<R>>, LearnedAdvantage<R, Table, SoftmaxValues<R>>>,
->;
-
+type Values<R> = Either<ExactCritic<R, Task, Softmax<Table>>, Gtd<R, Table>>;
 /// Learners of named actions.
 pub(crate) fn finite<R: Real>(lot: Lot, task: &Arc<Task>) -> Result<Box<dyn Learners<usize>>, SetUpError> {
     let own = &match lot.structure().interest.clone() {
@@ -166,17 +134,50 @@ pub(crate) fn finite<R: Real>(lot: Lot, task: &Arc<Task>) -> Result<Box<dyn Lear
     let emphasis = lot.emphasis(own, &policy)?;
     match lot.structure().actions {
         Actions::Taken => {
-            let critic = lot.values(own, &policy)?;
+            if lot.structure().values == ValuesKind::Gtd {
+                return watch(lot, ActorCritic::new(policy, lot.gtd()?, emphasis, alpha)?, own, task);
+            }
+            let critic = ExactCritic::new(own.clone(), &policy)?;
             watch(lot, ActorCritic::new(policy, critic, emphasis, alpha)?, own, task)
         }
         Actions::All => {
-            let critic = lot.action_values(own, &policy)?;
-            let mut learner = AllActions::new(policy, critic, emphasis, alpha)?;
-            if let Some(subset) = lot.structure().subset {
-                learner = learner.with_subset(subset, lot.experiment.seed)?;
+            // Each critic in a learner of its own: one loop for all of them takes the compiler too long.
+            let (features, actions) = (lot.features(), policy.actions);
+            match lot.structure().critic {
+                CriticKind::Exact | CriticKind::Gtd => {
+                    let critic = ExactCritic::new(own.clone(), &policy)?;
+                    all_actions(lot, AllActions::new(policy, critic, emphasis, alpha)?, own, task)
+                }
+                CriticKind::Gq => {
+                    let [alpha_q, alpha_h, lambda] =
+                        ["alpha_q", "alpha_h", "lambda_q"].map(|name| lot.number(name));
+                    let values = lot.values(own, &policy)?;
+                    let critic = ActionValues::new(features, actions, alpha_q, alpha_h, lambda, values)?;
+                    all_actions(lot, AllActions::new(policy, critic, emphasis, alpha)?, own, task)
+                }
+                CriticKind::Advantage => {
+                    let values = lot.values(own, &policy)?;
+                    let critic = LearnedAdvantage::new(features, actions, lot.number("alpha_u"), values)?;
+                    all_actions(lot, AllActions::new(policy, critic, emphasis, alpha)?, own, task)
+                }
             }
-            watch(lot, learner, own, task)
         }
+    }
+}
+
+fn all_actions<R: Real, C, E>(
+    lot: Lot,
+    learner: AllActions<R, Softmax<Table>, C, E>,
+    own: &Arc<Task>,
+    task: &Arc<Task>,
+) -> Result<Box<dyn Learners<usize>>, SetUpError>
+where
+    C: ActionCritic<R, Softmax<Table>> + 'static,
+    E: Emphasis<R, Softmax<Table>> + 'static,
+{
+    match lot.structure().subset {
+        Some(subset) => watch(lot, learner.with_subset(subset, lot.experiment.seed)?, own, task),
+        None => watch(lot, learner, own, task),
     }
 }
 
@@ -202,8 +203,11 @@ pub(crate) fn continuous<R: Real>(
         return watch(lot, DeterministicActorCritic::new(policy, critic, emphasis, alpha)?, own, problem);
     }
     let policy = problem.gaussian();
-    let critic = lot.values(own, &policy)?;
     let emphasis = lot.emphasis(own, &policy)?;
+    if lot.structure().values == ValuesKind::Gtd {
+        return watch(lot, ActorCritic::new(policy, lot.gtd()?, emphasis, alpha)?, own, problem);
+    }
+    let critic = ExactCritic::new(own.clone(), &policy)?;
     watch(lot, ActorCritic::new(policy, critic, emphasis, alpha)?, own, problem)
 }
 
@@ -234,8 +238,9 @@ impl Recorded for DeterministicLinear<Table> {
 /// Learners, with what is recorded of them.
 struct Watched<L: Learner, M> {
     learner: L,
-    /// The problem with the interest that counts in the objective.
-    judged: Arc<M>,
+    /// Knows the interest that counts in the objective.
+    judge: Judge<L::Number, M, L::Policy>,
+    at: <L::Policy as Policy>::Distribution<L::Number>,
     /// The method's own interest, in place of that of the steps.
     interest: Option<Vec<f64>>,
     /// What is recorded of the steps, if anything.
@@ -267,9 +272,9 @@ where
     M: Model<L::Policy> + 'static,
 {
     let learner = learner.with_weights(lot.weights())?;
+    let policy = learner.actor().policy();
     let wants = |quantity: Quantity| lot.quantities.contains(&quantity);
     let exact = if wants(Quantity::ExactEmphasis) {
-        let policy = learner.actor().policy();
         let mut exact = ExactEmphasis::new(own.clone(), policy)?;
         exact.follow(policy, learner.weights(), None);
         Some(exact)
@@ -282,15 +287,67 @@ where
         Means { exact, lambda_a, steps: 0.0, rho: zero, emphasis: zero, exact_emphasis: zero }
     });
     Ok(Box::new(Watched {
-        learner,
-        judged: judged.clone(),
+        judge: Judge::new(judged.clone(), policy)?,
+        at: policy.room(),
         interest: lot.structure().interest.clone(),
         means,
         settings: lot.settings.len(),
         first: lot.first,
         quantities: lot.quantities.to_vec(),
         isa: lot.isa,
+        learner,
     }))
+}
+
+/// Steps as one piece of work.
+struct Teach<'a, L: Learner, M> {
+    learner: &'a mut L,
+    means: Option<&'a mut Means<L, M>>,
+    steps: &'a [Step<usize, ActionOf<L>>],
+}
+
+impl<L: Learner<Policy: Recorded>, M: Model<L::Policy>> Kernel for Teach<'_, L, M> {
+    type Output = Result<(), LearnError>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { learner, mut means, steps } = self;
+        for (index, step) in steps.iter().enumerate() {
+            let density = means.as_deref_mut().map(|means| means.density(step));
+            let update = learner.step(step).map_err(|source| LearnError { index, source })?;
+            if let (Some(means), Some(density)) = (means.as_deref_mut(), density) {
+                means.add(learner, step, update, density);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<L: Learner<Policy: Recorded>, M: Model<L::Policy>> Means<L, M> {
+    /// m(S_t)/d_μ(S_t) of the policy before the step.
+    #[inline(never)] // Not wanted often enough to be compiled into every loop.
+    fn density(&mut self, step: &Step<usize, ActionOf<L>>) -> L::Number {
+        let zero = L::Number::zero();
+        self.exact.as_mut().map_or(zero, |exact| exact.weigh(&step.view(), L::Number::one()))
+    }
+
+    #[inline(never)]
+    fn add(
+        &mut self,
+        learner: &L,
+        step: &Step<usize, ActionOf<L>>,
+        update: Update<L::Number>,
+        density: L::Number,
+    ) {
+        self.steps += 1.0;
+        self.rho += update.rho;
+        self.emphasis += update.emphasis;
+        let rest = (L::Number::one() - self.lambda_a) * L::Number::splat(step.interest);
+        self.exact_emphasis += rest + self.lambda_a * density;
+        if let Some(exact) = &mut self.exact {
+            exact.follow(learner.actor().policy(), learner.weights(), Some(&step.state));
+        }
+    }
 }
 
 impl<L, M> Watched<L, M>
@@ -298,35 +355,14 @@ where
     L: Learner<Policy: Recorded<Action: Copy>>,
     M: Model<L::Policy>,
 {
-    /// Learns from steps, and adds up what is recorded of them.
-    fn learn_and_add(&mut self, steps: &[Step<usize, ActionOf<L>>]) -> Result<(), LearnError> {
-        let Some(means) = &mut self.means else { return self.learner.learn(self.isa, steps) };
-        for (index, step) in steps.iter().enumerate() {
-            let exact = means.exact.as_mut().map(|exact| exact.weigh(&step.view(), L::Number::one()));
-            let step_error = |source: StepError| LearnError { index, source };
-            let update = self.learner.step(step).map_err(step_error)?;
-            means.steps += 1.0;
-            means.rho += update.rho;
-            means.emphasis += update.emphasis;
-            if let (Some(density), Some(exact)) = (exact, &mut means.exact) {
-                let rest = (L::Number::one() - means.lambda_a) * L::Number::splat(step.interest);
-                means.exact_emphasis += rest + means.lambda_a * density;
-                exact.follow(self.learner.actor().policy(), self.learner.weights(), Some(&step.state));
-            }
-        }
-        Ok(())
+    fn teach(&mut self, steps: &[Step<usize, ActionOf<L>>]) -> Result<(), LearnError> {
+        self.isa.run(Teach { learner: &mut self.learner, means: self.means.as_mut(), steps })
     }
 
-    /// J_μ in every lane; NaN where there is none. What is true of a lane does not depend on its neighbours.
-    fn objective(&self) -> L::Number {
+    fn target(&mut self, state: usize, action: Option<usize>) -> L::Number {
         let (policy, weights) = (self.learner.actor().policy(), self.learner.weights());
-        if let Ok(exact) = Exact::new(&*self.judged, policy, weights) {
-            return exact.objective();
-        }
-        L::Number::from_lanes(|lane| {
-            let weights: Vec<f64> = weights.iter().map(|w| w.lane(lane)).collect();
-            Exact::new(&*self.judged, policy, &weights).map_or(f64::NAN, |exact| exact.objective())
-        })
+        policy.distribution(weights, &state, &mut self.at);
+        L::Policy::target(&self.at, action)
     }
 
     fn mean(&self, sum: impl Fn(&Means<L, M>) -> L::Number) -> L::Number {
@@ -334,15 +370,15 @@ where
         self.means.as_ref().map_or(L::Number::zero(), |means| sum(means) / L::Number::splat(means.steps))
     }
 
-    fn quantity(&self, quantity: Quantity) -> L::Number {
-        let target = |state: usize, action: Option<usize>| {
-            let at = self.learner.actor().distribution(&state);
-            at.map_or(L::Number::splat(f64::NAN), |at| L::Policy::target(&at, action))
-        };
+    fn quantity(&mut self, quantity: Quantity) -> L::Number {
         match quantity {
-            Quantity::Objective => self.objective(),
-            Quantity::Probability { state, action } => target(state, Some(action)),
-            Quantity::MeanAction { state } => target(state, None),
+            Quantity::Objective => {
+                let (policy, weights) = (self.learner.actor().policy(), self.learner.weights());
+                let objective = self.judge.objective(self.isa, policy, weights);
+                objective.unwrap_or(L::Number::splat(f64::NAN))
+            }
+            Quantity::Probability { state, action } => self.target(state, Some(action)),
+            Quantity::MeanAction { state } => self.target(state, None),
             Quantity::Emphasis => self.mean(|means| means.emphasis),
             Quantity::ExactEmphasis => self.mean(|means| means.exact_emphasis),
             Quantity::Rho => self.mean(|means| means.rho),
@@ -357,10 +393,10 @@ where
     M: Model<L::Policy>,
 {
     fn learn(&mut self, steps: &[Step<usize, ActionOf<L>>]) -> Result<(), LearnError> {
-        let Some(interest) = &self.interest else { return self.learn_and_add(steps) };
+        let Some(interest) = &self.interest else { return self.teach(steps) };
         let own = |step: &Step<usize, ActionOf<L>>| Step { interest: interest[step.state], ..*step };
         let steps: Vec<_> = steps.iter().map(own).collect();
-        self.learn_and_add(&steps)
+        self.teach(&steps)
     }
 
     fn evaluate(&mut self, evaluation: usize, rows: &mut Rows) {
@@ -368,8 +404,8 @@ where
         for (lane, setting) in lanes.clone().enumerate() {
             rows.set_diverged(setting, evaluation, self.learner.diverged(lane));
         }
-        for (column, &quantity) in self.quantities.iter().enumerate() {
-            if quantity == Quantity::Weights {
+        for column in 0..self.quantities.len() {
+            if self.quantities[column] == Quantity::Weights {
                 for (lane, setting) in lanes.clone().enumerate() {
                     rows.set_weights(
                         setting,
@@ -379,7 +415,7 @@ where
                 }
                 continue;
             }
-            let value = self.quantity(quantity);
+            let value = self.quantity(self.quantities[column]);
             for (lane, setting) in lanes.clone().enumerate() {
                 rows.set(column, setting, evaluation, value.lane(lane));
             }

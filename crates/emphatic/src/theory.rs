@@ -12,11 +12,13 @@
 
 pub(crate) mod chain;
 mod flow;
+mod judge;
 pub(crate) mod order;
 pub(crate) mod quadrature;
 pub(crate) mod tracker;
 
 pub use flow::{Limit, best_attainable, limit};
+pub use judge::Judge;
 pub use order::Order;
 
 use crate::policy::{FinitePolicy, Policy};
@@ -222,10 +224,13 @@ impl<R: Real, P: Policy<State = usize>> Exact<'_, R, ContinuousCounterexample, P
     }
 }
 
+fn check_len<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), ProblemError> {
+    let (got, right) = (weights.len(), policy.len());
+    if got == right { Ok(()) } else { Err(ProblemError::Weights { got, right }) }
+}
+
 fn check_weights<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), ProblemError> {
-    if weights.len() != policy.len() {
-        return Err(ProblemError::Weights { got: weights.len(), right: policy.len() });
-    }
+    check_len(policy, weights)?;
     not_finite(weights).map_or(Ok(()), |(index, value)| Err(ProblemError::Weight { index, value }))
 }
 

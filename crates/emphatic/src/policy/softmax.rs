@@ -79,14 +79,14 @@ impl<F: Features> StochasticPolicy for Softmax<F> {
         scale: R,
         weights: &mut [R],
     ) -> R {
-        let c = |b: usize| scale * (R::splat(f64::from(u8::from(b == action))) - at[b]);
         if self.actions == 2 {
-            return add_outputs(&self.features, state, [c(0), c(1)], weights);
+            let c = [scale * score(0, action, at), scale * score(1, action, at)];
+            return add_outputs(&self.features, state, c, weights);
         }
         let mut sum = R::zero();
         for (f, x) in self.features.active(state) {
             for (b, w) in weights[f * self.actions..][..self.actions].iter_mut().enumerate() {
-                *w += c(b) * R::splat(x);
+                *w += scale * score(b, action, at) * R::splat(x);
                 sum += *w;
             }
         }
@@ -102,6 +102,12 @@ impl<F: Features> FinitePolicy for Softmax<F> {
     fn actions(&self) -> usize {
         self.actions
     }
+}
+
+/// ∂ ln π(a) by the preference of b.
+#[inline(always)]
+fn score<R: Real>(b: usize, action: usize, at: &[R]) -> R {
+    R::splat(f64::from(u8::from(b == action))) - at[b]
 }
 
 /// The two-action case with one exp: e^{−|x−y|} is the smaller probability's share.

@@ -94,15 +94,18 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
                     self.solution.eliminate(self.again.entry(k));
                 }
             }
-            None => {
-                let n = self.group.len();
-                for state in 0..n {
-                    self.set_row(policy, weights, state);
-                }
-                for place in 0..n {
-                    self.solution.eliminate(place);
-                }
-            }
+            None => self.start_afresh(policy, weights),
+        }
+    }
+
+    #[inline(never)] // Rare: one copy of so much code is enough.
+    fn start_afresh(&mut self, policy: &P, weights: &[R]) {
+        let n = self.group.len();
+        for state in 0..n {
+            self.set_row(policy, weights, state);
+        }
+        for place in 0..n {
+            self.solution.eliminate(place);
         }
     }
 

@@ -1,0 +1,79 @@
+//! The objective, again and again.
+
+use super::chain::Chain;
+use super::{Bellman, Model, check_len, check_policy};
+use crate::isa::{Isa, Kernel};
+use crate::policy::Policy;
+use crate::problem::ProblemError;
+use crate::real::Real;
+use std::sync::Arc;
+
+/// J_μ of one policy after another, as [`Exact`](super::Exact) gives it, without allocating: for learning curves.
+///
+/// ```
+/// use emphatic::{Isa, Task, theory::Judge};
+/// let task = std::sync::Arc::new(Task::counterexample());
+/// let policy = task.softmax();
+/// let mut judge = Judge::new(task, &policy)?;
+/// assert_eq!(judge.objective(Isa::best(), &policy, &[0.0; 4])?, 0.8125);
+/// # Ok::<(), emphatic::ProblemError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Judge<R: Real, M, P: Policy> {
+    model: Arc<M>,
+    chain: Chain<R>,
+    /// v, by place.
+    values: Vec<R>,
+    at: P::Distribution<R>,
+}
+
+impl<R: Real, P: Policy<State = usize>, M: Model<P>> Judge<R, M, P> {
+    /// A judge of policies of this form.
+    pub fn new(model: Arc<M>, policy: &P) -> Result<Self, ProblemError> {
+        check_policy(&*model, policy)?;
+        let order = model.order().clone();
+        let interest = model.stationary().iter().zip(model.interest()).map(|(d, i)| d * i).collect();
+        let values = vec![R::zero(); order.states()];
+        Ok(Self { chain: Chain::new(order, interest), values, at: policy.room(), model })
+    }
+
+    /// J_μ for these weights. A lane in which it is not defined (weights that are not finite, episodes that never
+    /// end) is not finite, and does not disturb the others.
+    pub fn objective(&mut self, isa: Isa, policy: &P, weights: &[R]) -> Result<R, ProblemError> {
+        check_len(policy, weights)?;
+        Ok(isa.run(Objective { judge: self, policy, weights }))
+    }
+}
+
+struct Objective<'a, R: Real, M, P: Policy> {
+    judge: &'a mut Judge<R, M, P>,
+    policy: &'a P,
+    weights: &'a [R],
+}
+
+impl<R: Real, P: Policy<State = usize>, M: Model<P>> Kernel for Objective<'_, R, M, P> {
+    type Output = R;
+
+    #[inline(always)]
+    fn run(self) -> R {
+        let Judge { model, chain, values, at } = self.judge;
+        let n = values.len();
+        for state in 0..n {
+            self.policy.distribution(self.weights, &state, at);
+            let (row, leak, reward) = chain.row_mut(state);
+            model.bellman(self.policy, at, state, Bellman { row, leak, reward });
+        }
+        for place in 0..n {
+            chain.eliminate(place);
+        }
+        for place in (0..n).rev() {
+            values[place] = chain.value(place, values);
+        }
+        let mut sum = R::zero();
+        let interests = model.stationary().iter().zip(model.interest());
+        for ((d, i), place) in interests.zip(&chain.order.place) {
+            sum += R::splat(d * i) * values[*place];
+        }
+        sum
+    }
+}
