@@ -49,7 +49,8 @@ pub(super) fn exp_of<const W: usize>(x: Lanes<W>) -> Lanes<W> {
     let r = (x - n * c(LN_2_HIGH)) - n * c(LN_2_LOW);
 
     let y = c(1.0) + (r + exp_tail(r));
-    let [first, second] = [0, 1].map(|which| shifted.map(|shifted| powers_of_two(shifted)[which]));
+    let first = shifted.map(|shifted| powers_of_two(shifted)[0]);
+    let second = shifted.map(|shifted| powers_of_two(shifted)[1]);
     (y * first * second).map(canonical)
 }
 
@@ -190,16 +191,22 @@ const EXP_TAIL: [[f64; 2]; 5] = [
     [2.7625190035242925e-7, 2.4978385299009622e-8],
 ];
 
+/// Two neighbouring terms. (`array::map` is not always inlined, and this must be.)
+#[inline(always)]
+fn pair<const W: usize>(k: usize, r: Lanes<W>) -> Lanes<W> {
+    Lanes::splat(EXP_TAIL[k][0]) + Lanes::splat(EXP_TAIL[k][1]) * r
+}
+
 /// e^r - 1 - r on |r| <= ln(2) / 2, to 2^-57.2 of e^r.
 ///
 /// Minimax (Lawson-reweighted least squares), the coefficient of r^2 fixed at 1/2; in
 /// Estrin's order, as the chain of dependent operations sets the speed.
 #[inline(always)]
 fn exp_tail<const W: usize>(r: Lanes<W>) -> Lanes<W> {
-    let c = Lanes::<W>::splat;
     let r2 = r * r;
     let r4 = r2 * r2;
-    let [c2, c4, c6, c8, c10] = EXP_TAIL.map(|[even, odd]| c(even) + c(odd) * r);
+    let (c2, c4, c6) = (pair(0, r), pair(1, r), pair(2, r));
+    let (c8, c10) = (pair(3, r), pair(4, r));
     r2 * (c2 + c4 * r2) + (r2 * r4) * ((c6 + c8 * r2) + c10 * r4)
 }
 
