@@ -36,6 +36,7 @@ fn perform(command: Command) -> miette::Result<Exit> {
         Command::Schema => print(&format!("{:#}\n", emphatic_lab::schema()))?,
         Command::Merge { dirs, out } => {
             let merged = emphatic_lab::merge(&dirs, &out)?;
+            warn(&merged.warnings);
             print(&run::merged(&merged, &out))?;
         }
         Command::Summarise { dir, json, csv, select } => {
@@ -44,9 +45,7 @@ fn perform(command: Command) -> miette::Result<Exit> {
                 arguments::Select::Area => By::Area,
             });
             let summary = emphatic_lab::summarise(&dir, by)?;
-            for warning in &summary.warnings {
-                eprintln!("warning: {warning}");
-            }
+            warn(&summary.warnings);
             let text = match (json, csv) {
                 (true, _) => serde_json::to_string_pretty(&summary).into_diagnostic()? + "\n",
                 (_, true) => summary.csv(),
@@ -61,6 +60,10 @@ fn perform(command: Command) -> miette::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+fn warn(warnings: &[String]) {
+    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
 }
 
 /// Prints to standard output. Whoever reads it may stop reading.

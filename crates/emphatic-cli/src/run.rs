@@ -113,7 +113,7 @@ fn told(report: &Report, experiment: &Experiment, out: &Path, start: Instant) ->
 }
 
 pub(crate) fn merged(merged: &Merged, out: &Path) -> String {
-    let (Merged { done, units, fresh }, out) = (merged, out.display());
+    let (Merged { done, units, fresh, .. }, out) = (merged, out.display());
     let mut text = format!("{done} of {units} units are in {out}.\n");
     if done < units || *fresh {
         let what = if done < units { "the rest" } else { "the fresh runs" };

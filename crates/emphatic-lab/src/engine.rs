@@ -111,19 +111,6 @@ pub enum RunError {
         /// Why.
         source: UnitError,
     },
-    /// The directory has more runs than are asked for.
-    #[error(
-        "{dir} holds {there} runs of this experiment and {asked} are asked for; \
-         ask for as many or more (--runs {there}), or give another directory with --out"
-    )]
-    FewerRuns {
-        /// The directory.
-        dir: String,
-        /// How many it has.
-        there: u64,
-        /// How many are asked for.
-        asked: u32,
-    },
     /// The best settings could not be found.
     #[error(transparent)]
     Summary(#[from] SummaryError),
@@ -165,10 +152,6 @@ pub fn run(
     let start = Instant::now();
     let mut store = open(experiment, dir)?;
     store.warnings().iter().for_each(|warning| tell(News::Warning(warning)));
-    let there = store.manifest()["runs"].as_u64().unwrap_or(0);
-    if there > u64::from(experiment.runs) {
-        return Err(RunError::FewerRuns { dir: dir.display().to_string(), there, asked: experiment.runs });
-    }
     let seconds_before = store.manifest()["wall_seconds"].as_f64().unwrap_or(0.0);
     store.set_manifest(counts(experiment, &store, false))?;
 
@@ -209,7 +192,8 @@ pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, RunErro
     let texts = experiment.files();
     let mut files: Vec<(&str, &[u8])> = vec![("settings.parquet", &settings)];
     files.extend(texts.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
-    Ok(Store::open(dir, &Contents { files: &files, identity: &experiment.identity() })?)
+    let contents = Contents { files: &files, identity: &experiment.identity(), runs: experiment.runs };
+    Ok(Store::open(dir, &contents)?)
 }
 
 /// What the manifest says of an experiment and what is there of it.

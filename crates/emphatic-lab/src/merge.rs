@@ -10,8 +10,10 @@ use thiserror::Error;
 /// How many units are taken over at a time.
 const AT_ONCE: usize = 256;
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// What was put together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// How many units the directory has now.
     pub done: usize,
@@ -19,6 +21,8 @@ pub struct Merged {
     pub units: usize,
     /// Whether fresh runs are still to be made.
     pub fresh: bool,
+    /// What was found damaged where the results were put.
+    pub warnings: Vec<String>,
 }
 
 /// Results that cannot be put together.
@@ -40,6 +44,17 @@ pub enum MergeError {
     /// Results of different experiments.
     #[error("{} and {} hold different experiments; only shards of the same one can be merged", .0.display(), .1.display())]
     Different(PathBuf, PathBuf),
+    /// A shard of another version.
+    #[error(
+        "{} holds results of emphatic {found}, and this is {VERSION}: results of different versions may differ in \
+         their bits, and are not merged", dir.display()
+    )]
+    OtherVersion {
+        /// The shard.
+        dir: PathBuf,
+        /// The version that wrote it.
+        found: String,
+    },
     /// A part of a shard is damaged.
     #[error("{0}; run that shard again, then merge")]
     Damaged(String),
@@ -53,6 +68,10 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
         if let Some(warning) = view.warnings().first() {
             return Err(MergeError::Damaged(warning.clone()));
         }
+        let found = view.manifest()["emphatic"].as_str().unwrap_or("of unknown version");
+        if found != VERSION {
+            return Err(MergeError::OtherVersion { dir: dir.clone(), found: found.to_owned() });
+        }
         let experiment = Experiment::open(&dir.join("experiment.toml"))?;
         if let Some((first, same)) = sources.first()
             && same.identity() != experiment.identity()
@@ -63,7 +82,7 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
     }
     // Shards may have been asked for different numbers of runs.
     let Some(experiment) = sources.iter().map(|(_, e)| e).max_by_key(|e| e.runs) else {
-        return Ok(Merged { done: 0, units: 0, fresh: false });
+        return Ok(Merged { done: 0, units: 0, fresh: false, warnings: Vec::new() });
     };
     let mut store = engine::open(experiment, out)?;
     for (view, _) in &sources {
@@ -91,5 +110,5 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
     let seconds: f64 = sources.iter().filter_map(|(view, _)| view.manifest()["wall_seconds"].as_f64()).sum();
     fields.insert("wall_seconds".to_owned(), seconds.into());
     store.set_manifest(fields)?;
-    Ok(Merged { done, units, fresh })
+    Ok(Merged { done, units, fresh, warnings: store.warnings().to_vec() })
 }

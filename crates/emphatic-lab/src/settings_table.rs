@@ -1,6 +1,7 @@
 //! The table of settings.
 
 use crate::experiment::{Cell, Experiment};
+use crate::table;
 use arrow_array::builder::{Float64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use parquet::arrow::ArrowWriter;
@@ -64,5 +65,9 @@ pub(crate) fn encode(experiment: &Experiment) -> Result<Vec<u8>, ParquetError> {
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
     writer.write(&batch)?;
-    writer.into_inner()
+    let mut bytes = writer.into_inner()?;
+    // The length of the footer and the magic word follow it.
+    let end = bytes.len() - 8;
+    table::order_by_type(&mut bytes[..end]);
+    Ok(bytes)
 }

@@ -89,6 +89,19 @@ pub enum StoreError {
         /// The version that wrote it.
         found: String,
     },
+    /// The directory has more runs than are asked for.
+    #[error(
+        "{} holds {there} runs of this experiment and {asked} are asked for; ask for as many or more \
+         (--runs {there}), or choose another --out", dir.display()
+    )]
+    FewerRuns {
+        /// The directory.
+        dir: PathBuf,
+        /// How many it has.
+        there: u64,
+        /// How many are asked for.
+        asked: u32,
+    },
     /// The manifest cannot be understood.
     #[error("{} {what}; restore the file, or choose another --out", path.display())]
     BadManifest {
@@ -159,6 +172,8 @@ pub struct Contents<'a> {
     pub files: &'a [(&'a str, &'a [u8])],
     /// What makes it this experiment: results of different identities never share a directory.
     pub identity: &'a Value,
+    /// How many runs it is to have: no fewer than `runs` in the manifest.
+    pub runs: u32,
 }
 
 /// Where a unit is: the number of its table, and its row group.
@@ -464,6 +479,10 @@ fn check(dir: &Path, contents: &Contents) -> Result<Option<Value>, StoreError> {
         let differences = told_differences(&manifest["identity"], contents.identity);
         return Err(StoreError::OtherExperiment { dir: dir.to_owned(), differences });
     }
+    let there = manifest["runs"].as_u64().unwrap_or(0);
+    if there > u64::from(contents.runs) {
+        return Err(StoreError::FewerRuns { dir: dir.to_owned(), there, asked: contents.runs });
+    }
     Ok(Some(manifest))
 }
 
@@ -715,7 +734,7 @@ mod tests {
     const FILES: [(&str, &[u8]); 2] = [("settings.parquet", b"settings"), ("experiment.toml", b"experiment")];
 
     fn open_as(dir: &Path, identity: Value) -> Result<Store, StoreError> {
-        Store::open(dir, &Contents { files: &FILES, identity: &identity })
+        Store::open(dir, &Contents { files: &FILES, identity: &identity, runs: 1 })
     }
 
     fn open(dir: &TempDir) -> Store {

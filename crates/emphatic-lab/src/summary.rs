@@ -35,8 +35,13 @@ pub enum SummaryError {
     #[error("the objective was not recorded, so there is nothing to choose the best settings by")]
     NoObjective,
     /// Nothing is there yet.
-    #[error("{0} has no finished runs yet")]
-    Nothing(String),
+    #[error("{dir} has no finished runs yet{}", warnings.iter().map(|w| format!("; {w}")).collect::<String>())]
+    Nothing {
+        /// The directory.
+        dir: String,
+        /// What is damaged there.
+        warnings: Vec<String>,
+    },
 }
 
 /// By what settings are compared.
@@ -349,7 +354,8 @@ fn summary(experiment: &Experiment, view: &View, by: Option<By>) -> Result<Summa
     let by = by.unwrap_or_else(|| by_of(experiment));
     let scores = Scores::read(experiment, view, Kind::Results)?;
     if scores.by_setting.is_empty() {
-        return Err(SummaryError::Nothing(view.dir().display().to_string()));
+        let (dir, warnings) = (view.dir().display().to_string(), view.warnings().to_vec());
+        return Err(SummaryError::Nothing { dir, warnings });
     }
     let fresh = Scores::read(experiment, view, Kind::Fresh)?;
     let mut methods = Vec::new();
@@ -423,8 +429,7 @@ fn method(
         area: scores.statistics(group.settings[k], &runs, By::Area, k == best),
         probability_best: probabilities[k],
     };
-    let mut settings: Vec<SettingSummary> = (0..group.settings.len()).map(of).collect();
-    settings.sort_by(|a, b| rank(a, by).total_cmp(&rank(b, by)));
+    let settings = ranked(&matrix).into_iter().map(of).collect();
     let setting = group.settings[best];
     let fresh_runs: Vec<u32> = fresh.of(setting).iter().map(|(run, _)| *run).collect();
     Some(MethodSummary {
@@ -440,14 +445,19 @@ fn method(
     })
 }
 
-/// Best first: fewest diverged, then the largest mean.
-fn rank(setting: &SettingSummary, by: By) -> f64 {
-    let statistics = match by {
-        By::Final => &setting.final_objective,
-        By::Area => &setting.area,
+/// The settings as [`choose`] ranks them, best first: fewest runs without a value, then the largest mean.
+fn ranked(matrix: &[Vec<Option<f64>>]) -> Vec<usize> {
+    let standing = |row: &Vec<Option<f64>>| {
+        let values: Vec<f64> = row.iter().flatten().copied().collect();
+        (values.len(), mean(&values).unwrap_or(f64::NEG_INFINITY))
     };
-    // Objectives are far smaller than this.
-    statistics.diverged as f64 * 1e100 - statistics.mean.unwrap_or(-1e200)
+    let standings: Vec<(usize, f64)> = matrix.iter().map(standing).collect();
+    let mut order: Vec<usize> = (0..matrix.len()).collect();
+    order.sort_by(|&a, &b| {
+        let ((count_a, mean_a), (count_b, mean_b)) = (standings[a], standings[b]);
+        count_b.cmp(&count_a).then(mean_b.total_cmp(&mean_a))
+    });
+    order
 }
 
 fn fresh_summary(fresh: &Scores, setting: usize, runs: &[u32]) -> FreshSummary {

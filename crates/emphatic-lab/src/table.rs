@@ -329,9 +329,30 @@ fn seal_digits(footer: &[u8]) -> io::Result<Range<usize>> {
 /// Puts the footer's checksum, until now zeros, in its place.
 fn seal(file: &mut (impl Input + Write)) -> io::Result<()> {
     let (start, footer) = read_footer(file)?;
+    let mut footer = Vec::from(footer);
+    order_by_type(&mut footer);
     let digits = seal_digits(&footer)?;
-    file.seek(SeekFrom::Start(start + digits.start as u64))?;
-    write!(file, "{:016x}", checksum(&footer))
+    let sum = format!("{:016x}", checksum(&footer));
+    footer[digits].copy_from_slice(sum.as_bytes());
+    file.seek(SeekFrom::Start(start))?;
+    file.write_all(&footer)
+}
+
+/// Lets a footer say of every column that its statistics are in the order of its type, as files always did.
+///
+/// Of doubles the writer says that they are in IEEE 754's total order, which without NaN is the same; but readers that
+/// do not know it, as Polars until recently, refuse the whole file.
+pub(crate) fn order_by_type(footer: &mut [u8]) {
+    const BY_TYPE: u8 = 0x1C;
+    const IN_TOTAL: u8 = 0x2C;
+    // A footer ends with the orders, three bytes for each column, and a zero.
+    let Some((_, orders)) = footer.split_last_mut() else { return };
+    for order in orders.rchunks_exact_mut(3) {
+        match order {
+            [which @ (BY_TYPE | IN_TOTAL), 0, 0] => *which = BY_TYPE,
+            _ => return,
+        }
+    }
 }
 
 fn check_seal(footer: &[u8]) -> io::Result<()> {
@@ -665,6 +686,7 @@ pub(crate) mod tests {
     use arrow_array::builder::{Float64Builder, ListBuilder};
     use arrow_array::{Array, Float64Array, UInt32Array};
     use arrow_schema::{DataType, Field};
+    use parquet::basic::ColumnOrder;
     use tempfile::tempdir;
 
     pub(crate) const COLUMNS: [&str; 4] = ["setting", "step", "target.S1.A0", "curve"];
@@ -729,6 +751,16 @@ pub(crate) mod tests {
             ["target.S1.A0", "setting"]
         );
         assert_eq!(encoded(3, 5), encoded(3, 5));
+    }
+
+    /// Polars 1.40 and older could not open any table.
+    #[test]
+    fn doubles_are_in_the_order_of_their_type() {
+        let table = memory(3, 5);
+        let metadata = table.metadata.metadata().file_metadata();
+        let orders = metadata.column_orders().unwrap();
+        assert_eq!(orders.len(), COLUMNS.len());
+        assert!(orders.iter().all(|order| matches!(order, ColumnOrder::TYPE_DEFINED_ORDER(_))), "{orders:?}");
     }
 
     #[test]

@@ -1,0 +1,157 @@
+//! Whatever ends a run, and whenever: nothing that was finished is lost, and the same command goes on.
+
+mod common;
+
+use common::{Bench, LONG, SHORT, assert_same, ended, says, signal, text, units, wait_until};
+use emphatic::Random;
+use std::fs;
+use std::path::Path;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// `kill -9` at random moments.
+const KILLS: usize = 24;
+
+/// A summary can be asked for at any time. It says how many units there are, or that there is nothing yet.
+#[track_caller]
+fn assert_summarises(dir: &Path) {
+    let output = ended(["summarise".as_ref(), dir.as_os_str(), "--json".as_ref()]);
+    match output.status.code() {
+        Some(0) => {
+            let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert!(summary["units_done"].as_u64().unwrap() > 0);
+            assert_eq!(summary["warnings"], serde_json::json!([]));
+        }
+        code => {
+            assert_eq!(code, Some(1), "{}", text(&output));
+            let nothing = says(&output, "has no finished runs yet") || says(&output, "holds no results");
+            assert!(nothing, "{}", text(&output));
+        }
+    }
+}
+
+/// Kills it, and tells whether it was still alive.
+fn kill(mut child: Child) -> bool {
+    child.kill().unwrap();
+    !child.wait().unwrap().success()
+}
+
+#[test]
+fn killed_at_any_moment_nothing_finished_is_lost() {
+    let bench = Bench::new(LONG);
+    let start = Instant::now();
+    // One thread leaves room for the other tests, and takes long enough on fast machines.
+    let options = ["--quiet", "--threads", "1"];
+    let whole = bench.run("whole", &options);
+    let duration = start.elapsed();
+    let all = units(&whole);
+
+    let mut random = Random::new(11, 0);
+    let (mut kills, mut endings, mut after_some) = (0, 0, 0);
+    while kills < KILLS || after_some == 0 {
+        let out = bench.path(&format!("killed-{endings}"));
+        let mut before = 0;
+        loop {
+            let child = bench.start(&out, &options);
+            // Of what is left of the whole, so that the end, where tables are put together, has its share.
+            let left = duration.mul_f64(1.0 - before as f64 / all as f64) + duration / 20;
+            sleep(left.mul_f64(random.uniform()));
+            let killed = kill(child);
+            let after = units(&out);
+            assert!(after >= before, "{before} units were there, and {after} are");
+            after_some += usize::from(after > before && killed);
+            before = after;
+            assert_summarises(&out);
+            if !killed {
+                break;
+            }
+            kills += 1;
+            if kills >= KILLS && after_some > 0 {
+                bench.finish(&out, &options);
+                break;
+            }
+        }
+        assert_same(&whole, &out);
+        endings += 1;
+    }
+    println!("{kills} kills, {after_some} of them after units were stored, {endings} times to the end");
+}
+
+/// Whether a file is being written whose name begins like this.
+fn is_being_written(dir: &Path, name: &str) -> bool {
+    [dir.to_owned(), dir.join("parts")].iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().any(
+        |file| {
+            let file = file.unwrap().file_name();
+            let file = file.to_string_lossy();
+            file.starts_with(name) && file.ends_with(".emphatic-tmp")
+        },
+    )
+}
+
+#[test]
+fn killed_while_a_file_is_written_nothing_finished_is_lost() {
+    let bench = Bench::new(SHORT);
+    let whole = bench.run("whole", &["--quiet"]);
+    let mut hits = Vec::new();
+    for name in ["settings", "experiment", "manifest", "results-", "results.", "fresh-", "fresh."] {
+        for attempt in 0..4 {
+            let out = bench.path(&format!("{name}-{attempt}"));
+            let mut child = bench.start(&out, &["--quiet"]);
+            // It may be written in less time than it takes to see it; then it has ended.
+            hits.extend(wait_for_file(&mut child, &out, name).then_some(name));
+            kill(child);
+            let before = units(&out);
+            assert_summarises(&out);
+            let output = bench.finish(&out, &[]);
+            let there = format!("({before} were there before)");
+            assert!(before == 0 || says(&output, &there), "{before}: {}", text(&output));
+            assert_same(&whole, &out);
+        }
+    }
+    println!("killed while these were written: {}", hits.join(", "));
+}
+
+fn wait_for_file(child: &mut Child, dir: &Path, name: &str) -> bool {
+    while child.try_wait().unwrap().is_none() {
+        if is_being_written(dir, name) {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn asked_to_stop_it_says_how_to_go_on_and_does() {
+    let bench = Bench::new(LONG);
+    let whole = bench.run("whole", &["--quiet"]);
+    for name in ["INT", "TERM"] {
+        let out = bench.path(name);
+        let mut child = bench.start(&out, &["--threads", "1"]);
+        assert!(wait_until(&mut child, || out.join("manifest.json").exists()));
+        sleep(Duration::from_millis(300));
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", text(&output));
+        assert!(says(&output, "Stopped:"), "{}", text(&output));
+        assert!(says(&output, "Give the same command again to go on."), "{}", text(&output));
+        // What was finished when the signal came was not thrown away.
+        let before = units(&out);
+        assert!(before > 0 && before < units(&whole), "{before}");
+        assert_summarises(&out);
+        let output = bench.finish(&out, &[]);
+        assert!(says(&output, &format!("({before} were there before)")), "{}", text(&output));
+        assert_same(&whole, &out);
+    }
+}
+
+#[test]
+fn asked_to_stop_quietly_it_says_nothing() {
+    let bench = Bench::new(LONG);
+    let out = bench.path("out");
+    let mut child = bench.start(&out, &["--quiet"]);
+    assert!(wait_until(&mut child, || out.join("manifest.json").exists()));
+    signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output).as_str()), (Some(130), ""));
+}
