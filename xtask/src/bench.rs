@@ -4,6 +4,7 @@ use crate::{cargo, output, run};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 /// Everything is measured this often, in turn, and the best counts: a machine is rarely quiet for long.
 const ROUNDS: usize = 3;
@@ -25,18 +26,64 @@ struct Measured {
     probe: Value,
 }
 
+/// The updates of figure 3's whole experiment.
+const UPDATES: f64 = 450e6;
+
+/// Seconds that figure 3's whole experiment takes from the command line, and what is read of it again.
+struct WholeExperiment {
+    /// On the core that everything else is measured on.
+    one_core: f64,
+    one_thread: f64,
+    two_threads: f64,
+    summarise: f64,
+}
+
+/// Runs figure 3's experiment as a user would: evaluations and writing included.
+fn whole_experiment(target: &Path, best: &mut Option<WholeExperiment>) -> Result<(), String> {
+    let out = target.join("fig3");
+    let program = "target/release/emphatic";
+    let seconds = |command: &mut Command, clear: bool| -> Result<f64, String> {
+        if clear && out.exists() {
+            std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+        }
+        let start = Instant::now();
+        output(command)?;
+        Ok(start.elapsed().as_secs_f64())
+    };
+    let arguments = ["run", "benches/fig3.toml", "--quiet", "--out", "target/bench/fig3", "--threads"];
+    let new = WholeExperiment {
+        one_core: seconds(on_one_core(program).args(arguments).arg("1"), true)?,
+        one_thread: seconds(Command::new(program).args(arguments).arg("1"), true)?,
+        two_threads: seconds(Command::new(program).args(arguments).arg("2"), true)?,
+        summarise: seconds(Command::new(program).args(["summarise", "target/bench/fig3"]), false)?,
+    };
+    *best = Some(match best.take() {
+        None => new,
+        Some(old) => WholeExperiment {
+            one_core: new.one_core.min(old.one_core),
+            one_thread: new.one_thread.min(old.one_thread),
+            two_threads: new.two_threads.min(old.two_threads),
+            summarise: new.summarise.min(old.summarise),
+        },
+    });
+    Ok(())
+}
+
 /// Measures everything, prints a table of ratios and writes it as JSON.
 pub(crate) fn bench(peers: bool) -> Result<(), String> {
     let target = Path::new("target/bench");
     std::fs::create_dir_all(target).map_err(|error| format!("{}: {error}", target.display()))?;
-    run(cargo().args(["build", "--release", "--package", "emphatic-bench"]))?;
+    run(cargo().args(["build", "--release", "--package", "emphatic-bench", "--package", "emphatic-cli"]))?;
     let python = if peers { Some(python(target)?) } else { None };
     let stream = target.join("stream.f64");
     let mut all: Vec<Measured> = Vec::new();
+    let mut whole = None;
     for round in 1..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}: emphatic");
         let printed = output(on_one_core("target/release/emphatic-bench").arg(&stream))?;
         merge(&mut all, &printed)?;
+        eprintln!("round {round} of {ROUNDS}: figure 3 from the command line");
+        whole_experiment(target, &mut whole)?;
         for peer in python.iter().flat_map(|_| ["numba", "jax"]) {
             eprintln!("round {round} of {ROUNDS}: {peer}");
             let script = format!("benches/peers/fig3_{peer}.py");
@@ -46,7 +93,7 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
         }
     }
     compare_probes(&all)?;
-    report(&all, &target.join("results.json"))
+    report(&all, whole.as_ref(), &target.join("results.json"))
 }
 
 /// A Python with the peers installed, in an environment of its own.
@@ -144,7 +191,7 @@ fn lanes_of<'a>(all: &'a [Measured], workload: &str) -> Option<&'a Measured> {
     lanes.min_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds))
 }
 
-fn report(all: &[Measured], path: &Path) -> Result<(), String> {
+fn report(all: &[Measured], whole: Option<&WholeExperiment>, path: &Path) -> Result<(), String> {
     println!("\n{:<38} {:<14} {:>10} {:>16}", "workload", "by", "ns/update", "times as long");
     let mut rows = Vec::new();
     for measured in all {
@@ -167,7 +214,21 @@ fn report(all: &[Measured], path: &Path) -> Result<(), String> {
             json!({"workload": workload, "against": who, "ratio": ratio, "at_least": least, "aim": aim}),
         );
     }
-    let text = format!("{:#}\n", json!({"measured": rows, "goals": goals}));
+    let mut command_line = Value::Null;
+    if let (Some(whole), Some(bare)) = (whole, lanes_of(all, "figure 3")) {
+        let cost = whole.one_core / (bare.nanoseconds * 1e-9 * UPDATES);
+        let threads = whole.one_thread / whole.two_threads;
+        println!("\nfigure 3 from the command line: {} million updates, 2.3 million rows", UPDATES / 1e6);
+        println!("one thread against the bare lanes       {cost:>6.2}×   (at most 1.3×)");
+        println!("two threads against one                 {threads:>6.2}×   (at least 1.85×)");
+        println!("summarised in                           {:>6.2} s", whole.summarise);
+        command_line = json!({
+            "seconds": {"one_core": whole.one_core, "one_thread": whole.one_thread,
+                        "two_threads": whole.two_threads, "summarise": whole.summarise},
+            "against_bare_lanes": cost, "two_threads_against_one": threads,
+        });
+    }
+    let text = format!("{:#}\n", json!({"measured": rows, "goals": goals, "command_line": command_line}));
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     println!("\nwritten to {}", path.display());
     Ok(())
