@@ -123,6 +123,7 @@ impl Lot<'_> {
 }
 
 type Values<R> = Either<ExactCritic<R, Task, Softmax<Table>>, Gtd<R, Table>>;
+
 /// Learners of named actions.
 pub(crate) fn finite<R: Real>(lot: Lot, task: &Arc<Task>) -> Result<Box<dyn Learners<usize>>, SetUpError> {
     let own = &match lot.structure().interest.clone() {

@@ -1,4 +1,41 @@
-//! Experiments with off-policy learners.
+//! Experiments with off-policy learners, as files.
+//!
+//! A file names a problem and methods; any value that is a list is swept. One run's experience is generated once for a
+//! whole block of settings, which learn from it side by side in lanes, on all cores. Finished units reach the disk at least every two
+//! seconds, so that nothing finished is lost, and the tables are the same bits however they came about.
+//!
+//! ```
+//! use emphatic_lab::{Experiment, Options, Stop, run, summarise};
+//! use std::path::Path;
+//!
+//! let text = r#"
+//!     problem = "counterexample"
+//!     runs = 3
+//!     episodes = 100
+//!     [[method]]
+//!     algorithm = "ace"
+//!     alpha = [0.01, 0.1]
+//!     lambda_a = 1
+//!     critic = "exact"
+//! "#;
+//! let experiment = Experiment::parse(text, "example.toml", Path::new(""))?;
+//! let dir = tempfile::tempdir()?;
+//! run(&experiment, dir.path(), &Options::default(), &Stop::default(), &mut |_news| {})?;
+//! let summary = summarise(dir.path(), None)?;
+//! assert_eq!(summary.methods[0].settings.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | concept | where |
+//! |---|---|
+//! | experiment files as written, and their JSON Schema | `file`, `sweep` |
+//! | … as understood: scenarios, methods, settings, blocks | `experiment` |
+//! | problem files | `problem_file`, `world` |
+//! | names become learners | `learners` |
+//! | a unit: one stream, one block of settings | `unit`, `rows` |
+//! | threads, shards, fresh runs | `engine`, `merge` |
+//! | the directory of results | [`store`], [`table`] |
+//! | what came out | `summary`, [`statistics`] |
 
 mod engine;
 mod estimate;
