@@ -1,6 +1,7 @@
 //! Learners by name: where the words of a file become parts.
 //!
-//! A new critic or emphasis is one more name here.
+//! A new critic or emphasis is one more name here. The commonest compositions are types of their own; where speed matters less,
+//! a part is [`Either`] of two, since the compiler takes long over every type.
 
 use crate::experiment::{Experiment, Quantity, Structure};
 use crate::file::{Actions, CriticKind, EmphasisKind, FeaturesKind, PolicyKind, ValuesKind};
@@ -9,10 +10,10 @@ use crate::world::World;
 use emphatic::learner::ActionOf;
 use emphatic::theory::Judge;
 use emphatic::{
-    ActionCritic, ActionValues, ActorCritic, AllActions, ComposeError, ContinuousCounterexample,
+    ActionCritic, ActionValues, ActorCritic, AllActions, ComposeError, ContinuousCounterexample, Critic,
     DeterministicActorCritic, DeterministicLinear, Either, Emphasis, ExactCritic, ExactEmphasis, FollowOn,
     Gaussian, Gtd, Isa, Kernel, LearnError, LearnedAdvantage, Learner, Model, NoEmphasis, Part, Policy, Real,
-    RestoreError, SettingError, Softmax, Step, Table, Task, Update,
+    RestoreError, SettingError, Softmax, Step, StochasticPolicy, Table, Task, Update,
 };
 use std::sync::Arc;
 use thiserror::Error;
@@ -99,17 +100,9 @@ impl Lot<'_> {
         })
     }
 
-    fn emphasis<R: Real, P: Policy<State = usize>, M: Model<P>>(
-        &self,
-        model: &Arc<M>,
-        policy: &P,
-    ) -> Result<Either<FollowOn<R>, ExactEmphasis<R, M, P>>, SetUpError> {
-        Ok(match self.structure().emphasis {
-            // λ_a = 0 is no emphasis, to the bit.
-            EmphasisKind::None => Either::First(FollowOn::new(R::zero())?),
-            EmphasisKind::FollowOn => Either::First(FollowOn::new(self.number("lambda_a"))?),
-            EmphasisKind::Exact => Either::Second(ExactEmphasis::new(model.clone(), policy)?),
-        })
+    /// The follow-on trace; with λ_a = 0 it is no emphasis, to the bit.
+    fn trace<R: Real>(&self) -> Result<FollowOn<R>, SetUpError> {
+        Ok(FollowOn::new(self.lambda_a())?)
     }
 
     /// The share of m/d_μ in the emphasis.
@@ -131,54 +124,26 @@ pub(crate) fn finite<R: Real>(lot: Lot, task: &Arc<Task>) -> Result<Box<dyn Lear
         None => task.clone(),
     };
     let policy = task.softmax();
-    let alpha: R = lot.number("alpha");
-    let emphasis = lot.emphasis(own, &policy)?;
-    match lot.structure().actions {
-        Actions::Taken => {
-            if lot.structure().values == ValuesKind::Gtd {
-                return watch(lot, ActorCritic::new(policy, lot.gtd()?, emphasis, alpha)?, own, task);
-            }
-            let critic = ExactCritic::new(own.clone(), &policy)?;
-            watch(lot, ActorCritic::new(policy, critic, emphasis, alpha)?, own, task)
+    let exact = || ExactCritic::<R, _, _>::new(own.clone(), &policy);
+    let Structure { actions, critic, values, .. } = lot.structure();
+    match (actions, critic, values) {
+        (Actions::Taken, _, ValuesKind::Gtd) => taken(lot, policy, lot.gtd::<R>()?, own, task),
+        (Actions::Taken, _, ValuesKind::Exact) => taken(lot, policy.clone(), exact()?, own, task),
+        (Actions::All, CriticKind::Gq, _) => {
+            let [alpha_q, alpha_h, lambda] = ["alpha_q", "alpha_h", "lambda_q"].map(|name| lot.number(name));
+            let values = lot.values::<R>(own, &policy)?;
+            let critic = ActionValues::new(lot.features(), policy.actions, alpha_q, alpha_h, lambda, values)?;
+            all(lot, policy, critic, own, task)
         }
-        Actions::All => {
-            // Each critic in a learner of its own: one loop for all of them takes the compiler too long.
-            let (features, actions) = (lot.features(), policy.actions);
-            match lot.structure().critic {
-                CriticKind::Exact | CriticKind::Gtd => {
-                    let critic = ExactCritic::new(own.clone(), &policy)?;
-                    all_actions(lot, AllActions::new(policy, critic, emphasis, alpha)?, own, task)
-                }
-                CriticKind::Gq => {
-                    let [alpha_q, alpha_h, lambda] =
-                        ["alpha_q", "alpha_h", "lambda_q"].map(|name| lot.number(name));
-                    let values = lot.values(own, &policy)?;
-                    let critic = ActionValues::new(features, actions, alpha_q, alpha_h, lambda, values)?;
-                    all_actions(lot, AllActions::new(policy, critic, emphasis, alpha)?, own, task)
-                }
-                CriticKind::Advantage => {
-                    let values = lot.values(own, &policy)?;
-                    let critic = LearnedAdvantage::new(features, actions, lot.number("alpha_u"), values)?;
-                    all_actions(lot, AllActions::new(policy, critic, emphasis, alpha)?, own, task)
-                }
-            }
+        (Actions::All, CriticKind::Advantage, _) => {
+            let values = lot.values::<R>(own, &policy)?;
+            let critic =
+                LearnedAdvantage::new(lot.features(), policy.actions, lot.number("alpha_u"), values)?;
+            all(lot, policy, critic, own, task)
         }
-    }
-}
-
-fn all_actions<R: Real, C, E>(
-    lot: Lot,
-    learner: AllActions<R, Softmax<Table>, C, E>,
-    own: &Arc<Task>,
-    task: &Arc<Task>,
-) -> Result<Box<dyn Learners<usize>>, SetUpError>
-where
-    C: ActionCritic<R, Softmax<Table>> + 'static,
-    E: Emphasis<R, Softmax<Table>> + 'static,
-{
-    match lot.structure().subset {
-        Some(subset) => watch(lot, learner.with_subset(subset, lot.experiment.seed)?, own, task),
-        None => watch(lot, learner, own, task),
+        (Actions::All, CriticKind::Exact | CriticKind::Gtd, _) => {
+            all(lot, policy.clone(), exact()?, own, task)
+        }
     }
 }
 
@@ -193,7 +158,6 @@ pub(crate) fn continuous<R: Real>(
         }
         _ => problem.clone(),
     };
-    let alpha: R = lot.number("alpha");
     if lot.structure().policy == PolicyKind::Deterministic {
         let policy = problem.deterministic();
         let critic = ExactCritic::new(own.clone(), &policy)?;
@@ -201,15 +165,58 @@ pub(crate) fn continuous<R: Real>(
             EmphasisKind::Exact => Either::Second(ExactEmphasis::new(own.clone(), &policy)?),
             EmphasisKind::None | EmphasisKind::FollowOn => Either::First(NoEmphasis),
         };
+        let alpha: R = lot.number("alpha");
         return watch(lot, DeterministicActorCritic::new(policy, critic, emphasis, alpha)?, own, problem);
     }
     let policy = problem.gaussian();
-    let emphasis = lot.emphasis(own, &policy)?;
-    if lot.structure().values == ValuesKind::Gtd {
-        return watch(lot, ActorCritic::new(policy, lot.gtd()?, emphasis, alpha)?, own, problem);
+    match lot.structure().values {
+        ValuesKind::Gtd => taken(lot, policy, lot.gtd::<R>()?, own, problem),
+        ValuesKind::Exact => {
+            let critic = ExactCritic::<R, _, _>::new(own.clone(), &policy)?;
+            taken(lot, policy, critic, own, problem)
+        }
     }
-    let critic = ExactCritic::new(own.clone(), &policy)?;
-    watch(lot, ActorCritic::new(policy, critic, emphasis, alpha)?, own, problem)
+}
+
+/// Learners from the action taken.
+fn taken<R, P, C, M>(
+    lot: Lot,
+    policy: P,
+    critic: C,
+    own: &Arc<M>,
+    judged: &Arc<M>,
+) -> Result<Box<dyn Learners<P::Action>>, SetUpError>
+where
+    R: Real,
+    P: StochasticPolicy + Recorded<Action: Copy> + 'static,
+    C: Critic<R, P> + 'static,
+    M: Model<P> + 'static,
+{
+    let alpha = lot.number("alpha");
+    if lot.structure().emphasis == EmphasisKind::Exact {
+        let emphasis = ExactEmphasis::new(own.clone(), &policy)?;
+        return watch(lot, ActorCritic::new(policy, critic, emphasis, alpha)?, own, judged);
+    }
+    watch(lot, ActorCritic::new(policy, critic, lot.trace()?, alpha)?, own, judged)
+}
+
+/// Learners from all actions, or some.
+fn all<R: Real, C: ActionCritic<R, Softmax<Table>> + 'static>(
+    lot: Lot,
+    policy: Softmax<Table>,
+    critic: C,
+    own: &Arc<Task>,
+    judged: &Arc<Task>,
+) -> Result<Box<dyn Learners<usize>>, SetUpError> {
+    let emphasis = match lot.structure().emphasis {
+        EmphasisKind::Exact => Either::Second(ExactEmphasis::new(own.clone(), &policy)?),
+        EmphasisKind::None | EmphasisKind::FollowOn => Either::First(lot.trace()?),
+    };
+    let learner = AllActions::new(policy, critic, emphasis, lot.number("alpha"))?;
+    match lot.structure().subset {
+        Some(subset) => watch(lot, learner.with_subset(subset, lot.experiment.seed)?, own, judged),
+        None => watch(lot, learner, own, judged),
+    }
 }
 
 /// Policies whose target can be recorded.
