@@ -3,7 +3,7 @@
 //! These types read the file and give its JSON Schema, in which the comments here become the descriptions. What the values
 //! mean together is checked in `experiment`.
 
-use crate::sweep::{Number, Sweep, Sweepable, Whole};
+use crate::sweep::{Number, OneOrMany, Sweep, Sweepable, Whole};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -317,14 +317,15 @@ impl Sweepable for BTreeMap<String, Number> {
 }
 
 /// What is written as a scalar or as a table.
-trait ScalarOrTable<'de>: Sized + Sweepable {
+pub(crate) trait ScalarOrTable<'de>: Sized + Sweepable {
     type Scalar: Deserialize<'de>;
     type Table: Deserialize<'de>;
     fn scalar(scalar: Self::Scalar) -> Self;
     fn table(table: Self::Table) -> Self;
 }
 
-struct ScalarOrTableVisitor<T>(PhantomData<T>);
+/// Reads what is written as a scalar or as a table.
+pub(crate) struct ScalarOrTableVisitor<T>(pub(crate) PhantomData<T>);
 
 /// A scalar of any kind goes to the type that expects one, which refuses what does not fit.
 macro_rules! scalar {
@@ -342,7 +343,7 @@ impl<'de, T: ScalarOrTable<'de>> Visitor<'de> for ScalarOrTableVisitor<T> {
         f.write_str(T::EXPECTED)
     }
 
-    scalar!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+    scalar!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_i128: i128, visit_u128: u128, visit_f64: f64, visit_str: &str);
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::Table::deserialize(MapAccessDeserializer::new(map)).map(T::table)
@@ -372,6 +373,8 @@ macro_rules! scalar_or_table {
         }
     };
 }
+
+pub(crate) use scalar_or_table;
 
 scalar_or_table!(Interest: Number => Interest::Everywhere, BTreeMap<String, Number> => Interest::ByState);
 scalar_or_table!(Share: Number => Share::Number, BTreeMap<String, Number> => Share::InState);
@@ -452,11 +455,9 @@ impl Sweepable for NumberOrList {
 
 impl<'de> Deserialize<'de> for NumberOrList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Sweep::<Number>::deserialize(deserializer)?;
-        let mut numbers = raw.values.iter().map(|v| v.value.0);
-        match numbers.next() {
-            Some(x) if !raw.is_list => Ok(Self::Number(x)),
-            first => Ok(Self::List(first.into_iter().chain(numbers).collect())),
-        }
+        Ok(match OneOrMany::<Number>::deserialize(deserializer)? {
+            OneOrMany::One(Number(x)) => Self::Number(x),
+            OneOrMany::Many(list) => Self::List(list.into_iter().map(|x| x.into_inner().0).collect()),
+        })
     }
 }
