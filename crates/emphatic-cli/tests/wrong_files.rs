@@ -6,6 +6,7 @@
 use assert_cmd::Command;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 const EXPERIMENT: &str = r#"problem = "counterexample"
 seed = 1
@@ -77,7 +78,6 @@ const EXPERIMENTS: &[Case] = &[
     ("list for a table", "separate", "policy = [1, 2]"),
     ("text for a list", "record", r#"record = "objective""#),
     ("number in a list of names", "record", "record = [1]"),
-    ("number for a method", "[[method]]", "method = [1]\n[other]"),
     ("single brackets", "[[method]]", "[method]"),
     ("fraction for a whole number", "runs", "runs = 1.5"),
     ("text for a whole number", "runs", r#"runs = "ten""#),
@@ -138,7 +138,6 @@ const EXPERIMENTS: &[Case] = &[
     ("unknown state in a method's interest", "separate", "interest = { T = 1 }"),
     ("unknown action in probabilities", "separate", "policy = { probabilities = { A0 = 0.5, A2 = 0.5 } }"),
     // What a method has and needs.
-    ("no methods", "[[method]]", "method = []\n[other]"),
     ("no algorithm", "algorithm", ""),
     ("algorithm and emphasis", "separate", r#"emphasis = "none""#),
     ("no critic", CRITIC, ""),
@@ -177,7 +176,6 @@ const EXPERIMENTS: &[Case] = &[
     ("combination with a name", "separate", r#"combinations = [{ name = "x", alpha = 1 }]"#),
     ("wrong value in a combination", "separate", "combinations = [{ alpha = 1 }, { lambda_a = 2 }]"),
     ("empty name", "separate", r#"name = " ""#),
-    ("several algorithms, no name", "algorithm", r#"emphasis = ["follow-on", "follow-on", "none"]"#),
     (
         "two methods of one name",
         "separate",
@@ -298,6 +296,7 @@ const CONTINUOUS_CASES: &[Case] = &[
         "algorithm",
         "algorithm = \"offpac\"\ncritic = { kind = \"gq\", alpha_v = 0.1, alpha_w = 0.1, alpha_q = 0.1, alpha_h = 0.1 }\nalpha = 0.1\n[[method]]\nalgorithm = \"dpg\"",
     ),
+    ("several algorithms, no name", "algorithm", r#"algorithm = ["dpg", "true-dpge"]"#),
     ("gtd with dpg", "critic", r#"critic = { kind = "gtd", alpha_v = 0.1, alpha_w = 0.1 }"#),
     (
         "follow-on trace of a deterministic policy",
@@ -358,39 +357,42 @@ fn messages(cases: &[(&str, Vec<u8>)], file: &str) -> String {
     all
 }
 
-#[test]
-fn wrong_experiments() {
-    let list = |n: i32| (1..=n).map(|k| f64::from(k) / 1e4).collect::<Vec<_>>();
-    let huge = format!(
-        "alpha = {0:?}\nlambda_a = {0:?}\n[method.critic]\nkind = \"gtd\"\nalpha_v = {0:?}\nalpha_w = {0:?}",
-        list(1000)
+/// Files that are too large to be written down here, or hardly files.
+fn made() -> Vec<(&'static str, Vec<u8>)> {
+    let (top, _) = EXPERIMENT.split_once("[[method]]").expect("it has a method");
+    let numbers = (1..=1000).map(|k| f64::from(k) / 1e4).collect::<Vec<_>>();
+    let settings = format!(
+        "[[method]]\nalgorithm = \"ace\"\nalpha = {numbers:#?}\nlambda_a = {numbers:#?}\n\
+         critic = {{ kind = \"gtd\", alpha_v = {numbers:?}, alpha_w = {numbers:?} }}\n"
     );
-    let words = format!(
-        "emphasis = {0:?}\nactions = {1:?}\npolicy.kind = {2:?}",
+    let kinds = format!(
+        "[[method]]\nalpha = 0.1\ncritic = \"exact\"\nemphasis = {:#?}\nactions = {:#?}\npolicy.kind = {:#?}\n",
         ["none"; 60], ["taken"; 60], ["softmax"; 60]
     );
+    let problems =
+        format!("interest = {:#?}\nbehaviour = [{}]\n", [1; 101], "{ A0 = 0.5, A1 = 0.5 },\n".repeat(101));
+    vec![
+        ("a grid of 10^12 settings", format!("{top}{settings}").into()),
+        ("a grid of words", format!("{top}{kinds}").into()),
+        ("a grid of problems", format!("{problems}{EXPERIMENT}").into()),
+        ("no methods", format!("{top}method = []\n").into()),
+        ("number for a method", format!("{top}method = [1]\n").into()),
+        ("nothing about methods", top.into()),
+        ("deep brackets", format!("alpha = {}", "[".repeat(100)).into()),
+        ("empty file", "".into()),
+        ("only a comment", "# nothing yet\n".into()),
+        ("byte order mark alone", "\u{feff}".into()),
+        ("bytes that are no text", b"problem = \"\xff\xfe\"\n".into()),
+        ("binary", b"\x7fELF\x02\x01\x01\0\0\0".into()),
+    ]
+}
+
+#[test]
+fn wrong_experiments() {
     let mut cases: Vec<(&str, Vec<u8>)> = Vec::new();
     cases.extend(EXPERIMENTS.iter().map(|case| (case.0, replaced(EXPERIMENT, case))));
     cases.extend(CONTINUOUS_CASES.iter().map(|case| (case.0, replaced(CONTINUOUS, case))));
-    let method = &EXPERIMENT[..EXPERIMENT.find("algorithm").expect("it has one")];
-    cases.push(("a grid of 10^12 settings", format!("{method}algorithm = \"ace\"\n{huge}\n").into_bytes()));
-    cases.push((
-        "a grid of words",
-        format!("{method}critic = \"exact\"\nalpha = 0.1\n{words}\n").into_bytes(),
-    ));
-    let many = |n: usize| {
-        EXPERIMENT.replace(
-            "seed = 1",
-            &format!("interest = {:?}\nbehaviour = [{}]", vec![1; n], "{ A0 = 0.5, A1 = 0.5 },".repeat(n)),
-        )
-    };
-    cases.push(("a grid of problems", many(101).into_bytes()));
-    cases.push(("deep brackets", format!("alpha = {}", "[".repeat(100_000)).into_bytes()));
-    cases.push(("empty file", Vec::new()));
-    cases.push(("only a comment", b"# nothing yet\n".to_vec()));
-    cases.push(("bytes that are no text", b"problem = \"\xff\xfe\"\n".to_vec()));
-    cases.push(("binary", b"\x7fELF\x02\x01\x01\0\0\0".to_vec()));
-    cases.push(("byte order mark alone", "\u{feff}".into()));
+    cases.extend(made());
     insta::assert_snapshot!(messages(&cases, "experiment.toml"));
 }
 
@@ -418,6 +420,19 @@ fn what_is_no_file() {
     fs::create_dir(dir.path().join("experiment.toml")).expect("it is made");
     let directory = message(dir.path(), "directory");
     insta::assert_snapshot!(format!("{missing}{directory}"));
+}
+
+/// Chains were once allowed of a length at which a trial of the exact critic took minutes.
+#[test]
+fn the_largest_problem_is_checked_in_seconds() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let large = EXPERIMENT
+        .replace("\"counterexample\"", "{ name = \"long-counterexample\", steps = 1000 }")
+        .replace("critic = {", "critic = \"exact\" #");
+    fs::write(dir.path().join("experiment.toml"), large).expect("it is written");
+    let mut command = Command::cargo_bin("emphatic").expect("it is built");
+    command.timeout(Duration::from_secs(60));
+    command.current_dir(dir.path()).args(["check", "experiment.toml"]).assert().success();
 }
 
 #[test]

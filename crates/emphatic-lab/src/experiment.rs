@@ -27,8 +27,9 @@ const MOST_KINDS: usize = 100_000;
 /// The most problems that a file may ask for: each is solved.
 const MOST_SCENARIOS: usize = 10_000;
 
-/// The longest chains of the long counterexample that a file may ask for.
-const MOST_CHAIN: u64 = 100_000;
+/// The longest chains of the long counterexample that a file may ask for: to set up an exact critic takes time that
+/// grows with the square of the states, minutes at ten times this.
+const MOST_CHAIN: u64 = 1000;
 
 /// A unit is about this many updates: a fraction of a second, so that little is lost when a process is killed.
 const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
@@ -367,15 +368,15 @@ impl Cell {
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ReadError {
     /// It cannot be read.
-    #[error("{path} cannot be read: {source}")]
+    #[error("{path} cannot be read: {error}")]
     Io {
         /// Which file.
         path: String,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// It is no text.
-    #[error("{0} is not a text file (it is not UTF-8)")]
+    #[error("{0} is not a text file in UTF-8")]
     NotText(String),
     /// It is wrong.
     #[error(transparent)]
@@ -386,8 +387,10 @@ pub enum ReadError {
 /// The text of a file.
 pub(crate) fn read_text(path: &Path) -> Result<String, ReadError> {
     let shown = || path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: shown(), source })?;
-    String::from_utf8(bytes).map_err(|_| ReadError::NotText(shown()))
+    let bytes = std::fs::read(path).map_err(|error| ReadError::Io { path: shown(), error })?;
+    // A zero byte is UTF-8, but no text has one.
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    text.ok_or_else(|| ReadError::NotText(shown()))
 }
 
 /// A number that tells texts apart (FNV-1a).
@@ -585,8 +588,9 @@ fn problems(
         path if path.ends_with(".toml") => {
             let full = beside.join(path);
             let text = read_text(&full).map_err(|error| {
-                Wrong::at(&span, error.to_string())
-                    .help("the path of a problem file is relative to the experiment file")
+                let help = "the path of a problem file is relative to the experiment file";
+                let is_path = matches!(error, ReadError::Io { .. });
+                Wrong::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
             })?;
             let task = problem_file::parse(&text)
                 .map_err(|wrong| wrong.in_other(full.display().to_string(), &text))?;

@@ -70,8 +70,13 @@ impl Wrong {
     pub(crate) fn in_file(self, name: &str, text: &str) -> FileError {
         let other = self.file.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         let (name, text) = other.unwrap_or((name, text));
+        // Where no place is shown, the message says which file it is about.
+        let message = match self.span {
+            Some(_) => self.message,
+            None => format!("{name}: {}", self.message),
+        };
         FileError {
-            message: self.message,
+            message,
             source_code: NamedSource::new(name, Arc::from(text)).with_language("toml"),
             span: self.span.map(|span| first_line(span, text).into()),
             help: self.help,
@@ -112,8 +117,30 @@ fn plain(message: &str, marked: &str) -> (String, Option<String>) {
             let help = is_table.then(|| "a list of tables has double brackets: [[method]]".to_owned());
             (format!("expected {expected}, found {found}"), help)
         }
-        None if message.ends_with("number overflowed") => ("this number is too large".to_owned(), None),
-        None => (message.to_owned(), None),
+        None => (syntax(message, marked), None),
+    }
+}
+
+/// What is wrong with the writing itself.
+fn syntax(message: &str, marked: &str) -> String {
+    let plainer = [
+        ("integer number overflowed", "this number is too large"),
+        ("floating-point number overflowed", "this number is too large"),
+        ("string values must be quoted", "text must stand in quotation marks"),
+        ("invalid basic string, expected `\"`", "the text has no closing quotation mark"),
+        ("missing comma between array elements", "a comma is missing here, or the `]` of the list before"),
+        ("unexpected key or value, expected newline", "the line should end here"),
+        ("cannot recurse further", "this is nested too deeply"),
+    ];
+    if message == "duplicate key" {
+        return format!("the key `{marked}` is given twice");
+    }
+    match plainer.iter().find(|(theirs, _)| message.starts_with(theirs)) {
+        Some(("string values must be quoted", _)) if marked.is_empty() => {
+            "a value is missing here".to_owned()
+        }
+        Some((_, ours)) => (*ours).to_owned(),
+        None => message.to_owned(),
     }
 }
 
@@ -142,6 +169,7 @@ fn in_words(value: &str, marked: &str) -> String {
         _ if value.starts_with("struct ") => "a table".to_owned(),
         _ if value.starts_with("enum ") => "a word in quotation marks".to_owned(),
         _ => match value.split_once(' ') {
+            Some(("string", _)) if is_date => "a date".to_owned(),
             Some(("string", text)) => format!("the text {text}"),
             Some(("boolean", _)) => quoted(value).collect(),
             Some(("integer" | "floating", _)) => format!("the number {}", quoted(value).collect::<String>()),
@@ -164,7 +192,9 @@ pub(crate) fn suggest<'a>(wrong: &str, right: impl Iterator<Item = &'a str>) -> 
     let least = right.iter().map(distance).min()?;
     let nearest: Vec<&&str> = right.iter().filter(|word| distance(word) == least).collect();
     match nearest[..] {
-        [word] if least <= (word.len() / 3).max(1) => Some(format!("did you mean `{word}`?")),
+        [word] if least <= if word.len() < 4 { 1 } else { 2.max(word.len() / 3) } => {
+            Some(format!("did you mean `{word}`?"))
+        }
         _ if right.len() > MOST => {
             Some(format!("there are {} and {} more", right[..MOST].join(", "), right.len() - MOST))
         }

@@ -78,7 +78,9 @@ pub(crate) fn parse(text: &str) -> Result<Task, Wrong> {
     let problem = problem(&file)?;
     let everywhere = vec![uniform(file.actions.get_ref().len()); file.states.get_ref().len()];
     // The behaviour needs the names, which a world knows.
-    let world = World::Finite(Arc::new(Task::new(problem, &everywhere).map_err(in_whole)?));
+    let world = World::Finite(Arc::new(
+        Task::new(problem, &everywhere).map_err(|error| at(&file.behaviour)(error.into()))?,
+    ));
     let mut world = world.with_behaviour(file.behaviour.get_ref()).map_err(at(&file.behaviour))?;
     if let Some(interest) = &file.interest {
         world = world.with_interest(interest.get_ref()).map_err(at(interest))?;
@@ -86,16 +88,12 @@ pub(crate) fn parse(text: &str) -> Result<Task, Wrong> {
     let World::Finite(task) = &world else { return Err(Wrong::anywhere("a file has named actions")) };
     let mut task = Task::clone(task);
     if let Some(actor) = &file.features.actor {
-        task = task.with_actor(table(actor, &world)?).map_err(in_whole)?;
+        task = task.with_actor(table(actor, &world)?).map_err(|error| at(actor)(error.into()))?;
     }
     if let Some(critic) = &file.features.critic {
-        task = task.with_critic(table(critic, &world)?).map_err(in_whole)?;
+        task = task.with_critic(table(critic, &world)?).map_err(|error| at(critic)(error.into()))?;
     }
     Ok(task)
-}
-
-fn in_whole(error: ProblemError) -> Wrong {
-    Wrong::anywhere(error.to_string())
 }
 
 fn at<T>(place: &Spanned<T>) -> impl Fn(Unfit) -> Wrong {

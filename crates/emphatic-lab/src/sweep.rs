@@ -48,7 +48,7 @@ impl<T> Sweep<T> {
     pub(crate) fn several(&self, key: &str) -> Result<&[Located<T>], Wrong> {
         if self.values.is_empty() {
             return Err(Wrong::at(&self.span, format!("`{key}` is an empty list"))
-                .help("a list is swept: give it at least one value, or leave the key out"));
+                .help("a list is swept: give it at least one value"));
         }
         Ok(&self.values)
     }
@@ -201,18 +201,12 @@ impl<'de> Deserialize<'de> for Whole {
                 Ok(Whole(value))
             }
 
-            fn visit_i128<E: serde::de::Error>(self, value: i128) -> Result<Whole, E> {
-                Err(E::custom(format!(
-                    "{value} lies beyond the whole numbers that are possible, up to {}",
-                    u64::MAX
-                )))
+            fn visit_i128<E: serde::de::Error>(self, _: i128) -> Result<Whole, E> {
+                Err(E::custom(format!("a whole number here lies between 0 and {}", u64::MAX)))
             }
 
-            fn visit_u128<E: serde::de::Error>(self, value: u128) -> Result<Whole, E> {
-                Err(E::custom(format!(
-                    "{value} lies beyond the whole numbers that are possible, up to {}",
-                    u64::MAX
-                )))
+            fn visit_u128<E: serde::de::Error>(self, _: u128) -> Result<Whole, E> {
+                self.visit_i128(0)
             }
         }
         deserializer.deserialize_any(WholeVisitor)

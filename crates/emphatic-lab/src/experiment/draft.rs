@@ -338,9 +338,6 @@ fn spread_policy<'a>(drafts: &mut Vec<Draft<'a>>, policy: &'a PolicyFile) -> Res
     if policy.probabilities.is_some() {
         return Err(Wrong::at(span, "a policy starts from `weights` or from `probabilities`, not both"));
     }
-    if values.is_empty() {
-        return Err(Wrong::at(span, "`weights` is an empty list").help("leave it out for weights of zero"));
-    }
     check_kinds(drafts.len(), values.len(), span)?;
     let with = |draft: &Draft<'a>, vector| Draft { weights: Some((vector, span)), ..draft.clone() };
     *drafts = drafts.iter().flat_map(|draft| values.iter().map(move |vector| with(draft, vector))).collect();
@@ -622,9 +619,12 @@ fn axes(
                     .help(format!("it belongs to {owner}")));
             }
             (None, true, None) => {
-                let place = if part == "critic" { critic_span } else { span };
+                let (place, table) = match part {
+                    "critic" => (critic_span, format!(": critic = {{ kind = …, {name} = … }}")),
+                    _ => (span, String::new()),
+                };
                 return Err(Wrong::at(place, format!("the {part} needs `{name}`"))
-                    .help(format!("it belongs to {owner}: give a number, or a list to sweep")));
+                    .help(format!("it belongs to {owner}; give a number, or a list to sweep{table}")));
             }
             (None, true, Some(default)) => vec![default],
             (Some(sweep), true, _) => {
