@@ -21,8 +21,15 @@ use std::sync::Arc;
 /// More settings than this are surely a mistake.
 const MOST_SETTINGS: usize = 10_000_000;
 
-/// The longest chains of the long counterexample that a file may ask for.
-const MOST_CHAIN: u64 = 100_000;
+/// More kinds of settings than this, which share no lanes, are surely a mistake.
+const MOST_KINDS: usize = 100_000;
+
+/// The most problems that a file may ask for: each is solved.
+const MOST_SCENARIOS: usize = 10_000;
+
+/// The longest chains of the long counterexample that a file may ask for: to set up an exact critic takes time that
+/// grows with the square of the states, minutes at ten times this.
+const MOST_CHAIN: u64 = 1000;
 
 /// A unit is about this many updates: a fraction of a second, so that little is lost when a process is killed.
 const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
@@ -131,13 +138,16 @@ impl Experiment {
     }
 
     fn understand(text: &str, beside: &Path) -> Result<Self, Wrong> {
-        let file: ExperimentFile = toml::from_str(text)?;
+        let file: ExperimentFile = toml::from_str(text).map_err(|error| Wrong::toml(&error, text))?;
         let seed = whole(file.seed.as_ref(), "seed", 0..=u64::MAX)?.unwrap_or(0);
         // Fresh streams have numbers beyond these.
         let runs = whole(Some(&file.runs), "runs", 1..=u64::from(u32::MAX))?.unwrap_or(1);
         let fresh_runs = whole(file.fresh_runs.as_ref(), "fresh_runs", 0..=u64::from(u32::MAX))?.unwrap_or(0);
         let length = length(&file)?;
-        let evaluations = whole(file.evaluations.as_ref(), "evaluations", 1..=length.count())?;
+        let evaluations =
+            whole(file.evaluations.as_ref(), "evaluations", 1..=length.count()).map_err(|wrong| {
+                wrong.maybe_help(Some(format!("a run has {} {}", length.count(), length.word())))
+            })?;
         let select = match &file.select {
             Some(select) => select.single("select")?.value,
             None => Select::Final,
@@ -172,8 +182,11 @@ impl Experiment {
             }
             check_separate(method.get_ref(), &variants[first..])?;
         }
-        if !record.iter().any(|name| name == "objective") && fresh_runs > 0 {
-            return Err(Wrong::anywhere("fresh runs need the objective, but it is not recorded")
+        if let Some(fresh) = &file.fresh_runs
+            && fresh_runs > 0
+            && !record.iter().any(|name| name == "objective")
+        {
+            return Err(Wrong::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
                 .help("add \"objective\" to `record`: by it the best settings are chosen"));
         }
         let mut experiment = Self {
@@ -355,15 +368,15 @@ impl Cell {
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ReadError {
     /// It cannot be read.
-    #[error("{path} cannot be read: {source}")]
+    #[error("{path} cannot be read: {error}")]
     Io {
         /// Which file.
         path: String,
         /// Why.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// It is no text.
-    #[error("{0} is not a text file (it is not UTF-8)")]
+    #[error("{0} is not a text file in UTF-8")]
     NotText(String),
     /// It is wrong.
     #[error(transparent)]
@@ -374,8 +387,10 @@ pub enum ReadError {
 /// The text of a file.
 pub(crate) fn read_text(path: &Path) -> Result<String, ReadError> {
     let shown = || path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: shown(), source })?;
-    String::from_utf8(bytes).map_err(|_| ReadError::NotText(shown()))
+    let bytes = std::fs::read(path).map_err(|error| ReadError::Io { path: shown(), error })?;
+    // A zero byte is UTF-8, but no text has one.
+    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    text.ok_or_else(|| ReadError::NotText(shown()))
 }
 
 /// A number that tells texts apart (FNV-1a).
@@ -489,9 +504,15 @@ fn each<T>(
     with: impl Fn(&Scenario, &T) -> Result<World, Unfit>,
     text: impl Fn(&T) -> String,
 ) -> Result<Vec<Scenario>, Wrong> {
+    let values = sweep.several(key)?;
+    let count = scenarios.len().saturating_mul(values.len());
+    if count > MOST_SCENARIOS {
+        let message = format!("the lists make {count} problems; at most {MOST_SCENARIOS} are possible");
+        return Err(Wrong::at(&sweep.span, message).help("shorten some lists"));
+    }
     let mut all = Vec::new();
     for scenario in scenarios {
-        for Located { value, span } in sweep.several(key)? {
+        for Located { value, span } in values {
             let world = with(scenario, value)
                 .map_err(|Unfit { message, help }| Wrong::at(span, message).maybe_help(help))?;
             let mut columns = scenario.columns.clone();
@@ -566,14 +587,13 @@ fn problems(
         }
         path if path.ends_with(".toml") => {
             let full = beside.join(path);
-            let text = read_text(&full).map_err(|error| Wrong::at(&span, error.to_string()))?;
-            let task = problem_file::parse(&text).map_err(|wrong| {
-                let place = wrong
-                    .span
-                    .map(|s| format!(", line {}", text[..s.start.min(text.len())].lines().count().max(1)));
-                let message = format!("{}{}: {}", full.display(), place.unwrap_or_default(), wrong.message);
-                Wrong::at(&span, message).maybe_help(wrong.help)
+            let text = read_text(&full).map_err(|error| {
+                let help = "the path of a problem file is relative to the experiment file";
+                let is_path = matches!(error, ReadError::Io { .. });
+                Wrong::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
             })?;
+            let task = problem_file::parse(&text)
+                .map_err(|wrong| wrong.in_other(full.display().to_string(), &text))?;
             let number = problem_files.len();
             let beside_results =
                 if number == 0 { "problem.toml".to_owned() } else { format!("problem-{number}.toml") };

@@ -3,11 +3,14 @@
 //! These types read the file and give its JSON Schema, in which the comments here become the descriptions. What the values
 //! mean together is checked in `experiment`.
 
-use crate::sweep::{Number, Sweep, Sweepable, Whole};
-use schemars::JsonSchema;
+use crate::sweep::{Number, OneOrMany, Sweep, Sweepable, Whole};
+use schemars::generate::SchemaSettings;
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -29,42 +32,151 @@ pub(crate) struct ExperimentFile {
     /// `{ S0 = 1.0, S1 = 0.0 }`, where the states left out keep the problem's.
     pub(crate) interest: Option<Sweep<Interest>>,
     /// What all randomness comes from: run number r of seed s is the same experience everywhere. Left out, it is 0.
+    #[schemars(with = "Option<Whole>")]
     pub(crate) seed: Option<Sweep<Whole>>,
     /// How many runs: streams of experience, each of which teaches every setting.
+    #[schemars(with = "Count")]
     pub(crate) runs: Sweep<Whole>,
     /// How many episodes a run lasts. Either this or `steps`.
+    #[schemars(with = "Option<Count>")]
     pub(crate) episodes: Option<Sweep<Whole>>,
     /// How many steps a run lasts. Either this or `episodes`.
+    #[schemars(with = "Option<Count>")]
     pub(crate) steps: Option<Sweep<Whole>>,
     /// How often the quantities are recorded in a run, at equal distances, the last time at its end; and once
     /// more before it begins. Left out, it is 50, or the length of a run if that is less.
+    #[schemars(with = "Option<Count>")]
     pub(crate) evaluations: Option<Sweep<Whole>>,
     /// What is recorded at each evaluation: `objective`; `target.S1.A0`, the probability of an action in a state;
     /// `target.S1`, of all its actions, or its mean action; `emphasis`, `exact_emphasis` and `rho`, their means over
     /// the steps since the evaluation before; `weights`, of the policy. Left out, it is the objective.
-    #[schemars(with = "Option<Vec<String>>")]
+    #[schemars(with = "Option<Vec<Recorded>>", length(min = 1))]
     pub(crate) record: Option<Spanned<Vec<Spanned<String>>>>,
     /// What makes a setting the best of its method: the objective at the end of a run (`final`, the default) or its average
     /// over the run (`area`).
+    #[schemars(with = "Option<Select>")]
     pub(crate) select: Option<Sweep<Select>>,
     /// On how many new streams each method's best setting is run again, so that its result is not the luck of the best
     /// of a grid. Left out, it is 0.
+    #[schemars(with = "Option<Whole>")]
     pub(crate) fresh_runs: Option<Sweep<Whole>>,
     /// The methods.
-    #[schemars(with = "Vec<MethodFile>")]
+    #[schemars(with = "Vec<MethodFile>", length(min = 1))]
     pub(crate) method: Spanned<Vec<Spanned<MethodFile>>>,
 }
 
 /// The JSON Schema of experiment files, for editors.
 pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(ExperimentFile).into()
+    let settings = SchemaSettings::draft2020_12().with_transform(as_toml);
+    settings.into_generator().into_root_schema_for::<ExperimentFile>().into()
 }
+
+/// TOML has no null: what may be left out is not in the list of required keys, and that is all. Descriptions are
+/// paragraphs, wherever their lines end here.
+fn as_toml(schema: &mut Schema) {
+    let null = Value::from("null");
+    if let Some(types @ Value::Array(_)) = schema.get_mut("type")
+        && let Some(only) = types.as_array().and_then(|types| types.iter().find(|name| **name != null))
+    {
+        *types = only.clone();
+    }
+    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
+        kinds.retain(|kind| kind.get("type") != Some(&null));
+        if let [Value::Object(_)] = kinds[..]
+            && let Some(Value::Array(mut only)) = schema.remove("anyOf")
+            && let Some(Value::Object(inner)) = only.pop()
+        {
+            inner.into_iter().for_each(|(key, value)| drop(schema.insert(key, value)));
+        }
+    }
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace('\n', " ");
+    }
+    transform_subschemas(&mut as_toml, schema);
+}
+
+/// Types that no value is read into: they tell the schema what is checked once the whole file is known.
+#[allow(dead_code, reason = "they are there for the schema")]
+mod told {
+    use schemars::JsonSchema;
+
+    /// A whole number of at least 1.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(super) struct Count(#[schemars(range(min = 1))] u64);
+
+    /// A step-size: finite and not negative.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(super) struct StepSize(#[schemars(range(min = 0))] f64);
+
+    /// A number between 0 and 1.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(super) struct Fraction(#[schemars(range(min = 0, max = 1))] f64);
+
+    /// A problem's name, or the path of a problem file.
+    #[derive(JsonSchema)]
+    #[schemars(untagged)]
+    pub(super) enum ProblemName {
+        BuiltIn(BuiltIn),
+        Path(#[schemars(regex(pattern = r"\.toml$"))] String),
+    }
+
+    /// A problem that needs no file.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "kebab-case")]
+    pub(super) enum BuiltIn {
+        /// Three states, two of which look alike to the actor: the semi-gradient goes the wrong way.
+        Counterexample,
+        /// The same with chains of some length in between.
+        LongCounterexample,
+        /// The same with a real action.
+        ContinuousCounterexample,
+    }
+
+    /// What can be recorded.
+    #[derive(JsonSchema)]
+    #[schemars(untagged)]
+    pub(super) enum Recorded {
+        Named(Quantity),
+        Target(#[schemars(regex(pattern = r"^target\."))] String),
+    }
+
+    /// A quantity by name.
+    #[derive(JsonSchema)]
+    #[schemars(rename_all = "snake_case")]
+    pub(super) enum Quantity {
+        /// J_μ of the current policy, exactly.
+        Objective,
+        /// M_t as it was used.
+        Emphasis,
+        /// What M_t would be on average for a policy that stays as it is.
+        ExactEmphasis,
+        /// ρ_t.
+        Rho,
+        /// The weights of the policy.
+        Weights,
+    }
+
+    /// One vector (a list, or a number for all entries), or a list of vectors, which is swept.
+    #[derive(JsonSchema)]
+    #[schemars(untagged)]
+    pub(super) enum Vectors {
+        All(f64),
+        One(#[schemars(length(min = 1))] Vec<f64>),
+        Several(#[schemars(length(min = 1))] Vec<Vec<f64>>),
+    }
+}
+
+use told::{Count, Fraction, ProblemName, Recorded, StepSize};
 
 /// A method: an algorithm with its parts and their settings.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MethodFile {
     /// What it is called in tables and figures. Left out, it is the algorithm's name.
+    #[schemars(with = "Option<String>")]
     pub(crate) name: Option<Sweep<String>>,
     /// A name for a policy and an emphasis. Either this or `emphasis`.
     pub(crate) algorithm: Option<Sweep<Algorithm>>,
@@ -77,19 +189,22 @@ pub(crate) struct MethodFile {
     /// The interest that the method uses, if not the experiment's. The recorded objective has the experiment's.
     pub(crate) interest: Option<Sweep<Interest>>,
     /// The actor's step-size, divided by the number of active features.
+    #[schemars(with = "Option<Sweep<StepSize>>")]
     pub(crate) alpha: Option<Sweep<Number>>,
     /// λ_a of the follow-on trace: 1 is full emphasis, 0 is none.
+    #[schemars(with = "Option<Sweep<Fraction>>")]
     pub(crate) lambda_a: Option<Sweep<Number>>,
     /// From which actions the actor learns at each step: the one `taken` (with δ; the default), or `all` (with their
     /// advantages).
     pub(crate) actions: Option<Sweep<Actions>>,
     /// With `actions = "all"`: how many of them are drawn at each step. Left out, it is all of them.
+    #[schemars(with = "Option<Sweep<Count>>")]
     pub(crate) subset: Option<Sweep<Whole>>,
     /// Settings of which every value is a method of its own: the best setting is chosen for each value.
     #[schemars(with = "Option<Vec<String>>")]
     pub(crate) separate: Option<Vec<Spanned<String>>>,
     /// Instead of one grid: combinations of values, each in addition to those above (and each a grid if it has lists).
-    #[schemars(with = "Option<Vec<MethodFile>>")]
+    #[schemars(with = "Option<Vec<MethodFile>>", length(min = 1))]
     pub(crate) combinations: Option<Spanned<Vec<Spanned<MethodFile>>>>,
 }
 
@@ -117,20 +232,27 @@ pub(crate) struct CriticFile {
     /// or the state itself (`states`).
     pub(crate) features: Option<Sweep<FeaturesKind>>,
     /// Step-size of v in GTD(λ).
+    #[schemars(with = "Option<Sweep<StepSize>>")]
     pub(crate) alpha_v: Option<Sweep<Number>>,
     /// Step-size of the second weights w in GTD(λ).
+    #[schemars(with = "Option<Sweep<StepSize>>")]
     pub(crate) alpha_w: Option<Sweep<Number>>,
     /// λ of GTD(λ): 1 means full returns. Left out, it is 0. (It has nothing to do with λ_a.)
+    #[schemars(with = "Option<Sweep<Fraction>>")]
     pub(crate) lambda: Option<Sweep<Number>>,
     /// For `gq` and `advantage`: the critic of values that gives the baseline or δ: `gtd` (the default) or `exact`.
     pub(crate) values: Option<Sweep<ValuesKind>>,
     /// Step-size of the action-values in GQ(λ).
+    #[schemars(with = "Option<Sweep<StepSize>>")]
     pub(crate) alpha_q: Option<Sweep<Number>>,
     /// Step-size of the second weights in GQ(λ).
+    #[schemars(with = "Option<Sweep<StepSize>>")]
     pub(crate) alpha_h: Option<Sweep<Number>>,
     /// λ of GQ(λ). Left out, it is 0.
+    #[schemars(with = "Option<Sweep<Fraction>>")]
     pub(crate) lambda_q: Option<Sweep<Number>>,
     /// Step-size of the learned advantage.
+    #[schemars(with = "Option<Sweep<StepSize>>")]
     pub(crate) alpha_u: Option<Sweep<Number>>,
 }
 
@@ -139,9 +261,10 @@ pub(crate) struct CriticFile {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProblemFileValue {
     /// The problem's name or path.
-    #[schemars(with = "String")]
+    #[schemars(with = "ProblemName")]
     pub(crate) name: Spanned<String>,
     /// For `long-counterexample`: the length of its chains. Left out, it is 5.
+    #[schemars(with = "Option<Sweep<Count>>")]
     pub(crate) steps: Option<Sweep<Whole>>,
 }
 
@@ -282,7 +405,7 @@ pub(crate) enum Share {
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(untagged)]
 pub(crate) enum ProblemValue {
-    Name(String),
+    Name(#[schemars(with = "ProblemName")] String),
     Table(Box<ProblemFileValue>),
 }
 
@@ -317,14 +440,15 @@ impl Sweepable for BTreeMap<String, Number> {
 }
 
 /// What is written as a scalar or as a table.
-trait ScalarOrTable<'de>: Sized + Sweepable {
+pub(crate) trait ScalarOrTable<'de>: Sized + Sweepable {
     type Scalar: Deserialize<'de>;
     type Table: Deserialize<'de>;
     fn scalar(scalar: Self::Scalar) -> Self;
     fn table(table: Self::Table) -> Self;
 }
 
-struct ScalarOrTableVisitor<T>(PhantomData<T>);
+/// Reads what is written as a scalar or as a table.
+pub(crate) struct ScalarOrTableVisitor<T>(pub(crate) PhantomData<T>);
 
 /// A scalar of any kind goes to the type that expects one, which refuses what does not fit.
 macro_rules! scalar {
@@ -342,7 +466,7 @@ impl<'de, T: ScalarOrTable<'de>> Visitor<'de> for ScalarOrTableVisitor<T> {
         f.write_str(T::EXPECTED)
     }
 
-    scalar!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+    scalar!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_i128: i128, visit_u128: u128, visit_f64: f64, visit_str: &str);
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::Table::deserialize(MapAccessDeserializer::new(map)).map(T::table)
@@ -373,6 +497,8 @@ macro_rules! scalar_or_table {
     };
 }
 
+pub(crate) use scalar_or_table;
+
 scalar_or_table!(Interest: Number => Interest::Everywhere, BTreeMap<String, Number> => Interest::ByState);
 scalar_or_table!(Share: Number => Share::Number, BTreeMap<String, Number> => Share::InState);
 scalar_or_table!(ProblemValue: String => ProblemValue::Name, ProblemFileValue => |t| ProblemValue::Table(Box::new(t)));
@@ -392,22 +518,13 @@ pub(crate) enum Vector {
     Each(Vec<f64>),
 }
 
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[allow(dead_code, reason = "it is there for the schema")]
-enum VectorsSchema {
-    All(f64),
-    One(Vec<f64>),
-    Several(Vec<Vec<f64>>),
-}
-
 impl JsonSchema for Vectors {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Vectors".into()
     }
 
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        VectorsSchema::json_schema(generator)
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> Schema {
+        told::Vectors::json_schema(generator)
     }
 }
 
@@ -452,11 +569,9 @@ impl Sweepable for NumberOrList {
 
 impl<'de> Deserialize<'de> for NumberOrList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Sweep::<Number>::deserialize(deserializer)?;
-        let mut numbers = raw.values.iter().map(|v| v.value.0);
-        match numbers.next() {
-            Some(x) if !raw.is_list => Ok(Self::Number(x)),
-            first => Ok(Self::List(first.into_iter().chain(numbers).collect())),
-        }
+        Ok(match OneOrMany::<Number>::deserialize(deserializer)? {
+            OneOrMany::One(Number(x)) => Self::Number(x),
+            OneOrMany::Many(list) => Self::List(list.into_iter().map(|x| x.into_inner().0).collect()),
+        })
     }
 }

@@ -24,17 +24,19 @@ pub(crate) struct Wrong {
     pub(crate) message: String,
     pub(crate) span: Option<Range<usize>>,
     pub(crate) help: Option<String>,
+    /// The name and text of the file, if it is not the one that is being read but one that it names.
+    file: Option<(String, String)>,
 }
 
 impl Wrong {
     /// What is wrong with what stands at `span`.
     pub(crate) fn at(span: &Range<usize>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), span: Some(span.clone()), help: None }
+        Self { message: message.into(), span: Some(span.clone()), help: None, file: None }
     }
 
     /// What is wrong with the file as a whole.
     pub(crate) fn anywhere(message: impl Into<String>) -> Self {
-        Self { message: message.into(), span: None, help: None }
+        Self { message: message.into(), span: None, help: None, file: None }
     }
 
     /// The same with what would be right.
@@ -49,27 +51,130 @@ impl Wrong {
         self
     }
 
+    /// What the reader of TOML says about this text.
+    pub(crate) fn toml(error: &toml::de::Error, text: &str) -> Self {
+        let marked = error.span().and_then(|span| text.get(span)).unwrap_or("");
+        let (message, help) = plain(error.message(), marked);
+        // What the whole file lacks stands nowhere in it.
+        let whole = |span: &Range<usize>| span.start == 0 && error.message().starts_with("missing field");
+        Self { message, span: error.span().filter(|span| !whole(span)), help, file: None }
+    }
+
+    /// The same in another file than the one that is being read.
+    pub(crate) fn in_other(mut self, name: String, text: &str) -> Self {
+        self.file = Some((name, text.to_owned()));
+        self
+    }
+
     /// The error in this file.
     pub(crate) fn in_file(self, name: &str, text: &str) -> FileError {
+        let other = self.file.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+        let (name, text) = other.unwrap_or((name, text));
+        // Where no place is shown, the message says which file it is about.
+        let message = match self.span {
+            Some(_) => self.message,
+            None => format!("{name}: {}", self.message),
+        };
         FileError {
-            message: self.message,
+            message,
             source_code: NamedSource::new(name, Arc::from(text)).with_language("toml"),
-            span: self.span.map(|span| (span.start.min(text.len())..span.end.min(text.len())).into()),
+            span: self.span.map(|span| first_line(span, text).into()),
             help: self.help,
         }
     }
 }
 
-/// What the reader of TOML says, in the words of this project.
-impl From<toml::de::Error> for Wrong {
-    fn from(error: toml::de::Error) -> Self {
-        let message = error.message();
-        let wrong = Self { message: message.to_owned(), span: error.span(), help: None }
-            .maybe_help(nearest_of(message));
-        match (quoted(message).next(), message.starts_with("unknown field")) {
-            (Some(key), true) => Self { message: format!("there is no key `{key}` here"), ..wrong },
-            _ => wrong,
+/// What of a place is shown: a list may have thousands of lines.
+fn first_line(span: Range<usize>, text: &str) -> Range<usize> {
+    let (start, end) = (span.start.min(text.len()), span.end.min(text.len()));
+    let line = text.get(start..end).and_then(|marked| marked.lines().next());
+    start..line.map_or(end, |line| start + line.len())
+}
+
+/// What the reader of TOML calls a date, which it hands out as a table with this key.
+const DATE: &str = "$__toml_private_datetime";
+
+/// What the reader of TOML says, in the words of this project, and what would be right. `marked` is what it marks.
+fn plain(message: &str, marked: &str) -> (String, Option<String>) {
+    let (found, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
+    let named = |prefix: &str| found.strip_prefix(prefix).and_then(|name| name.strip_suffix('`'));
+    if found.contains(DATE) {
+        return ("a date does not belong here".to_owned(), None);
+    }
+    if let Some(key) = named("unknown field `") {
+        return (format!("there is no key `{key}` here"), suggest(key, quoted(expected)));
+    }
+    if let Some(word) = named("unknown variant `") {
+        return (format!("the word `{word}` is not known here"), suggest(word, quoted(expected)));
+    }
+    if let Some(key) = named("missing field `") {
+        return (format!("the key `{key}` is missing"), needed(key).map(str::to_owned));
+    }
+    let other = found.strip_prefix("invalid type: ").or_else(|| found.strip_prefix("invalid value: "));
+    match other.map(|other| (in_words(other, marked), in_words(expected, ""))) {
+        Some((found, expected)) => {
+            let is_table = found == "a table" && expected == "a list";
+            let help = is_table.then(|| "a list of tables has double brackets: [[method]]".to_owned());
+            (format!("expected {expected}, found {found}"), help)
         }
+        None => (syntax(message, marked), None),
+    }
+}
+
+/// What is wrong with the writing itself.
+fn syntax(message: &str, marked: &str) -> String {
+    let plainer = [
+        ("integer number overflowed", "this number is too large"),
+        ("floating-point number overflowed", "this number is too large"),
+        ("string values must be quoted", "text must stand in quotation marks"),
+        ("invalid basic string, expected `\"`", "the text has no closing quotation mark"),
+        ("missing comma between array elements", "a comma is missing here, or the `]` of the list before"),
+        ("unexpected key or value, expected newline", "the line should end here"),
+        ("cannot recurse further", "this is nested too deeply"),
+    ];
+    if message == "duplicate key" {
+        return format!("the key `{marked}` is given twice");
+    }
+    match plainer.iter().find(|(theirs, _)| message.starts_with(theirs)) {
+        Some(("string values must be quoted", _)) if marked.is_empty() => {
+            "a value is missing here".to_owned()
+        }
+        Some((_, ours)) => (*ours).to_owned(),
+        None => message.to_owned(),
+    }
+}
+
+/// What files need, for one that lacks it.
+fn needed(key: &str) -> Option<&'static str> {
+    match key {
+        "problem" | "runs" | "method" => Some(
+            "an experiment has a `problem`, `runs`, `episodes` or `steps`, and a [[method]] for each method",
+        ),
+        "states" | "actions" | "start" | "behaviour" | "transitions" => {
+            Some("a problem has `states`, `actions`, a `start`, a `behaviour` and `transitions`")
+        }
+        _ => None,
+    }
+}
+
+/// What serde calls a value, in the words of TOML.
+fn in_words(value: &str, marked: &str) -> String {
+    let is_date = marked.starts_with(|c: char| c.is_ascii_digit());
+    match value {
+        "map" if is_date => "a date".to_owned(),
+        "map" | "a map" => "a table".to_owned(),
+        "sequence" | "a sequence" => "a list".to_owned(),
+        "a string" => "text in quotation marks".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        _ if value.starts_with("struct ") => "a table".to_owned(),
+        _ if value.starts_with("enum ") => "a word in quotation marks".to_owned(),
+        _ => match value.split_once(' ') {
+            Some(("string", _)) if is_date => "a date".to_owned(),
+            Some(("string", text)) => format!("the text {text}"),
+            Some(("boolean", _)) => quoted(value).collect(),
+            Some(("integer" | "floating", _)) => format!("the number {}", quoted(value).collect::<String>()),
+            _ => value.to_owned(),
+        },
     }
 }
 
@@ -78,29 +183,21 @@ fn quoted(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2)
 }
 
-/// For "unknown field `a`, expected one of `b`, `c`": the nearest of the others, and all of them.
-fn nearest_of(message: &str) -> Option<String> {
-    if !message.starts_with("unknown ") {
-        return None;
-    }
-    let mut words = quoted(message);
-    let wrong = words.next()?;
-    suggest(wrong, words)
-}
-
-/// "did you mean …?", or what there is.
+/// "did you mean …?" if one word is nearer than all others, or what there is.
 pub(crate) fn suggest<'a>(wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<String> {
     const MOST: usize = 20;
     let right: Vec<&str> = right.collect();
-    let near = right.iter().map(|word| (strsim::damerau_levenshtein(&wrong.to_lowercase(), word), word));
-    match near.min_by_key(|(distance, _)| *distance) {
-        Some((distance, word)) if distance <= 2.max(word.len() / 3) => {
+    let wrong = wrong.to_lowercase();
+    let distance = |word: &&str| strsim::damerau_levenshtein(&wrong, &word.to_lowercase());
+    let least = right.iter().map(distance).min()?;
+    let nearest: Vec<&&str> = right.iter().filter(|word| distance(word) == least).collect();
+    match nearest[..] {
+        [word] if least <= if word.len() < 4 { 1 } else { 2.max(word.len() / 3) } => {
             Some(format!("did you mean `{word}`?"))
         }
-        Some(_) if right.len() > MOST => {
+        _ if right.len() > MOST => {
             Some(format!("there are {} and {} more", right[..MOST].join(", "), right.len() - MOST))
         }
-        Some(_) => Some(format!("there are {}", right.join(", "))),
-        None => None,
+        _ => Some(format!("there are {}", right.join(", "))),
     }
 }

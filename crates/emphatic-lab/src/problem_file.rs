@@ -15,13 +15,15 @@
 //! features.actor = { S0 = [1, 0], S1 = [0, 1], S2 = [0, 1] }   # left out: the state itself
 //! ```
 
-use crate::file::{Behaviour, Interest};
+use crate::file::{Behaviour, Interest, ScalarOrTable, ScalarOrTableVisitor, scalar_or_table};
 use crate::file_error::Wrong;
-use crate::sweep::Number;
-use crate::world::{Unfit, World};
+use crate::sweep::{Number, Sweepable};
+use crate::world::{Unfit, World, find};
 use emphatic::{Problem, ProblemError, Table, Task};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
 
@@ -39,12 +41,16 @@ struct File {
     features: FeaturesFile,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a state, or a table of probabilities by state")]
 enum Start {
     State(String),
-    Shares(BTreeMap<String, f64>),
+    Shares(BTreeMap<String, Number>),
 }
+
+impl Sweepable for Start {
+    const EXPECTED: &'static str = "a state, or a table of probabilities by state";
+}
+
+scalar_or_table!(Start: String => Start::State, BTreeMap<String, Number> => Start::Shares);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,11 +74,13 @@ struct FeaturesFile {
 
 /// Understands the text of a problem file.
 pub(crate) fn parse(text: &str) -> Result<Task, Wrong> {
-    let file: File = toml::from_str(text)?;
+    let file: File = toml::from_str(text).map_err(|error| Wrong::toml(&error, text))?;
     let problem = problem(&file)?;
     let everywhere = vec![uniform(file.actions.get_ref().len()); file.states.get_ref().len()];
     // The behaviour needs the names, which a world knows.
-    let world = World::Finite(Arc::new(Task::new(problem, &everywhere).map_err(in_whole)?));
+    let world = World::Finite(Arc::new(
+        Task::new(problem, &everywhere).map_err(|error| at(&file.behaviour)(error.into()))?,
+    ));
     let mut world = world.with_behaviour(file.behaviour.get_ref()).map_err(at(&file.behaviour))?;
     if let Some(interest) = &file.interest {
         world = world.with_interest(interest.get_ref()).map_err(at(interest))?;
@@ -80,20 +88,20 @@ pub(crate) fn parse(text: &str) -> Result<Task, Wrong> {
     let World::Finite(task) = &world else { return Err(Wrong::anywhere("a file has named actions")) };
     let mut task = Task::clone(task);
     if let Some(actor) = &file.features.actor {
-        task = task.with_actor(table(actor, &world)?).map_err(in_whole)?;
+        task = task.with_actor(table(actor, &world)?).map_err(|error| at(actor)(error.into()))?;
     }
     if let Some(critic) = &file.features.critic {
-        task = task.with_critic(table(critic, &world)?).map_err(in_whole)?;
+        task = task.with_critic(table(critic, &world)?).map_err(|error| at(critic)(error.into()))?;
     }
     Ok(task)
 }
 
-fn in_whole(error: ProblemError) -> Wrong {
-    Wrong::anywhere(error.to_string())
+fn at<T>(place: &Spanned<T>) -> impl Fn(Unfit) -> Wrong {
+    at_span(&place.span())
 }
 
-fn at<T>(place: &Spanned<T>) -> impl Fn(Unfit) -> Wrong {
-    let span = place.span();
+fn at_span(span: &Range<usize>) -> impl Fn(Unfit) -> Wrong + use<> {
+    let span = span.clone();
     move |Unfit { message, help }| Wrong::at(&span, message).maybe_help(help)
 }
 
@@ -102,19 +110,26 @@ fn uniform(actions: usize) -> Vec<f64> {
 }
 
 fn problem(file: &File) -> Result<Problem, Wrong> {
+    let (states, actions) = (file.states.get_ref(), file.actions.get_ref());
     let mut builder = Problem::builder()
-        .states(file.states.get_ref().iter().map(String::as_str))
-        .actions(file.actions.get_ref().iter().map(String::as_str));
+        .states(states.iter().map(String::as_str))
+        .actions(actions.iter().map(String::as_str));
+    let state = |name: &str, span: &Range<usize>| find("state", name, states).map_err(at_span(span));
     builder = match file.start.get_ref() {
         Start::State(state) => builder.start(state.as_str(), 1.0),
         Start::Shares(shares) => {
-            shares.iter().fold(builder, |builder, (state, share)| builder.start(state.as_str(), *share))
+            shares.iter().fold(builder, |builder, (state, share)| builder.start(state.as_str(), share.0))
         }
     };
     let gamma = file.gamma.map_or(1.0, |gamma| gamma.0);
     for transition in file.transitions.get_ref() {
         let TransitionFile { from, action, to, end, probability, reward, gamma: own } = transition.get_ref();
         let (from, action) = (from.as_str(), action.as_str());
+        if !states.is_empty() && !actions.is_empty() {
+            state(from, &transition.span())?;
+            find("action", action, actions).map_err(at_span(&transition.span()))?;
+            to.as_ref().map_or(Ok(0), |to| state(to, &transition.span()))?;
+        }
         let probability = probability.map_or(1.0, |p| p.0);
         let reward = reward.map_or(0.0, |r| r.0);
         builder = match (to, end, own) {
@@ -131,7 +146,27 @@ fn problem(file: &File) -> Result<Problem, Wrong> {
             }
         };
     }
-    builder.build().map_err(|error| Wrong::at(&file.transitions.span(), error.to_string()))
+    builder.build().map_err(|error| Wrong::at(&place(file, &error), error.to_string()))
+}
+
+/// Where in the file the error lies.
+fn place(file: &File, error: &ProblemError) -> Range<usize> {
+    let message = error.to_string();
+    let named = |t: &&Spanned<TransitionFile>| {
+        message.contains(&format!("from '{}' by '{}'", t.get_ref().from, t.get_ref().action))
+    };
+    match error {
+        ProblemError::Nothing("state") | ProblemError::Twice { kind: "state", .. } => file.states.span(),
+        ProblemError::Nothing(_) | ProblemError::Twice { .. } => file.actions.span(),
+        // The names in transitions are known by now.
+        ProblemError::NoStart | ProblemError::Unknown { .. } => file.start.span(),
+        ProblemError::Number { what, .. } | ProblemError::Sum { what, .. }
+            if what.starts_with("the start") =>
+        {
+            file.start.span()
+        }
+        _ => file.transitions.get_ref().iter().find(named).map_or(file.transitions.span(), Spanned::span),
+    }
 }
 
 fn table(rows: &Spanned<BTreeMap<String, Vec<Number>>>, world: &World) -> Result<Table, Wrong> {

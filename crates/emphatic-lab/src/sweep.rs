@@ -48,7 +48,7 @@ impl<T> Sweep<T> {
     pub(crate) fn several(&self, key: &str) -> Result<&[Located<T>], Wrong> {
         if self.values.is_empty() {
             return Err(Wrong::at(&self.span, format!("`{key}` is an empty list"))
-                .help("a list is swept: give it at least one value, or leave the key out"));
+                .help("a list is swept: give it at least one value"));
         }
         Ok(&self.values)
     }
@@ -70,7 +70,8 @@ impl<'de, T: Deserialize<'de> + Sweepable> Deserialize<'de> for Sweep<T> {
     }
 }
 
-enum OneOrMany<T> {
+/// A value or a list, as it is written.
+pub(crate) enum OneOrMany<T> {
     One(T),
     Many(Vec<Spanned<T>>),
 }
@@ -99,7 +100,7 @@ impl<'de, T: Deserialize<'de> + Sweepable> Visitor<'de> for OneOrManyVisitor<T> 
         write!(f, "{}, or a list of such", T::EXPECTED)
     }
 
-    one!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
+    one!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_i128: i128, visit_u128: u128, visit_f64: f64, visit_str: &str);
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map)).map(OneOrMany::One)
@@ -168,6 +169,14 @@ impl<'de> Deserialize<'de> for Number {
             fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
                 Ok(Number(value as f64))
             }
+
+            fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
+                Ok(Number(value as f64))
+            }
+
+            fn visit_u128<E>(self, value: u128) -> Result<Number, E> {
+                Ok(Number(value as f64))
+            }
         }
         deserializer.deserialize_any(NumberVisitor)
     }
@@ -190,6 +199,14 @@ impl<'de> Deserialize<'de> for Whole {
 
             fn visit_u64<E>(self, value: u64) -> Result<Whole, E> {
                 Ok(Whole(value))
+            }
+
+            fn visit_i128<E: serde::de::Error>(self, _: i128) -> Result<Whole, E> {
+                Err(E::custom(format!("a whole number here lies between 0 and {}", u64::MAX)))
+            }
+
+            fn visit_u128<E: serde::de::Error>(self, _: u128) -> Result<Whole, E> {
+                self.visit_i128(0)
             }
         }
         deserializer.deserialize_any(WholeVisitor)

@@ -211,12 +211,14 @@ impl World {
     }
 }
 
-fn find(kind: &str, name: &str, names: &[String]) -> Result<usize, Unfit> {
+/// The number of a name.
+pub(crate) fn find(kind: &str, name: &str, names: &[String]) -> Result<usize, Unfit> {
     match names.iter().position(|known| known == name) {
         Some(number) => Ok(number),
         None => {
-            let help = suggest(name, names.iter().map(String::as_str))
-                .or_else(|| Some("the action of this problem is a real number".to_owned()));
+            let real =
+                || (kind == "action").then(|| "the action of this problem is a real number".to_owned());
+            let help = suggest(name, names.iter().map(String::as_str)).or_else(real);
             unfit(format!("the problem has no {kind} `{name}`"), help)
         }
     }

@@ -1,6 +1,6 @@
 //! Methods, and the settings their lists make.
 
-use super::{Cell, MOST_SETTINGS, Method, Scenario};
+use super::{Cell, MOST_KINDS, MOST_SETTINGS, Method, Scenario};
 use crate::file::{
     Actions, Algorithm, Critic, CriticFile, CriticKind, EmphasisKind, FeaturesKind, Interest, MethodFile,
     PolicyFile, PolicyKind, ValuesKind, Vector, Vectors,
@@ -93,7 +93,7 @@ struct Draft<'a> {
     policy_kind: Option<&'a Located<PolicyKind>>,
     weights: Option<(&'a Vector, &'a Range<usize>)>,
     probabilities: Option<&'a Located<BTreeMap<String, Number>>>,
-    critic: Option<&'a CriticFile>,
+    critic: Option<&'a (CriticFile, Range<usize>)>,
     critic_kind: Option<&'a Located<CriticKind>>,
     features: Option<&'a Located<FeaturesKind>>,
     values: Option<&'a Located<ValuesKind>>,
@@ -244,7 +244,7 @@ fn spread<'a, T>(
 ) -> Result<(), Wrong> {
     let Some(sweep) = sweep else { return Ok(()) };
     let values = sweep.several(key)?;
-    check_count(drafts.len() as f64 * values.len() as f64, &sweep.span)?;
+    check_kinds(drafts.len(), values.len(), &sweep.span)?;
     *drafts = drafts
         .iter()
         .flat_map(|draft| {
@@ -266,6 +266,17 @@ fn check_count(settings: f64, span: &Range<usize>) -> Result<(), Wrong> {
     Err(Wrong::at(span, message).help("shorten some lists, or give `combinations`"))
 }
 
+/// The same for what is not a number: every value of it makes grids of their own.
+fn check_kinds(kinds: usize, times: usize, span: &Range<usize>) -> Result<(), Wrong> {
+    let kinds = kinds.saturating_mul(times);
+    if kinds <= MOST_KINDS {
+        return Ok(());
+    }
+    let message =
+        format!("the lists of words make {kinds} kinds of settings; at most {MOST_KINDS} are possible");
+    Err(Wrong::at(span, message).help("shorten some lists, or give `combinations`"))
+}
+
 /// Adds the settings of one grid.
 fn grid(
     file: &MethodFile,
@@ -284,8 +295,10 @@ fn grid(
         Some(policies) => policies.several("policy")?.iter().map(|p| p.value.clone()).collect(),
         None => vec![PolicyFile::default()],
     };
-    let critics: Vec<CriticFile> = match &file.critic {
-        Some(critics) => critics.several("critic")?.iter().map(|c| critic_table(&c.value)).collect(),
+    let critics: Vec<(CriticFile, Range<usize>)> = match &file.critic {
+        Some(critics) => {
+            critics.several("critic")?.iter().map(|c| (critic_table(&c.value), c.span.clone())).collect()
+        }
         None => {
             return Err(Wrong::at(span, "the method has no critic")
                 .help("critic = \"exact\", or { kind = \"gtd\", alpha_v = 0.1, alpha_w = 0.01 }"));
@@ -293,15 +306,15 @@ fn grid(
     };
     let mut all = Vec::new();
     for policy in &tables {
-        for critic in &critics {
+        for place @ (critic, _) in &critics {
             let mut drafts = drafts.clone();
-            drafts.iter_mut().for_each(|d| d.critic = Some(critic));
+            drafts.iter_mut().for_each(|d| d.critic = Some(place));
             spread_policy(&mut drafts, policy)?;
             spread(&mut drafts, critic.kind.as_ref(), "critic.kind", |d, x| d.critic_kind = Some(x))?;
             spread(&mut drafts, critic.features.as_ref(), "critic.features", |d, x| d.features = Some(x))?;
             spread(&mut drafts, critic.values.as_ref(), "critic.values", |d, x| d.values = Some(x))?;
             all.extend(drafts);
-            check_count(all.len() as f64 * scenarios.len() as f64, span)?;
+            check_kinds(all.len(), scenarios.len(), span)?;
         }
     }
     for (scenario, Scenario { world, .. }) in scenarios.iter().enumerate() {
@@ -325,9 +338,7 @@ fn spread_policy<'a>(drafts: &mut Vec<Draft<'a>>, policy: &'a PolicyFile) -> Res
     if policy.probabilities.is_some() {
         return Err(Wrong::at(span, "a policy starts from `weights` or from `probabilities`, not both"));
     }
-    if values.is_empty() {
-        return Err(Wrong::at(span, "`weights` is an empty list").help("leave it out for weights of zero"));
-    }
+    check_kinds(drafts.len(), values.len(), span)?;
     let with = |draft: &Draft<'a>, vector| Draft { weights: Some((vector, span)), ..draft.clone() };
     *drafts = drafts.iter().flat_map(|draft| values.iter().map(move |vector| with(draft, vector))).collect();
     Ok(())
@@ -365,11 +376,12 @@ fn resolve(
 ) -> Result<Variant, Wrong> {
     let (policy, emphasis) = policy_and_emphasis(draft, span, world)?;
     let Draft { critic_kind, values, features, actions, .. } = draft;
+    let critic_table = draft.critic.map_or(span, |(_, place)| place);
     let Some(Located { value: critic, span: critic_span }) = *critic_kind else {
-        return Err(Wrong::at(span, "the critic has no kind")
+        return Err(Wrong::at(critic_table, "the critic has no kind")
             .help("kind = \"exact\", \"gtd\", \"gq\" or \"advantage\""));
     };
-    let critic_span = if critic_span.is_empty() { span } else { critic_span };
+    let critic_span = if critic_span.is_empty() { critic_table } else { critic_span };
     let compares = matches!(critic, CriticKind::Gq | CriticKind::Advantage);
     let refuse = |here: &Range<usize>, key: &str, right: &str| {
         Err(Wrong::at(here, format!("`{key}` has no meaning here")).help(right.to_owned()))
@@ -428,7 +440,7 @@ fn resolve(
         None => None,
     };
     let weights = weights(draft, policy, world)?;
-    let axes = axes(draft.critic, file, span, emphasis, *critic, values)?;
+    let axes = axes(draft, file, span, emphasis, *critic, values)?;
 
     let word = |name, word: &str| (name, Cell::Text(word.to_owned()));
     let mut columns = vec![
@@ -574,7 +586,7 @@ enum Kind {
 
 /// The numeric settings. The actor's come first, so that settings with the same step-size share lanes.
 fn axes(
-    critic: Option<&CriticFile>,
+    draft: &Draft,
     file: &MethodFile,
     span: &Range<usize>,
     emphasis: EmphasisKind,
@@ -582,24 +594,24 @@ fn axes(
     values: ValuesKind,
 ) -> Result<Vec<Axis>, Wrong> {
     use Kind::{Fraction, StepSize};
-    let none = CriticFile::default();
-    let critic = critic.unwrap_or(&none);
+    let none = (CriticFile::default(), span.clone());
+    let (critic, critic_span) = draft.critic.unwrap_or(&none);
     let (gtd, gq) = (values == ValuesKind::Gtd, kind == CriticKind::Gq);
     let trace = emphasis == EmphasisKind::FollowOn;
     let advantage = kind == CriticKind::Advantage;
     let all = [
-        ("alpha", &file.alpha, StepSize, true, None, "every method"),
-        ("lambda_a", &file.lambda_a, Fraction, trace, None, "the follow-on trace (ace)"),
-        ("alpha_v", &critic.alpha_v, StepSize, gtd, None, "GTD(λ)"),
-        ("alpha_w", &critic.alpha_w, StepSize, gtd, None, "GTD(λ)"),
-        ("lambda", &critic.lambda, Fraction, gtd, Some(0.0), "GTD(λ)"),
-        ("alpha_q", &critic.alpha_q, StepSize, gq, None, "the critic `gq`"),
-        ("alpha_h", &critic.alpha_h, StepSize, gq, None, "the critic `gq`"),
-        ("lambda_q", &critic.lambda_q, Fraction, gq, Some(0.0), "the critic `gq`"),
-        ("alpha_u", &critic.alpha_u, StepSize, advantage, None, "the critic `advantage`"),
+        ("alpha", "method", &file.alpha, StepSize, true, None, "every method"),
+        ("lambda_a", "method", &file.lambda_a, Fraction, trace, None, "the follow-on trace (ace)"),
+        ("alpha_v", "critic", &critic.alpha_v, StepSize, gtd, None, "GTD(λ)"),
+        ("alpha_w", "critic", &critic.alpha_w, StepSize, gtd, None, "GTD(λ)"),
+        ("lambda", "critic", &critic.lambda, Fraction, gtd, Some(0.0), "GTD(λ)"),
+        ("alpha_q", "critic", &critic.alpha_q, StepSize, gq, None, "the critic `gq`"),
+        ("alpha_h", "critic", &critic.alpha_h, StepSize, gq, None, "the critic `gq`"),
+        ("lambda_q", "critic", &critic.lambda_q, Fraction, gq, Some(0.0), "the critic `gq`"),
+        ("alpha_u", "critic", &critic.alpha_u, StepSize, advantage, None, "the critic `advantage`"),
     ];
     let mut axes = Vec::new();
-    for (name, sweep, kind, belongs, default, owner) in all {
+    for (name, part, sweep, kind, belongs, default, owner) in all {
         let values = match (sweep, belongs, default) {
             (None, false, _) => continue,
             (Some(sweep), false, _) => {
@@ -607,8 +619,12 @@ fn axes(
                     .help(format!("it belongs to {owner}")));
             }
             (None, true, None) => {
-                return Err(Wrong::at(span, format!("the method needs `{name}`"))
-                    .help(format!("it belongs to {owner}: give a number, or a list to sweep")));
+                let (place, table) = match part {
+                    "critic" => (critic_span, format!(": critic = {{ kind = …, {name} = … }}")),
+                    _ => (span, String::new()),
+                };
+                return Err(Wrong::at(place, format!("the {part} needs `{name}`"))
+                    .help(format!("it belongs to {owner}; give a number, or a list to sweep{table}")));
             }
             (None, true, Some(default)) => vec![default],
             (Some(sweep), true, _) => {

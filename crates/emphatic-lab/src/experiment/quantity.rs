@@ -67,14 +67,21 @@ impl Quantity {
                     .collect()
             });
         }
+        let mut wrong = None;
         for (state, name) in states.iter().enumerate() {
             let action = place.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'));
-            if let Some(action_name) = action {
-                let action = world.action(action_name)?;
-                return Ok(vec![(column(name, action_name), Self::Probability { state, action })]);
+            match action.map(|action| (action, world.action(action))) {
+                Some((action_name, Ok(action))) => {
+                    return Ok(vec![(column(name, action_name), Self::Probability { state, action })]);
+                }
+                // Another state's name may begin with this one's.
+                Some((_, Err(unfit))) => wrong = wrong.or(Some(unfit)),
+                None => {}
             }
         }
-        let state = place.split('.').next().unwrap_or(place);
-        world.state(state).map(|_| Vec::new())
+        match wrong {
+            Some(unfit) => Err(unfit),
+            None => world.state(place.split('.').next().unwrap_or(place)).map(|_| Vec::new()),
+        }
     }
 }
