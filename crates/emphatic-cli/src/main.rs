@@ -7,7 +7,7 @@ mod run;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
-use emphatic_lab::By;
+use emphatic_lab::Select;
 use miette::{IntoDiagnostic, Report};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -41,8 +41,8 @@ fn perform(command: Command) -> miette::Result<Exit> {
         }
         Command::Summarise { dir, json, csv, select } => {
             let by = select.map(|select| match select {
-                arguments::Select::Final => By::Final,
-                arguments::Select::Area => By::Area,
+                arguments::Select::Final => Select::Final,
+                arguments::Select::Area => Select::Area,
             });
             let summary = emphatic_lab::summarise(&dir, by)?;
             warn(&summary.warnings);

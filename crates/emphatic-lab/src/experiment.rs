@@ -488,7 +488,7 @@ fn scenarios(
     }
     if let Some(behaviours) = &file.behaviour {
         let with = |s: &Scenario, b: &crate::file::Behaviour| s.world.with_behaviour(b);
-        scenarios = each(&scenarios, behaviours, "behaviour", with, |b| behaviour_text(b))?;
+        scenarios = each(&scenarios, behaviours, "behaviour", with, behaviour_text)?;
     }
     if let Some(interests) = &file.interest {
         let with = |s: &Scenario, i: &Interest| s.world.with_interest(i);

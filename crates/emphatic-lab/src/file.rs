@@ -273,13 +273,13 @@ macro_rules! words {
     ($(#[$doc:meta])* $name:ident, $expected:literal: $($(#[$variant_doc:meta])* $variant:ident = $word:literal),*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
-        pub(crate) enum $name {
+        pub enum $name {
             $($(#[$variant_doc])* #[serde(rename = $word)] $variant),*
         }
 
         impl $name {
             /// As it is written in files and columns.
-            pub(crate) fn word(self) -> &'static str {
+            pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),*
                 }

@@ -11,7 +11,7 @@ use thiserror::Error;
 pub struct FileError {
     message: String,
     #[source_code]
-    source_code: NamedSource<Arc<str>>,
+    source_code: Arc<NamedSource<Arc<str>>>,
     #[label("here")]
     span: Option<SourceSpan>,
     #[help]
@@ -77,7 +77,7 @@ impl Wrong {
         };
         FileError {
             message,
-            source_code: NamedSource::new(name, Arc::from(text)).with_language("toml"),
+            source_code: Arc::new(NamedSource::new(name, Arc::from(text)).with_language("toml")),
             span: self.span.map(|span| first_line(span, text).into()),
             help: self.help,
         }

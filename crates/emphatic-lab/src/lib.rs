@@ -58,10 +58,10 @@ mod world;
 pub use engine::{Ending, News, Options, Progress, Report, RunError, Shard, Stop, run};
 pub use estimate::{Estimate, estimate};
 pub use experiment::{Cell, Experiment, Length, Method, Quantity, ReadError};
-pub use file::schema;
+pub use file::{Select, schema};
 pub use file_error::FileError;
 pub use merge::{MergeError, Merged, merge};
 pub use summary::{
-    By, FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, SummaryError, summarise,
+    FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, SummaryError, summarise,
 };
 pub use unit::{LaneCount, Machine, UnitError};

@@ -44,15 +44,6 @@ pub enum SummaryError {
     },
 }
 
-/// By what settings are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// The objective at the end of a run.
-    Final,
-    /// The average objective over a run.
-    Area,
-}
-
 /// A summary of all methods.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -161,7 +152,7 @@ pub struct FreshSummary {
 const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 /// Summarises a directory of results, also while they come in.
-pub fn summarise(dir: &Path, by: Option<By>) -> Result<Summary, SummaryError> {
+pub fn summarise(dir: &Path, by: Option<Select>) -> Result<Summary, SummaryError> {
     let view = Store::read_only(dir)?;
     let experiment = Experiment::open(&dir.join("experiment.toml"))?;
     let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
@@ -172,19 +163,12 @@ pub fn summarise(dir: &Path, by: Option<By>) -> Result<Summary, SummaryError> {
 /// The best setting of each method.
 pub(crate) fn chosen(experiment: &Experiment, view: &View) -> Result<Vec<usize>, SummaryError> {
     let scores = Scores::read(experiment, view, Kind::Results)?;
-    let by = by_of(experiment);
+    let by = experiment.select;
     let best = |group: &Group| {
         let (_, matrix) = scores.matrix(group, by);
         choose(&matrix).map(|k| group.settings[k])
     };
     Ok(groups(experiment).iter().filter_map(best).collect())
-}
-
-fn by_of(experiment: &Experiment) -> By {
-    match experiment.select {
-        Select::Final => By::Final,
-        Select::Area => By::Area,
-    }
 }
 
 /// Settings among which the best is chosen.
@@ -250,7 +234,7 @@ impl Scores {
     }
 
     /// The runs that all settings of a group have, and the settings' scores in them.
-    fn matrix(&self, group: &Group, by: By) -> (Vec<u32>, Vec<Vec<Option<f64>>>) {
+    fn matrix(&self, group: &Group, by: Select) -> (Vec<u32>, Vec<Vec<Option<f64>>>) {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for &setting in &group.settings {
             self.of(setting).iter().for_each(|(run, _)| *counts.entry(*run).or_default() += 1);
@@ -267,7 +251,7 @@ impl Scores {
     }
 
     /// Statistics of a setting over some runs.
-    fn statistics(&self, setting: usize, runs: &[u32], by: By, interval: bool) -> Statistics {
+    fn statistics(&self, setting: usize, runs: &[u32], by: Select, interval: bool) -> Statistics {
         let scores = self.of(setting).iter().filter(|(run, _)| runs.binary_search(run).is_ok());
         let scores: Vec<Score> = scores.map(|(_, score)| *score).collect();
         let values: Vec<f64> = scores.iter().filter_map(|score| score.by(by)).collect();
@@ -284,10 +268,10 @@ impl Scores {
 
 impl Score {
     /// A run that has diverged has no value.
-    fn by(&self, by: By) -> Option<f64> {
+    fn by(&self, by: Select) -> Option<f64> {
         match by {
-            By::Final => self.last,
-            By::Area => self.area,
+            Select::Final => self.last,
+            Select::Area => self.area,
         }
     }
 }
@@ -350,8 +334,8 @@ impl Iterator for Runs {
     }
 }
 
-fn summary(experiment: &Experiment, view: &View, by: Option<By>) -> Result<Summary, SummaryError> {
-    let by = by.unwrap_or_else(|| by_of(experiment));
+fn summary(experiment: &Experiment, view: &View, by: Option<Select>) -> Result<Summary, SummaryError> {
+    let by = by.unwrap_or(experiment.select);
     let scores = Scores::read(experiment, view, Kind::Results)?;
     if scores.by_setting.is_empty() {
         let (dir, warnings) = (view.dir().display().to_string(), view.warnings().to_vec());
@@ -376,10 +360,7 @@ fn summary(experiment: &Experiment, view: &View, by: Option<By>) -> Result<Summa
         complete: units_done == experiment.units(),
         units_done,
         units: experiment.units(),
-        select: match by {
-            By::Final => "final",
-            By::Area => "area",
-        },
+        select: by.word(),
         axis: experiment.length.word(),
         diverged_runs: view.units(Kind::Results).map(|(_, diverged)| u64::from(diverged)).sum(),
         methods,
@@ -409,7 +390,7 @@ fn swept(experiment: &Experiment, group: &Group) -> Vec<&'static str> {
 fn method(
     experiment: &Experiment,
     group: &Group,
-    by: By,
+    by: Select,
     scores: &Scores,
     fresh: &Scores,
 ) -> Option<MethodSummary> {
@@ -425,8 +406,8 @@ fn method(
     let of = |k: usize| SettingSummary {
         setting: group.settings[k],
         values: values(group.settings[k]),
-        final_objective: scores.statistics(group.settings[k], &runs, By::Final, k == best),
-        area: scores.statistics(group.settings[k], &runs, By::Area, k == best),
+        final_objective: scores.statistics(group.settings[k], &runs, Select::Final, k == best),
+        area: scores.statistics(group.settings[k], &runs, Select::Area, k == best),
         probability_best: probabilities[k],
     };
     let settings = ranked(&matrix).into_iter().map(of).collect();
@@ -465,9 +446,9 @@ fn fresh_summary(fresh: &Scores, setting: usize, runs: &[u32]) -> FreshSummary {
     values.sort_by(f64::total_cmp);
     FreshSummary {
         runs: runs.len(),
-        final_objective: fresh.statistics(setting, runs, By::Final, true),
+        final_objective: fresh.statistics(setting, runs, Select::Final, true),
         final_quantiles: QUANTILES.iter().map(|q| quantile(&values, *q)).collect(),
-        area: fresh.statistics(setting, runs, By::Area, true),
+        area: fresh.statistics(setting, runs, Select::Area, true),
         curve: Vec::new(),
     }
 }
