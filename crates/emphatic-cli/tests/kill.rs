@@ -37,32 +37,42 @@ fn kill(mut child: Child) -> bool {
     !child.wait().unwrap().success()
 }
 
+/// Waits for this long, or until it has ended.
+fn wait(child: &mut Child, time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time && child.try_wait().unwrap().is_none() {
+        sleep(Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn killed_at_any_moment_nothing_finished_is_lost() {
     let bench = Bench::new(LONG);
-    let start = Instant::now();
     // One thread leaves room for the other tests, and takes long enough on fast machines.
     let options = ["--quiet", "--threads", "1"];
+    let start = Instant::now();
     let whole = bench.run("whole", &options);
-    let duration = start.elapsed();
+    let mut duration = start.elapsed();
     let all = units(&whole);
 
     let mut random = Random::new(11, 0);
-    let (mut kills, mut endings, mut after_some) = (0, 0, 0);
+    let (mut kills, mut after_some, mut endings) = (0, 0, 0);
     while kills < KILLS || after_some == 0 {
         let out = bench.path(&format!("killed-{endings}"));
         let mut before = 0;
         loop {
-            let child = bench.start(&out, &options);
+            let mut child = bench.start(&out, &options);
             // Of what is left of the whole, so that the end, where tables are put together, has its share.
             let left = duration.mul_f64(1.0 - before as f64 / all as f64) + duration / 20;
-            sleep(left.mul_f64(random.uniform()));
+            wait(&mut child, left.mul_f64(random.uniform()));
             let killed = kill(child);
             let after = units(&out);
             assert!(after >= before, "{before} units were there, and {after} are");
-            after_some += usize::from(after > before && killed);
-            before = after;
             assert_summarises(&out);
+            after_some += usize::from(killed && after > 0);
+            before = after;
+            // How long it takes depends on what else the machine does.
+            duration = duration.mul_f64(if killed { 1.05 } else { 0.7 });
             if !killed {
                 break;
             }
@@ -75,7 +85,7 @@ fn killed_at_any_moment_nothing_finished_is_lost() {
         assert_same(&whole, &out);
         endings += 1;
     }
-    println!("{kills} kills, {after_some} of them after units were stored, {endings} times to the end");
+    println!("{kills} kills, {after_some} of them with units on disk, {endings} times to the end");
 }
 
 /// Whether a file is being written whose name begins like this.
