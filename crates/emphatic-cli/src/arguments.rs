@@ -18,7 +18,8 @@ Exit codes:
   130  stopped by Ctrl-C or a request to terminate; the same command goes on";
 
 const RUN: &str = "\
-Results go to DIR (--out), by default to results/NAME for NAME.toml:
+Results go to DIR (--out), by default to results/NAME for NAME.toml
+(results/NAME-shard-I-of-N for a shard):
   results.parquet    a row for each setting, run and evaluation
   settings.parquet   a row for each setting
   fresh.parquet      the best settings on fresh runs, with `fresh_runs`
@@ -131,7 +132,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// How many runs, if not as the file says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) runs: Option<u32>,
     /// Do only the I-th N-th of the work
     #[arg(long, value_name = "I/N", value_parser = shard)]
@@ -152,7 +153,7 @@ pub(crate) struct CheckArguments {
     /// The experiment file
     pub(crate) file: PathBuf,
     /// How many runs, if not as the file says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) runs: Option<u32>,
 }
 

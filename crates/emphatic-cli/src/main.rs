@@ -12,7 +12,7 @@ use miette::{IntoDiagnostic, Report};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-/// What a command leaves behind for the shell: see `AFTER_HELP` in `arguments`.
+/// What a command leaves behind for the shell: see `EXAMPLES` in `arguments`.
 pub(crate) enum Exit {
     Done,
     Stopped,

@@ -17,6 +17,14 @@ pub(crate) fn run(arguments: &RunArguments) -> miette::Result<Exit> {
         None => experiment,
     };
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.file, arguments.shard));
+    let kept = out.join("experiment.toml");
+    if arguments.runs.is_some()
+        && arguments.file.canonicalize().ok() == kept.canonicalize().ok()
+        && !out.join("manifest.json").exists()
+    {
+        // The file as run is kept there, with that number of runs: it would overwrite the user's own.
+        return Err(miette!("--out is where {} lies; with --runs give another directory", kept.display()));
+    }
     let options = options(arguments);
     let stop = stop_on_signals()?;
 

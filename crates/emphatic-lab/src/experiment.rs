@@ -31,7 +31,15 @@ const MOST_SCENARIOS: usize = 10_000;
 /// grows with the square of the states, minutes at ten times this.
 const MOST_CHAIN: u64 = 1000;
 
-/// A unit is about this many updates: a fraction of a second, so that little is lost when a process is killed.
+/// More runs or evaluations than this are surely a mistake too.
+const MOST_RUNS: u64 = 1_000_000;
+const MOST_EVALUATIONS: u64 = 1_000_000;
+
+/// A unit has at most about so many numbers to record; they are held in memory until it is finished.
+const NUMBERS_A_UNIT: usize = 1 << 23;
+
+/// A unit is about this many updates, a second or so, so that little is lost when a process is killed. (Where a run alone is
+/// longer than that, a unit is as long as its run.)
 const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
 
 /// How many settings a block has at least (they fill the lanes) and at most (they share a stream).
@@ -141,13 +149,14 @@ impl Experiment {
         let file: ExperimentFile = toml::from_str(text).map_err(|error| Wrong::toml(&error, text))?;
         let seed = whole(file.seed.as_ref(), "seed", 0..=u64::MAX)?.unwrap_or(0);
         // Fresh streams have numbers beyond these.
-        let runs = whole(Some(&file.runs), "runs", 1..=u64::from(u32::MAX))?.unwrap_or(1);
-        let fresh_runs = whole(file.fresh_runs.as_ref(), "fresh_runs", 0..=u64::from(u32::MAX))?.unwrap_or(0);
+        let runs = whole(Some(&file.runs), "runs", 1..=MOST_RUNS)?.unwrap_or(1);
+        let fresh_runs = whole(file.fresh_runs.as_ref(), "fresh_runs", 0..=MOST_RUNS)?.unwrap_or(0);
         let length = length(&file)?;
         let evaluations =
-            whole(file.evaluations.as_ref(), "evaluations", 1..=length.count()).map_err(|wrong| {
-                wrong.maybe_help(Some(format!("a run has {} {}", length.count(), length.word())))
-            })?;
+            whole(file.evaluations.as_ref(), "evaluations", 1..=length.count().min(MOST_EVALUATIONS))
+                .map_err(|wrong| {
+                    wrong.maybe_help(Some(format!("a run has {} {}", length.count(), length.word())))
+                })?;
         let select = match &file.select {
             Some(select) => select.single("select")?.value,
             None => Select::Final,
@@ -318,6 +327,11 @@ impl Experiment {
             let settings = self.variants[first].settings.start..self.variants[first + alike - 1].settings.end;
             let size = UPDATES_A_UNIT / self.expected_steps(structure.scenario).max(1.0);
             let size = (size as usize).clamp(BLOCK.start, BLOCK.end) / BLOCK.start * BLOCK.start;
+            let weights = self.variants[first].weights.len();
+            let a_row =
+                self.record.iter().map(|name| if name == "weights" { weights } else { 1 }).sum::<usize>();
+            let a_setting = a_row.saturating_mul(self.evaluations as usize + 1).max(1);
+            let size = size.min(NUMBERS_A_UNIT / a_setting).max(1);
             let cut = |start: usize| start..(start + size).min(settings.end);
             self.blocks.extend(settings.clone().step_by(size).map(cut));
             first += alike;
@@ -594,11 +608,15 @@ fn problems(
             })?;
             let task = problem_file::parse(&text)
                 .map_err(|wrong| wrong.in_other(full.display().to_string(), &text))?;
-            let number = problem_files.len();
-            let beside_results =
-                if number == 0 { "problem.toml".to_owned() } else { format!("problem-{number}.toml") };
-            problem_files.push(ProblemFile { text, span, name: beside_results });
-            Ok(vec![scenario(World::Finite(Arc::new(task)))])
+            let base =
+                Path::new(path).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+            let taken =
+                |name: &str| name == "experiment.toml" || problem_files.iter().any(|f| f.name == name);
+            let numbered = (1..).map(|k| format!("{k}-{base}"));
+            let own = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base);
+            problem_files.push(ProblemFile { text, span, name: own.clone() });
+            let columns = vec![("problem", Cell::Text(own))];
+            Ok(vec![Scenario { world: World::Finite(Arc::new(task)), columns }])
         }
         _ => {
             let help = suggest(name, BUILT_IN.into_iter());

@@ -53,6 +53,8 @@ pub(crate) struct Lot<'a> {
     /// The place of the first of them in its unit.
     pub(crate) first: usize,
     pub(crate) quantities: &'a [Quantity],
+    /// The number of the stream they learn from.
+    pub(crate) stream: u64,
     pub(crate) isa: Isa,
 }
 
@@ -214,7 +216,9 @@ fn all<R: Real, C: ActionCritic<R, Softmax<Table>> + 'static>(
     };
     let learner = AllActions::new(policy, critic, emphasis, lot.number("alpha"))?;
     match lot.structure().subset {
-        Some(subset) => watch(lot, learner.with_subset(subset, lot.experiment.seed)?, own, judged),
+        Some(subset) => {
+            watch(lot, learner.with_subset(subset, lot.experiment.seed, lot.stream)?, own, judged)
+        }
         None => watch(lot, learner, own, judged),
     }
 }

@@ -3,6 +3,7 @@
 use crate::engine::{self, RunError};
 use crate::experiment::{Experiment, ReadError};
 use crate::store::{Kind, Store, StoreError, View};
+use crate::summary::SummaryError;
 use crate::table::{self, TableError};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -41,6 +42,10 @@ pub enum MergeError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Read(#[from] ReadError),
+    /// A file beside the results is not theirs.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Summary(#[from] SummaryError),
     /// Results of different experiments.
     #[error("{} and {} hold different experiments; only shards of the same one can be merged", .0.display(), .1.display())]
     Different(PathBuf, PathBuf),
@@ -73,6 +78,9 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
             return Err(MergeError::OtherVersion { dir: dir.clone(), found: found.to_owned() });
         }
         let experiment = Experiment::open(&dir.join("experiment.toml"))?;
+        if experiment.identity() != view.manifest()["identity"] {
+            return Err(SummaryError::Changed(dir.display().to_string()).into());
+        }
         if let Some((first, same)) = sources.first()
             && same.identity() != experiment.identity()
         {

@@ -31,6 +31,11 @@ pub enum SummaryError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Read(#[from] ReadError),
+    /// The experiment file beside the results is not theirs.
+    #[error(
+        "{0}/experiment.toml is not the file that these results are of: put back the one they were run with"
+    )]
+    Changed(String),
     /// There is nothing to compare by.
     #[error("the objective was not recorded, so there is nothing to choose the best settings by")]
     NoObjective,
@@ -155,6 +160,9 @@ const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 pub fn summarise(dir: &Path, by: Option<Select>) -> Result<Summary, SummaryError> {
     let view = Store::read_only(dir)?;
     let experiment = Experiment::open(&dir.join("experiment.toml"))?;
+    if experiment.identity() != view.manifest()["identity"] {
+        return Err(SummaryError::Changed(dir.display().to_string()));
+    }
     let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
     let experiment = experiment.with_runs(runs.unwrap_or(1));
     summary(&experiment, &view, by)
@@ -343,8 +351,16 @@ fn summary(experiment: &Experiment, view: &View, by: Option<Select>) -> Result<S
     }
     let fresh = Scores::read(experiment, view, Kind::Fresh)?;
     let mut methods = Vec::new();
+    let mut warnings = view.warnings().to_vec();
     for group in groups(experiment) {
-        methods.extend(method(experiment, &group, by, &scores, &fresh));
+        match method(experiment, &group, by, &scores, &fresh) {
+            Some(summary) => methods.push(summary),
+            None if scores.matrix(&group, by).0.is_empty() => {} // Still to come.
+            None => warnings.push(format!(
+                "{} is missing: no run of any of its settings has an objective (they diverged, or episodes never end)",
+                print::label(&experiment.methods[group.method].name, &json_of(&group.values))
+            )),
+        }
     }
     let best: Vec<usize> = methods.iter().map(|m| m.best).collect();
     let mut curves = curves(experiment, view, Kind::Results, &best)?;
@@ -364,7 +380,7 @@ fn summary(experiment: &Experiment, view: &View, by: Option<Select>) -> Result<S
         axis: experiment.length.word(),
         diverged_runs: view.units(Kind::Results).map(|(_, diverged)| u64::from(diverged)).sum(),
         methods,
-        warnings: view.warnings().to_vec(),
+        warnings,
     })
 }
 
@@ -377,7 +393,15 @@ fn swept(experiment: &Experiment, group: &Group) -> Vec<&'static str> {
     let first = experiment.cells(group.settings[0]);
     let mut names: Vec<&'static str> = Vec::new();
     for &setting in &group.settings {
-        for (name, cell) in experiment.cells(setting) {
+        let cells = experiment.cells(setting);
+        let left_out =
+            first.iter().map(|(name, _)| *name).filter(|name| !cells.iter().any(|(n, _)| n == name));
+        for name in left_out {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        for (name, cell) in cells {
             if !names.contains(&name) && !first.iter().any(|(other, same)| *other == name && *same == cell) {
                 names.push(name);
             }

@@ -114,7 +114,7 @@ fn learn(
     let quantities: Vec<Quantity> = experiment.quantities(scenario);
     let evaluations = experiment.evaluations as usize + 1;
     let mut rows = Rows::new(settings.len(), evaluations, &quantities);
-    let lots = lots(experiment, settings, &quantities, machine);
+    let lots = lots(experiment, settings, &quantities, stream, machine);
     let schedule = Schedule { length: experiment.length, evaluations: experiment.evaluations };
     macro_rules! in_lanes {
         ($kind:ident, $model:expr) => {{
@@ -146,6 +146,7 @@ fn lots<'a>(
     experiment: &'a Experiment,
     settings: &'a [usize],
     quantities: &'a [Quantity],
+    stream: u64,
     machine: Machine,
 ) -> Vec<(Lot<'a>, LaneCount)> {
     let most = match machine.lanes {
@@ -159,7 +160,7 @@ fn lots<'a>(
             2..=8 => LaneCount::Eight,
             _ => LaneCount::Sixteen,
         };
-        (Lot { experiment, settings, first: k * most, quantities, isa: machine.isa }, lanes)
+        (Lot { experiment, settings, first: k * most, quantities, stream, isa: machine.isa }, lanes)
     };
     settings.chunks(most).enumerate().map(lot).collect()
 }
@@ -211,11 +212,11 @@ fn teach<A: Copy>(
             }
             for each in learners.iter_mut() {
                 each.learn(&chunk)?;
+                if shared.stop.load(Ordering::Relaxed) {
+                    return Ok(false);
+                }
             }
             shared.updates.fetch_add((chunk.len() * settings) as u64, Ordering::Relaxed);
-            if shared.stop.load(Ordering::Relaxed) {
-                return Ok(false);
-            }
         }
         rows.set_place(episodes, steps);
         for each in learners.iter_mut() {

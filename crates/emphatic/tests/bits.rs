@@ -242,7 +242,7 @@ same_bits!(some_actions_with_a_learned_advantage, steps(&varied()), |R,
     let task = varied();
     let values = gtd(task.actor(), first);
     let critic = LearnedAdvantage::new(task.actor().clone(), 5, alpha_v(first + 1), values).unwrap();
-    AllActions::new(task.softmax(), critic, NoEmphasis, alpha(first)).unwrap().with_subset(2, 7).unwrap()
+    AllActions::new(task.softmax(), critic, NoEmphasis, alpha(first)).unwrap().with_subset(2, 7, 0).unwrap()
 });
 
 fn continuous_steps() -> Vec<Step<usize, f64>> {

@@ -316,7 +316,7 @@ fn one_action_out_of_three() {
 
     let (mut drawn, n) = ([0; 3], 3000);
     for seed in 0..n {
-        let mut one = case.learner().with_subset(1, seed).unwrap();
+        let mut one = case.learner().with_subset(1, seed, 0).unwrap();
         let (_, order, random) = one.state();
         one.restore((learned.clone(), order, random)).unwrap();
         one.step(&case.steps[3]).unwrap();

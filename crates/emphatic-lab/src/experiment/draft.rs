@@ -9,7 +9,7 @@ use crate::file_error::Wrong;
 use crate::sweep::{Located, Number, Sweep, Whole};
 use crate::world::{Unfit, World};
 use emphatic::Features;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -577,6 +577,21 @@ fn weights(draft: &Draft, policy: PolicyKind, world: &World) -> Result<Vec<f64>,
     }
 }
 
+/// The values of a list, each once.
+fn distinct(name: &str, sweep: &Sweep<Number>, kind: Kind) -> Result<Vec<f64>, Wrong> {
+    let mut values = Vec::new();
+    let mut seen = HashSet::new();
+    for located in sweep.several(name)? {
+        let x = number(name, located, kind)?;
+        if !seen.insert(x.to_bits()) {
+            return Err(Wrong::at(&located.span, format!("`{name}` has {x} twice"))
+                .help("each value is a setting of its own: leave one out"));
+        }
+        values.push(x);
+    }
+    Ok(values)
+}
+
 /// What numbers must be.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -627,9 +642,7 @@ fn axes(
                     .help(format!("it belongs to {owner}; give a number, or a list to sweep{table}")));
             }
             (None, true, Some(default)) => vec![default],
-            (Some(sweep), true, _) => {
-                sweep.several(name)?.iter().map(|x| number(name, x, kind)).collect::<Result<_, _>>()?
-            }
+            (Some(sweep), true, _) => distinct(name, sweep, kind)?,
         };
         axes.push(Axis { name, values });
     }

@@ -46,8 +46,12 @@ impl Summary {
             number(statistics.mean),
             number(statistics.standard_error),
             number(statistics.interquartile_mean),
-            statistics.interval.map_or_else(String::new, |i| format!("{:.4} … {:.4}", i.low, i.high)),
-            format!("{:.0} %", 100.0 * method.probability_best),
+            statistics
+                .interval
+                .filter(|_| method.runs > 1)
+                .map_or_else(String::new, |i| format!("{:.4} … {:.4}", i.low, i.high)),
+            // One run says nothing about what others would.
+            if method.runs < 2 { String::new() } else { format!("{:.0} %", 100.0 * method.probability_best) },
         ];
         if fresh {
             row.extend(method.fresh.as_ref().map_or_else(
@@ -118,7 +122,7 @@ fn pairs(values: &Map<String, Value>) -> String {
     values.iter().map(pair).collect::<Vec<_>>().join(", ")
 }
 
-fn label(method: &str, values: &Map<String, Value>) -> String {
+pub(super) fn label(method: &str, values: &Map<String, Value>) -> String {
     if values.is_empty() { method.to_owned() } else { format!("{method} ({})", pairs(values)) }
 }
 

@@ -41,15 +41,16 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActi
         })
     }
 
-    /// The same, with `subset` actions drawn anew at each step (the same in all lanes) from a stream of this seed.
-    pub fn with_subset(mut self, subset: usize, seed: u64) -> Result<Self, SettingError> {
+    /// The same, with `subset` actions drawn anew at each step (the same in all lanes) by the seed and the run, as the
+    /// experience is.
+    pub fn with_subset(mut self, subset: usize, seed: u64, run: u64) -> Result<Self, SettingError> {
         if subset == 0 || subset > self.drawn.len() {
             let right = "it must be at least 1 and at most the number of actions";
             return Err(SettingError { name: "subset", value: subset as f64, lane: None, right });
         }
         self.subset = subset;
         // Not one of the streams that experience comes from.
-        self.random = Random::new(seed, u64::MAX);
+        self.random = Random::new(seed, u64::MAX - run);
         Ok(self)
     }
 

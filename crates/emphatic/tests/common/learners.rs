@@ -239,7 +239,7 @@ pub fn all_actions_by_action_values() -> Case<WithActionValues, Vec<f64>> {
 }
 
 pub fn one_action_of_three() -> Case<WithActionValues, Vec<f64>> {
-    let make = |lambda_a, factor| action_values(lambda_a, factor).with_subset(1, 7).unwrap();
+    let make = |lambda_a, factor| action_values(lambda_a, factor).with_subset(1, 7, 0).unwrap();
     Case { make, ..all_actions_by_action_values() }
 }
 
