@@ -220,8 +220,9 @@ impl Experiment {
 
     /// The same with another number of runs.
     pub fn with_runs(mut self, runs: u32) -> Self {
-        self.runs = runs.max(1);
-        let text = runs.max(1).to_string();
+        let runs = runs.clamp(1, MOST_RUNS as u32);
+        self.runs = runs;
+        let text = runs.to_string();
         let grown = text.len() as isize - self.runs_span.len() as isize;
         self.text.replace_range(self.runs_span.clone(), &text);
         for file in self.problem_files.iter_mut().filter(|file| file.span.start > self.runs_span.start) {

@@ -172,7 +172,7 @@ pub struct Contents<'a> {
     pub files: &'a [(&'a str, &'a [u8])],
     /// What makes it this experiment: results of different identities never share a directory.
     pub identity: &'a Value,
-    /// How many runs it is to have: no fewer than `runs` in the manifest.
+    /// How many runs it is to have: no fewer than are there.
     pub runs: u32,
 }
 
@@ -479,7 +479,8 @@ fn check(dir: &Path, contents: &Contents) -> Result<Option<Value>, StoreError> {
         let differences = told_differences(&manifest["identity"], contents.identity);
         return Err(StoreError::OtherExperiment { dir: dir.to_owned(), differences });
     }
-    let there = manifest["runs"].as_u64().unwrap_or(0);
+    let runs = Store::read_only(dir)?.units(Kind::Results).map(|(unit, _)| u64::from(unit.run) + 1).max();
+    let there = runs.unwrap_or(0);
     if there > u64::from(contents.runs) {
         return Err(StoreError::FewerRuns { dir: dir.to_owned(), there, asked: contents.runs });
     }
