@@ -1,7 +1,7 @@
 //! The exact values of the paper's problems, and the closed forms of the three-state one.
 
-use emphatic::theory::{best_attainable, limit};
-use emphatic::{ContinuousCounterexample, Exact, Limit, Task};
+use emphatic::theory::{Judge, best_attainable, limit};
+use emphatic::{ContinuousCounterexample, Exact, Isa, Lanes, Limit, Policy, Random, Task};
 
 /// The objective of a flow that has settled.
 fn settled(limit: Limit) -> f64 {
@@ -74,5 +74,24 @@ fn closed_forms_of_the_three_state_problem() {
             near(gradient[2], p * (1.0 - p) * sign_p, 1e-14);
             near(gradient[0] + gradient[1], 0.0, 1e-15);
         }
+    }
+}
+
+#[test]
+fn the_judge_agrees_with_the_whole_solution_to_the_bit_and_lanes_do_not_disturb_each_other() {
+    let task = std::sync::Arc::new(Task::long_counterexample(5));
+    let policy = task.softmax();
+    let mut random = Random::new(3, 0);
+    let weights: Vec<f64> = (0..policy.len()).map(|_| random.normal()).collect();
+    let alone = Exact::new(&*task, &policy, &weights).unwrap().objective();
+    for isa in [Isa::Plain, Isa::best()] {
+        let mut judge = Judge::new(task.clone(), &policy).unwrap();
+        assert_eq!(judge.objective(isa, &policy, &weights).unwrap().to_bits(), alone.to_bits());
+        // A neighbour that has diverged.
+        let lanes: Vec<Lanes<2>> = weights.iter().map(|w| Lanes([f64::NAN, *w])).collect();
+        let mut judge = Judge::new(task.clone(), &policy).unwrap();
+        let objectives = judge.objective(isa, &policy, &lanes).unwrap().0;
+        assert!(objectives[0].is_nan());
+        assert_eq!(objectives[1].to_bits(), alone.to_bits());
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// let task = std::sync::Arc::new(Task::counterexample());
 /// let policy = task.softmax();
 /// let mut judge = Judge::new(task, &policy)?;
-/// assert_eq!(judge.objective(Isa::best(), &policy, &[0.0; 4])?, 0.8125);
+/// assert_eq!(judge.objective(Isa::best(), &policy, &[0.0; 4])?, 0.6875);
 /// # Ok::<(), emphatic::ProblemError>(())
 /// ```
 #[derive(Clone, Debug)]
