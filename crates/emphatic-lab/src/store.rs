@@ -735,7 +735,7 @@ mod tests {
     const FILES: [(&str, &[u8]); 2] = [("settings.parquet", b"settings"), ("experiment.toml", b"experiment")];
 
     fn open_as(dir: &Path, identity: Value) -> Result<Store, StoreError> {
-        Store::open(dir, &Contents { files: &FILES, identity: &identity, runs: 1 })
+        Store::open(dir, &Contents { files: &FILES, identity: &identity, runs: u32::MAX })
     }
 
     fn open(dir: &TempDir) -> Store {
