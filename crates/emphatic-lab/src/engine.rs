@@ -257,7 +257,8 @@ impl Engine<'_> {
             .flat_map(|run| (0..blocks.len() as u32).map(move |block| Unit { block, run }));
         // Neighbouring blocks may cost very different times, so every shard gets some runs of each.
         let number = |unit: &Unit| unit.block as usize + unit.run as usize;
-        let is_mine = |unit: &Unit| self.options.shard.is_none_or(|s| number(unit) % s.count == s.index - 1);
+        let is_mine =
+            |unit: &Unit| self.options.shard.is_none_or(|s| number(unit) % s.count.max(1) + 1 == s.index);
         let mine: Vec<Unit> = units.filter(is_mine).collect();
         let job = |unit: Unit| Job {
             unit,
