@@ -265,9 +265,7 @@ impl Engine<'_> {
             settings: blocks[unit.block as usize].clone().collect(),
             stream: u64::from(unit.run),
         };
-        let missing = mine.iter().filter(|unit| !store.has(Kind::Results, **unit)).copied();
-        let missing: Vec<Unit> = missing.collect();
-        if !self.execute(store, Kind::Results, mine.len(), &missing, job)? {
+        if !self.execute(store, Kind::Results, &mine, job)? {
             return Ok(false);
         }
         store.finish(Kind::Results, &|_| true)?;
@@ -285,13 +283,12 @@ impl Engine<'_> {
         let units = (0..self.experiment.fresh_runs)
             .flat_map(|run| (0..blocks.len() as u32).map(move |block| Unit { block, run }));
         let all: Vec<Unit> = units.collect();
-        let missing: Vec<Unit> = all.iter().filter(|unit| !store.has(Kind::Fresh, **unit)).copied().collect();
         let job = |unit: Unit| Job {
             unit,
             settings: blocks[unit.block as usize].clone(),
             stream: FRESH + u64::from(unit.run),
         };
-        if !self.execute(store, Kind::Fresh, all.len(), &missing, job)? {
+        if !self.execute(store, Kind::Fresh, &all, job)? {
             return Ok(false);
         }
         // What an earlier, larger number has left would make the table depend on its history.
@@ -299,17 +296,18 @@ impl Engine<'_> {
         Ok(true)
     }
 
-    /// Runs units on all threads and stores them. False if it was told to stop.
+    /// Runs those of the units that are missing, on all threads, and stores them. False if it was told to stop.
     fn execute(
         &mut self,
         store: &mut Store,
         kind: Kind,
-        units: usize,
-        missing: &[Unit],
+        all: &[Unit],
         job: impl Fn(Unit) -> Job + Sync,
     ) -> Result<bool, RunError> {
         let (experiment, machine, shared) = (self.experiment, self.options.machine, &*self.stop.0);
         let start = Instant::now();
+        let units = all.len();
+        let missing: Vec<Unit> = all.iter().filter(|unit| !store.has(kind, **unit)).copied().collect();
         let updates_before = shared.updates.load(Ordering::Relaxed);
         let before = units - missing.len();
         self.before += before;
@@ -319,7 +317,7 @@ impl Engine<'_> {
         let mut done = before;
         let result = std::thread::scope(|scope| {
             for _ in 0..threads {
-                let (sender, next, job) = (sender.clone(), &next, &job);
+                let (sender, next, job, missing) = (sender.clone(), &next, &job, &missing);
                 scope.spawn(move || {
                     while let Some(&unit) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let job = job(unit);
