@@ -35,7 +35,7 @@
 //! | a unit: one stream, one block of settings | `unit`, `rows` |
 //! | threads, shards, fresh runs | `engine`, `merge` |
 //! | the directory of results | [`store`], [`table`] |
-//! | what came out | `summary`, [`statistics`] |
+//! | what came out | `runs`, `summary`, [`statistics`] |
 
 mod engine;
 mod estimate;
@@ -46,6 +46,7 @@ mod learners;
 mod merge;
 mod problem_file;
 mod rows;
+mod runs;
 mod settings_table;
 pub mod statistics;
 pub mod store;
@@ -61,6 +62,7 @@ pub use experiment::{Cell, Experiment, Length, Method, Quantity, ReadError};
 pub use file::{Select, schema};
 pub use file_error::FileError;
 pub use merge::{MergeError, Merged, merge};
+pub use runs::{Run, read_runs};
 pub use summary::{
     FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, SummaryError, summarise,
 };

@@ -4,14 +4,12 @@ mod print;
 
 use crate::experiment::{Cell, Experiment, ReadError};
 use crate::file::Select;
+use crate::runs::{self, Run, Runs};
 use crate::statistics::{
     Bootstrap, Interval, area, choose, interquartile_mean, mean, quantile, standard_error,
 };
-use crate::store::{Kind, Store, StoreError, View};
-use crate::table::{Table, TableError};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
+use crate::store::{Kind, StoreError, View};
+use crate::table::TableError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -39,6 +37,9 @@ pub enum SummaryError {
     /// There is nothing to compare by.
     #[error("the objective was not recorded, so there is nothing to choose the best settings by")]
     NoObjective,
+    /// There is nothing to read.
+    #[error("`{0}` was not recorded as a number")]
+    NotRecorded(String),
     /// Nothing is there yet.
     #[error("{dir} has no finished runs yet{}", warnings.iter().map(|w| format!("; {w}")).collect::<String>())]
     Nothing {
@@ -158,13 +159,7 @@ const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 /// Summarises a directory of results, also while they come in.
 pub fn summarise(dir: &Path, by: Option<Select>) -> Result<Summary, SummaryError> {
-    let view = Store::read_only(dir)?;
-    let experiment = Experiment::open(&dir.join("experiment.toml"))?;
-    if experiment.identity() != view.manifest()["identity"] {
-        return Err(SummaryError::Changed(dir.display().to_string()));
-    }
-    let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
-    let experiment = experiment.with_runs(runs.unwrap_or(1));
+    let (experiment, view) = runs::open(dir)?;
     summary(&experiment, &view, by)
 }
 
@@ -229,8 +224,8 @@ impl Scores {
         }
         let mut by_setting: HashMap<usize, Vec<(u32, Score)>> = HashMap::new();
         for (unit, table, group) in view.tables(kind) {
-            for run in Runs::read(experiment, table, group)? {
-                by_setting.entry(run.setting).or_default().push((unit.run, run.score()));
+            for run in Runs::read(experiment, unit.run, table, group, "objective")? {
+                by_setting.entry(run.setting).or_default().push((unit.run, Score::of(&run)));
             }
         }
         by_setting.values_mut().for_each(|runs| runs.sort_unstable_by_key(|(run, _)| *run));
@@ -275,70 +270,22 @@ impl Scores {
 }
 
 impl Score {
+    fn of(run: &Run) -> Self {
+        let points: Vec<f64> = run.at.iter().map(|at| *at as f64).collect();
+        let values: Option<Vec<f64>> = run.values.iter().copied().collect();
+        Self {
+            last: run.last(),
+            area: values.and_then(|values| area(&points, &values)),
+            diverged: run.diverged,
+        }
+    }
+
     /// A run that has diverged has no value.
     fn by(&self, by: Select) -> Option<f64> {
         match by {
             Select::Final => self.last,
             Select::Area => self.area,
         }
-    }
-}
-
-/// One run of one setting, as it is in a table.
-struct Run {
-    setting: usize,
-    at: Vec<u64>,
-    objective: Vec<Option<f64>>,
-    diverged: bool,
-}
-
-impl Run {
-    fn score(&self) -> Score {
-        let points: Vec<f64> = self.at.iter().map(|at| *at as f64).collect();
-        let values: Option<Vec<f64>> = self.objective.iter().copied().collect();
-        Score {
-            last: self.objective.last().copied().flatten(),
-            area: values.and_then(|values| area(&points, &values)),
-            diverged: self.diverged,
-        }
-    }
-}
-
-/// The runs in a row group, one after the other.
-struct Runs {
-    batch: RecordBatch,
-    row: usize,
-}
-
-impl Runs {
-    fn read(experiment: &Experiment, table: &Table, group: usize) -> Result<Self, SummaryError> {
-        let axis = match experiment.length.word() {
-            "episodes" => "episode",
-            _ => "step",
-        };
-        let batch = table.read(group, &["setting", axis, "objective", "diverged_step"])?;
-        Ok(Self { batch, row: 0 })
-    }
-}
-
-impl Iterator for Runs {
-    type Item = Run;
-
-    fn next(&mut self) -> Option<Run> {
-        let settings = self.batch.column(0).as_primitive::<UInt32Type>().values();
-        let at = self.batch.column(1).as_primitive::<UInt64Type>().values();
-        let objective = self.batch.column(2).as_primitive::<Float64Type>();
-        let diverged = self.batch.column(3);
-        let setting = *settings.get(self.row)?;
-        let length = settings[self.row..].iter().take_while(|other| **other == setting).count();
-        let rows = self.row..self.row + length;
-        self.row = rows.end;
-        Some(Run {
-            setting: setting as usize,
-            at: at[rows.clone()].to_vec(),
-            objective: rows.clone().map(|k| objective.is_valid(k).then(|| objective.value(k))).collect(),
-            diverged: diverged.is_valid(rows.end - 1),
-        })
     }
 }
 
@@ -363,8 +310,8 @@ fn summary(experiment: &Experiment, view: &View, by: Option<Select>) -> Result<S
         }
     }
     let best: Vec<usize> = methods.iter().map(|m| m.best).collect();
-    let mut curves = curves(experiment, view, Kind::Results, &best)?;
-    let mut fresh_curves = self::curves(experiment, view, Kind::Fresh, &best)?;
+    let mut curves = runs::of_settings(experiment, view, Kind::Results, "objective", &best)?;
+    let mut fresh_curves = runs::of_settings(experiment, view, Kind::Fresh, "objective", &best)?;
     for method in &mut methods {
         method.curve = curve(curves.remove(&method.best));
         if let Some(fresh) = &mut method.fresh {
@@ -477,39 +424,14 @@ fn fresh_summary(fresh: &Scores, setting: usize, runs: &[u32]) -> FreshSummary {
     }
 }
 
-/// The runs of some settings.
-fn curves(
-    experiment: &Experiment,
-    view: &View,
-    kind: Kind,
-    settings: &[usize],
-) -> Result<HashMap<usize, Vec<Run>>, SummaryError> {
-    let blocks = experiment.blocks();
-    let mut runs: HashMap<usize, Vec<Run>> = HashMap::new();
-    for (unit, table, group) in view.tables(kind) {
-        let has = |k: &usize| blocks.get(unit.block as usize).is_some_and(|block| block.contains(k));
-        if kind == Kind::Results && !settings.iter().any(has) {
-            continue;
-        }
-        for run in Runs::read(experiment, table, group)? {
-            if settings.contains(&run.setting) {
-                runs.entry(run.setting).or_default().push(run);
-            }
-        }
-    }
-    Ok(runs)
-}
-
 fn curve(runs: Option<Vec<Run>>) -> Vec<Point> {
     let runs = runs.unwrap_or_default();
-    let whole: Option<Vec<Vec<f64>>> =
-        runs.iter().map(|run| run.objective.iter().copied().collect()).collect();
+    let whole: Option<Vec<Vec<f64>>> = runs.iter().map(|run| run.values.iter().copied().collect()).collect();
     // Where some runs have diverged, an interval over the others would be about something else.
     let intervals = whole.map_or_else(Vec::new, |whole| Bootstrap::default().curve(&whole));
     let points = runs.first().map_or(0, |run| run.at.len());
     let point = |k: usize| {
-        let values: Vec<f64> =
-            runs.iter().filter_map(|run| run.objective.get(k).copied().flatten()).collect();
+        let values: Vec<f64> = runs.iter().filter_map(|run| run.values.get(k).copied().flatten()).collect();
         Point {
             at: runs[0].at[k],
             runs: values.len(),

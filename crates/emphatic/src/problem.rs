@@ -3,6 +3,7 @@
 mod builder;
 mod continuous;
 mod counterexample;
+mod random_task;
 mod stream;
 mod task;
 

@@ -8,15 +8,17 @@
 //! | q_π, a_π | Σ P (r + γ v), q − v | [`Exact::action_values`], [`Exact::advantages`], [`Exact::action_value`] |
 //! | m, m_{λ_a} | mᵀ = iᵀ(I − P_{π,γ})⁻¹, m_{λ_a} = (1 − λ_a) i + λ_a m | [`Exact::emphatic_weighting`] |
 //! | J_μ | Σ_s d_μ(s) i(s) v_π(s) | [`Exact::objective`] |
-//! | ∂J_μ/∂θ | Σ_s m(s) Σ_a ∂π(s,a) q_π(s,a) (Theorem 1; Theorem 2 for deterministic policies) | [`Exact::gradient`] |
+//! | ∂J_μ/∂θ | Σ_s m(s) Σ_a ∂π(s,a) q_π(s,a) (Theorem 1; Theorem 2 for deterministic policies) | [`Exact::gradient`]; [`derivative`] without the theorem |
 
 pub(crate) mod chain;
+mod derivative;
 mod flow;
 mod judge;
 pub(crate) mod order;
 pub(crate) mod quadrature;
 pub(crate) mod tracker;
 
+pub use derivative::derivative;
 pub use flow::{Limit, best_attainable, limit};
 pub use judge::Judge;
 pub use order::Order;

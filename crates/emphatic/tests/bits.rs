@@ -2,7 +2,6 @@
 
 mod common;
 
-use common::random_task;
 use emphatic::{
     ActionValues, AllActions, ContinuousCounterexample, DeterministicLinear, ExactCritic, Features, FollowOn,
     Gaussian, Gtd, Isa, Lanes, LearnedAdvantage, Learner, NoEmphasis, Problem, Random, Real, Softmax,
@@ -108,7 +107,7 @@ fn eleven() -> Arc<Task> {
 /// A problem with five actions, dense features and discounts of all kinds.
 fn varied() -> Arc<Task> {
     let fits = |task: &Task| task.actions() == 5 && task.actor().most_active() > 1;
-    Arc::new((0..).map(|run| random_task(&mut Random::new(9, run))).find(fits).unwrap())
+    Arc::new((0..).map(|run| Task::random(&mut Random::new(9, run))).find(fits).unwrap())
 }
 
 /// A task that never ends, in which states are left for long enough to be forgotten by some lanes and not by others.

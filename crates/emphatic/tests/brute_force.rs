@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{random_task, random_weights};
+use common::random_weights;
 use emphatic::{Exact, Random, Softmax, Table, Task};
 
 /// P_{π,γ} and r_π, summed up from the problem's transitions.
@@ -67,7 +67,7 @@ fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
 fn values_weightings_and_stationary_distributions_of_random_problems() {
     for seed in 0..200 {
         let mut random = Random::new(404, seed);
-        let task = random_task(&mut random);
+        let task = Task::random(&mut random);
         let n = task.states();
         let policy = task.softmax();
         let weights = random_weights(&mut random, &policy);
@@ -135,7 +135,7 @@ fn a_policy_that_changes_step_by_step_keeps_the_exact_value() {
     use std::sync::Arc;
     for seed in 0..8 {
         let mut random = Random::new(505, seed);
-        let task = Arc::new(random_task(&mut random));
+        let task = Arc::new(Task::random(&mut random));
         let policy = task.softmax();
         let critic = ExactCritic::<f64, _, _>::new(task.clone(), &policy).unwrap();
         let mut learner = ace(policy.clone(), critic, 0.5, 0.05).unwrap();

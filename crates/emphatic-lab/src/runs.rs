@@ -1,0 +1,130 @@
+//! Runs, as they are in the tables.
+
+use crate::experiment::Experiment;
+use crate::store::{Kind, Store, View};
+use crate::summary::SummaryError;
+use crate::table::Table;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One run of one setting, and a recorded quantity along it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Which setting.
+    pub setting: usize,
+    /// Which run: those of the same number had the same experience.
+    pub run: u32,
+    /// After how many episodes or steps it was evaluated.
+    pub at: Vec<u64>,
+    /// The quantity there; nothing once the run has diverged.
+    pub values: Vec<Option<f64>>,
+    /// Whether it has diverged.
+    pub diverged: bool,
+}
+
+impl Run {
+    /// The quantity at the end.
+    pub fn last(&self) -> Option<f64> {
+        self.values.last().copied().flatten()
+    }
+}
+
+/// Reads a quantity that was recorded (`objective`, `target.S1.A0`) along all runs of some settings, in order of runs.
+pub fn read_runs(
+    dir: &Path,
+    kind: Kind,
+    quantity: &str,
+    settings: &[usize],
+) -> Result<BTreeMap<usize, Vec<Run>>, SummaryError> {
+    let (experiment, view) = open(dir)?;
+    // Weights are lists.
+    if quantity == "weights" || !experiment.record.iter().any(|name| name == quantity) {
+        return Err(SummaryError::NotRecorded(quantity.to_owned()));
+    }
+    of_settings(&experiment, &view, kind, quantity, settings)
+}
+
+/// The experiment whose results are in a directory, and what is there of them.
+pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), SummaryError> {
+    let view = Store::read_only(dir)?;
+    let experiment = Experiment::open(&dir.join("experiment.toml"))?;
+    if experiment.identity() != view.manifest()["identity"] {
+        return Err(SummaryError::Changed(dir.display().to_string()));
+    }
+    let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
+    Ok((experiment.with_runs(runs.unwrap_or(1)), view))
+}
+
+pub(crate) fn of_settings(
+    experiment: &Experiment,
+    view: &View,
+    kind: Kind,
+    quantity: &str,
+    settings: &[usize],
+) -> Result<BTreeMap<usize, Vec<Run>>, SummaryError> {
+    let blocks = experiment.blocks();
+    let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
+    for (unit, table, group) in view.tables(kind) {
+        let has = |k: &usize| blocks.get(unit.block as usize).is_some_and(|block| block.contains(k));
+        // A unit of fresh runs has settings of several blocks.
+        if kind == Kind::Results && !settings.iter().any(has) {
+            continue;
+        }
+        for run in Runs::read(experiment, unit.run, table, group, quantity)? {
+            if settings.contains(&run.setting) {
+                runs.entry(run.setting).or_default().push(run);
+            }
+        }
+    }
+    runs.values_mut().for_each(|runs| runs.sort_unstable_by_key(|run| run.run));
+    Ok(runs)
+}
+
+/// The runs in a row group, one after the other.
+pub(crate) struct Runs {
+    batch: RecordBatch,
+    run: u32,
+    row: usize,
+}
+
+impl Runs {
+    pub(crate) fn read(
+        experiment: &Experiment,
+        run: u32,
+        table: &Table,
+        group: usize,
+        quantity: &str,
+    ) -> Result<Self, SummaryError> {
+        let axis = match experiment.length.word() {
+            "episodes" => "episode",
+            _ => "step",
+        };
+        let batch = table.read(group, &["setting", axis, quantity, "diverged_step"])?;
+        Ok(Self { batch, run, row: 0 })
+    }
+}
+
+impl Iterator for Runs {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        let settings = self.batch.column(0).as_primitive::<UInt32Type>().values();
+        let at = self.batch.column(1).as_primitive::<UInt64Type>().values();
+        let quantity = self.batch.column(2).as_primitive::<Float64Type>();
+        let diverged = self.batch.column(3);
+        let setting = *settings.get(self.row)?;
+        let length = settings[self.row..].iter().take_while(|other| **other == setting).count();
+        let rows = self.row..self.row + length;
+        self.row = rows.end;
+        Some(Run {
+            setting: setting as usize,
+            run: self.run,
+            at: at[rows.clone()].to_vec(),
+            values: rows.clone().map(|k| quantity.is_valid(k).then(|| quantity.value(k))).collect(),
+            diverged: diverged.is_valid(rows.end - 1),
+        })
+    }
+}

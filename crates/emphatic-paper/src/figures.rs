@@ -1,0 +1,209 @@
+//! The paper's figures: their experiments, and what theory says of them.
+
+use emphatic::theory::{best_attainable, limit};
+use emphatic::{ContinuousCounterexample, ProblemError, Task};
+
+/// One of the paper's figures.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure {
+    /// Its name: of its directory, and of its file under `experiments`.
+    pub id: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// What there is to see.
+    pub caption: &'static str,
+    /// Its experiment file.
+    pub experiment: &'static str,
+    /// The recorded quantity that tells the policy in the aliased states.
+    pub aliased: &'static str,
+    /// What that is, for the axis of its panel.
+    pub aliased_label: &'static str,
+    world: World,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum World {
+    Counterexample,
+    LongCounterexample,
+    Continuous,
+}
+
+macro_rules! experiment {
+    ($id:literal) => {
+        include_str!(concat!("../../../experiments/", $id, ".toml"))
+    };
+}
+
+/// All figures, in the paper's order.
+pub const FIGURES: [Figure; 6] = [
+    Figure {
+        id: "fig1",
+        title: "Figure 1: the drawback of semi-gradient updates",
+        caption: "Both start from a near-optimal policy (A0 with probability 0.9 everywhere), learn from the same experience and know the exact values. The semi-gradient, ACE(0), is OffPAC.",
+        experiment: experiment!("fig1"),
+        aliased: "target.S1.A0",
+        aliased_label: "π(A0) in the aliased states",
+        world: World::Counterexample,
+    },
+    Figure {
+        id: "fig2",
+        title: "Figure 2: the trade-off parameter λ_a",
+        caption: "Three states, exact values, zero weights to start from.",
+        experiment: experiment!("fig2"),
+        aliased: "target.S1.A0",
+        aliased_label: "π(A0) in the aliased states",
+        world: World::Counterexample,
+    },
+    Figure {
+        id: "fig3",
+        title: "Figure 3: with a learned critic",
+        caption: "Three states; GTD(λ) learns the values, from features that tell the states apart. For each step-size the best of 90 critics is shown.",
+        experiment: experiment!("fig3"),
+        aliased: "target.S1.A0",
+        aliased_label: "π(A0) in the aliased states",
+        world: World::Counterexample,
+    },
+    Figure {
+        id: "fig3-aliased",
+        title: "A variant of figure 3: a critic that cannot tell S1 from S2",
+        caption: "As the released settings have it: the critic shares the actor's features. The error δ in S0 then does not depend on the action, so nothing can be learned there for any λ_a.",
+        experiment: experiment!("fig3-aliased"),
+        aliased: "target.S1.A0",
+        aliased_label: "π(A0) in the aliased states",
+        world: World::Counterexample,
+    },
+    Figure {
+        id: "fig4",
+        title: "Figure 4: longer episodes",
+        caption: "Eleven states, exact values. True-ACE knows the emphatic weightings; the others estimate them by the follow-on trace.",
+        experiment: experiment!("fig4"),
+        aliased: "target.S9.A0",
+        aliased_label: "π(A0) in the aliased states",
+        world: World::LongCounterexample,
+    },
+    Figure {
+        id: "fig5",
+        title: "Figure 5: continuous actions",
+        caption: "One real action. ACE and True-ACE have Gaussian policies, DPG and True-DPGE deterministic ones.",
+        experiment: experiment!("fig5"),
+        aliased: "target.S1",
+        aliased_label: "mean action in the aliased states",
+        world: World::Continuous,
+    },
+];
+
+/// What theory says of a figure's problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The best attainable J_μ.
+    pub optimum: f64,
+    /// J_μ where the expected semi-gradient leads, from zero weights.
+    pub semi_gradient: f64,
+}
+
+impl Figure {
+    /// The figure with this name.
+    pub fn named(id: &str) -> Option<&'static Figure> {
+        FIGURES.iter().find(|figure| figure.id == id)
+    }
+
+    /// Computed, not written down.
+    pub fn bounds(&self) -> Result<Bounds, ProblemError> {
+        const STARTS: usize = 4;
+        const SEED: u64 = 1;
+        match self.world {
+            World::Counterexample | World::LongCounterexample => {
+                let steps = if matches!(self.world, World::Counterexample) { 1 } else { 5 };
+                let task = Task::long_counterexample(steps);
+                let policy = task.softmax();
+                let zero = vec![0.0; emphatic::Policy::len(&policy)];
+                Ok(Bounds {
+                    optimum: best_attainable(&task, &policy, STARTS, SEED)?.objective,
+                    semi_gradient: limit(&task, &policy, &zero, 0.0)?.objective,
+                })
+            }
+            World::Continuous => {
+                let problem = ContinuousCounterexample::default();
+                let policy = problem.deterministic();
+                Ok(Bounds {
+                    optimum: best_attainable(&problem, &policy, STARTS, SEED)?.objective,
+                    semi_gradient: limit(&problem, &policy, &[0.0; 2], 0.0)?.objective,
+                })
+            }
+        }
+    }
+
+    /// Its experiment file, with other numbers.
+    pub fn experiment_with(&self, seed: Option<u64>, runs: Option<u32>, fresh_runs: Option<u32>) -> String {
+        let mut text = self.experiment.to_owned();
+        let numbers =
+            [("seed", seed), ("runs", runs.map(u64::from)), ("fresh_runs", fresh_runs.map(u64::from))];
+        for (key, number) in numbers {
+            if let Some(number) = number {
+                text = with(&text, key, number);
+            }
+        }
+        text
+    }
+}
+
+/// The file with another number for a key.
+fn with(text: &str, key: &str, number: u64) -> String {
+    let line = |line: &str| match line.split_once('=') {
+        Some((before, _)) if before.trim() == key => format!("{key} = {number}\n"),
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use emphatic_lab::Experiment;
+    use std::path::Path;
+
+    #[test]
+    fn the_files_are_experiments_of_the_papers_sizes() {
+        let sizes = [(2, 30), (35, 30), (4500, 10), (4500, 10), (48, 10), (36, 30)];
+        for (figure, (settings, runs)) in FIGURES.iter().zip(sizes) {
+            let experiment = Experiment::parse(figure.experiment, figure.id, Path::new("")).unwrap();
+            assert_eq!((experiment.settings(), experiment.runs), (settings, runs), "{}", figure.id);
+            assert_eq!(experiment.fresh_runs, 100);
+        }
+    }
+
+    #[test]
+    fn numbers_are_replaced_and_nothing_else() {
+        for figure in FIGURES {
+            let text = figure.experiment_with(Some(7), Some(3), Some(5));
+            let experiment = Experiment::parse(&text, figure.id, Path::new("")).unwrap();
+            assert_eq!((experiment.seed, experiment.runs, experiment.fresh_runs), (7, 3, 5));
+            let back = [
+                ("seed", 1),
+                ("runs", if figure.experiment.contains("\nruns = 30") { 30 } else { 10 }),
+                ("fresh_runs", 100),
+            ]
+            .iter()
+            .fold(text, |text, (key, number)| with(&text, key, *number));
+            let plain = |text: &str| Experiment::parse(text, "", Path::new("")).unwrap().identity();
+            assert_eq!(plain(&back), plain(figure.experiment));
+        }
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_closed_forms() {
+        let expected = [
+            (1.25, 0.875),
+            (1.25, 0.875),
+            (1.25, 0.875),
+            (1.25, 0.875),
+            (1.817_568, 0.999_625),
+            (1.303_265, 0.848_367),
+        ];
+        for (figure, (optimum, semi_gradient)) in FIGURES.iter().zip(expected) {
+            let bounds = figure.bounds().unwrap();
+            assert!((bounds.optimum - optimum).abs() < 1e-6, "{bounds:?}");
+            assert!((bounds.semi_gradient - semi_gradient).abs() < 1e-6, "{bounds:?}");
+        }
+    }
+}

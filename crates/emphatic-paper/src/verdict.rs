@@ -1,0 +1,256 @@
+//! Conditions on fresh runs, and the verdict that follows from them.
+
+use emphatic_lab::statistics::{mean, standard_error};
+use serde::Serialize;
+
+/// The confidence of every interval.
+pub const CONFIDENCE: f64 = 0.99;
+
+/// What a claim comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Verdict {
+    /// Every condition holds.
+    #[serde(rename = "confirmed")]
+    Confirmed,
+    /// Some condition fails.
+    #[serde(rename = "refuted")]
+    Refuted,
+    /// No condition fails, but some are open.
+    #[serde(rename = "not decided")]
+    NotDecided,
+}
+
+impl Verdict {
+    /// All conditions together.
+    pub fn of(conditions: &[Condition]) -> Self {
+        let some = |outcome: Outcome| conditions.iter().any(|c| c.outcome == outcome);
+        if some(Outcome::Fails) {
+            Self::Refuted
+        } else if some(Outcome::Open) || conditions.is_empty() {
+            Self::NotDecided
+        } else {
+            Self::Confirmed
+        }
+    }
+
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Refuted => "refuted",
+            Self::NotDecided => "not decided",
+        }
+    }
+}
+
+/// What a condition comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The whole interval is on the right side.
+    Holds,
+    /// The whole interval is on the wrong side.
+    Fails,
+    /// The interval contains the threshold, or there is none.
+    Open,
+}
+
+/// One condition of a rule, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The numbers, in words.
+    pub finding: String,
+    /// What they come to.
+    pub outcome: Outcome,
+}
+
+/// A mean over runs, with its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    what: String,
+    /// The mean and how far the interval reaches on either side; or why there is none.
+    known: Result<(f64, f64), &'static str>,
+}
+
+impl Estimate {
+    /// Of a value for each run. A run without one (it diverged) leaves everything open: the mean of the others would be
+    /// about something else.
+    pub fn of(what: impl Into<String>, values: &[Option<f64>]) -> Self {
+        let all: Option<Vec<f64>> = values.iter().copied().collect();
+        let known = match all {
+            None => Err("runs diverged"),
+            Some(values) => interval(&values).ok_or("too few runs"),
+        };
+        Self { what: what.into(), known }
+    }
+
+    /// Whether it is above the threshold.
+    pub fn above(&self, threshold: f64) -> Condition {
+        self.compared(">", threshold, |x| x > threshold)
+    }
+
+    /// Whether it is below the threshold.
+    pub fn below(&self, threshold: f64) -> Condition {
+        self.compared("<", threshold, |x| x < threshold)
+    }
+
+    fn compared(&self, sign: &str, threshold: f64, right: impl Fn(f64) -> bool) -> Condition {
+        let what = &self.what;
+        let (numbers, outcome) = match self.known {
+            Err(why) => (why.to_owned(), Outcome::Open),
+            Ok((mean, reach)) => {
+                let outcome = match (right(mean - reach), right(mean + reach)) {
+                    (true, true) => Outcome::Holds,
+                    (false, false) => Outcome::Fails,
+                    _ => Outcome::Open,
+                };
+                (format!("{} ± {}", shown(mean), shown(reach)), outcome)
+            }
+        };
+        let threshold = shown(threshold);
+        let finding = match outcome {
+            Outcome::Holds => format!("{what} = {numbers} {sign} {threshold}"),
+            Outcome::Fails => format!("{what} = {numbers}, not {sign} {threshold}"),
+            Outcome::Open => format!("{what} {sign} {threshold}? {numbers}"),
+        };
+        Condition { finding, outcome }
+    }
+}
+
+/// Whether an order holds in almost all resamples (confirmed), in almost none, or neither.
+pub fn share(what: impl Into<String>, share: Option<f64>) -> Condition {
+    let what = what.into();
+    let (numbers, outcome) = match share {
+        None => ("runs diverged".to_owned(), Outcome::Open),
+        Some(share) => {
+            let outcome = match share {
+                share if share >= CONFIDENCE => Outcome::Holds,
+                share if share <= 1.0 - CONFIDENCE => Outcome::Fails,
+                _ => Outcome::Open,
+            };
+            (format!("in {:.1} % of resamples", 100.0 * share), outcome)
+        }
+    };
+    Condition { finding: format!("{what}: {numbers}"), outcome }
+}
+
+/// A number as it is shown: four decimals, and no more zeros than it takes.
+pub fn shown(x: f64) -> String {
+    match x.abs() {
+        small if small > 0.0 && small < 1e-4 => format!("{x:.0e}"),
+        large if large >= 1e5 => format!("{x:.3e}"),
+        _ => {
+            let text = format!("{x:.4}");
+            let text = text.trim_end_matches('0').trim_end_matches('.');
+            if text == "-0" { "0" } else { text }.to_owned()
+        }
+    }
+}
+
+/// The mean, and how far Student's interval reaches on either side. Nothing of fewer than two values.
+fn interval(values: &[f64]) -> Option<(f64, f64)> {
+    let reach = student_quantile(values.len().checked_sub(1)?)? * standard_error(values)?;
+    Some((mean(values)?, reach))
+}
+
+/// The t with P(|T| ≤ t) = [`CONFIDENCE`], for Student's distribution with so many degrees of freedom.
+fn student_quantile(freedom: usize) -> Option<f64> {
+    if freedom == 0 {
+        return None;
+    }
+    let (mut low, mut high) = (0.0, 1e3);
+    while high - low > 1e-12 * high {
+        let middle = 0.5 * (low + high);
+        if student(middle, freedom) < CONFIDENCE {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(high)
+}
+
+/// P(|T| ≤ t) for Student's distribution: the finite series for a whole number of degrees of freedom (Abramowitz and
+/// Stegun, 26.7.3 and 26.7.4).
+fn student(t: f64, freedom: usize) -> f64 {
+    let n = freedom as f64;
+    let (sine, square) = (t / (n + t * t).sqrt(), n / (n + t * t));
+    let odd = freedom % 2;
+    let (mut term, mut sum) = (if odd == 1 { square.sqrt() } else { 1.0 }, 0.0);
+    for k in 0..freedom / 2 {
+        sum += term;
+        let k = (2 * k + odd) as f64;
+        term *= square * (k + 1.0) / (k + 2.0);
+    }
+    match odd {
+        1 => ((t / n.sqrt()).atan() + sine * sum) * std::f64::consts::FRAC_2_PI,
+        _ => sine * sum,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn student_quantiles_are_those_of_the_tables() {
+        // scipy.stats.t.ppf(0.995, n).
+        let tables = [
+            (1, 63.656_741_162_873_99),
+            (2, 9.924_843_200_918_07),
+            (9, 3.249_835_541_592_125_4),
+            (10, 3.169_272_672_616_95),
+            (29, 2.756_385_903_670_335),
+            (99, 2.626_405_457_280_827_5),
+            (999, 2.580_759_637_267_628),
+        ];
+        for (freedom, t) in tables {
+            let got = student_quantile(freedom).unwrap();
+            assert!((got - t).abs() < 1e-9 * t, "{freedom}: {got} is not {t}");
+        }
+        assert_eq!(student_quantile(0), None);
+    }
+
+    #[test]
+    fn a_condition_holds_fails_or_is_open() {
+        let known = |x: f64| Some(x);
+        // Mean 1, standard error 1/√3, reach 5.73.
+        let wide = Estimate::of("x", &[0.0, 1.0, 2.0].map(known));
+        assert_eq!(wide.above(-5.0).outcome, Outcome::Holds);
+        assert_eq!(wide.above(-4.0).outcome, Outcome::Open);
+        assert_eq!(wide.above(6.0).outcome, Outcome::Open);
+        assert_eq!(wide.above(7.0).outcome, Outcome::Fails);
+        assert_eq!(wide.below(7.0).outcome, Outcome::Holds);
+        assert_eq!(wide.below(-5.0).outcome, Outcome::Fails);
+        assert_eq!(wide.below(1.0).outcome, Outcome::Open);
+        let certain = Estimate::of("x", &[1.0, 1.0].map(known));
+        assert_eq!(certain.above(1.0).outcome, Outcome::Fails);
+        for missing in [&[][..], &[Some(1.0)], &[Some(1.0), None, Some(1.0)]] {
+            assert_eq!(Estimate::of("x", missing).above(0.0).outcome, Outcome::Open);
+        }
+        assert_eq!(share("x", Some(0.995)).outcome, Outcome::Holds);
+        assert_eq!(share("x", Some(0.005)).outcome, Outcome::Fails);
+        assert_eq!(share("x", Some(0.5)).outcome, Outcome::Open);
+        assert_eq!(share("x", None).outcome, Outcome::Open);
+    }
+
+    #[test]
+    fn a_verdict_needs_every_condition() {
+        let verdict = |outcomes: &[Outcome]| {
+            let condition = |outcome: &Outcome| Condition { finding: String::new(), outcome: *outcome };
+            Verdict::of(&outcomes.iter().map(condition).collect::<Vec<_>>())
+        };
+        use Outcome::{Fails, Holds, Open};
+        assert_eq!(verdict(&[Holds, Holds]), Verdict::Confirmed);
+        assert_eq!(verdict(&[Holds, Open]), Verdict::NotDecided);
+        assert_eq!(verdict(&[Holds, Open, Fails]), Verdict::Refuted);
+        assert_eq!(verdict(&[]), Verdict::NotDecided);
+    }
+
+    #[test]
+    fn numbers_are_shown_short() {
+        assert_eq!(
+            [1.25, 0.0, -0.000_01, 0.871_234, -0.0, 123_456.0, 1e-9].map(shown),
+            ["1.25", "0", "-1e-5", "0.8712", "0", "1.235e5", "1e-9"]
+        );
+    }
+}
