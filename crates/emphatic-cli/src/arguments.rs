@@ -1,12 +1,15 @@
 //! The command line.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use emphatic_lab::Shard;
+use emphatic_paper::figures::FIGURES;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  emphatic reproduce                      the paper's figures, every claim judged
   emphatic check experiment.toml          how much work is it?
   emphatic run experiment.toml            run it, or go on with it
   emphatic summarise results/experiment   what came out?
@@ -16,6 +19,21 @@ Exit codes:
   1    it could not be done; the message says why
   2    wrong usage
   130  stopped by Ctrl-C or a request to terminate; the same command goes on";
+
+const REPRODUCE: &str = "\
+Everything goes to DIR (--out), by default to reproduction (reproduction-quick with --quick):
+  report.html          the claims with their verdicts, interactive figures, settings
+  figN/*.svg, *.png    each panel alone, and the figure
+  figN/summary.json    every number
+  figN/results         the tables of all runs, as from `emphatic run`
+
+The same command goes on where it was stopped or killed. The same seed gives the same bits.
+
+Examples:
+  emphatic reproduce
+  emphatic reproduce --quick
+  emphatic reproduce fig2 fig4 --out figures
+  emphatic reproduce --seed 7 --runs 100 --out more";
 
 const RUN: &str = "\
 Results go to DIR (--out), by default to results/NAME for NAME.toml
@@ -79,6 +97,9 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Run the paper's experiments, judge its claims, draw its figures and write a report
+    #[command(after_help = REPRODUCE)]
+    Reproduce(ReproduceArguments),
     /// Run an experiment, or go on with it
     #[command(after_help = RUN)]
     Run(RunArguments),
@@ -119,6 +140,31 @@ pub(crate) enum Command {
         /// Which shell
         shell: Shell,
     },
+}
+
+#[derive(Args)]
+pub(crate) struct ReproduceArguments {
+    /// Which figures, if not all
+    #[arg(value_name = "FIGURE", value_parser = PossibleValuesParser::new(FIGURES.map(|figure| figure.id)))]
+    pub(crate) figures: Vec<String>,
+    /// A tenth of the runs, for a first look
+    #[arg(long, conflicts_with = "runs")]
+    pub(crate) quick: bool,
+    /// How many runs to choose settings by, if not as in the paper
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) runs: Option<u32>,
+    /// What all randomness comes from, if not 1
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Where everything goes
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many threads, if not one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Args)]

@@ -1,8 +1,9 @@
-//! The `emphatic` command: runs, continues, merges and summarises experiments.
+//! The `emphatic` command: reproduces the paper; runs, continues, merges and summarises experiments.
 
 mod arguments;
 mod check;
 mod progress;
+mod reproduce;
 mod run;
 
 use arguments::{Arguments, Command};
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
 
 fn perform(command: Command) -> miette::Result<Exit> {
     match command {
+        Command::Reproduce(arguments) => return reproduce::reproduce(&arguments),
         Command::Run(arguments) => return run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments)?,
         Command::Schema => print(&format!("{:#}\n", emphatic_lab::schema()))?,

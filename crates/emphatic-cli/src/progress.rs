@@ -15,12 +15,25 @@ pub(crate) struct Display {
     /// On a terminal.
     bar: Option<ProgressBar>,
     told: Instant,
+    /// What is being done, if it is one of several things.
+    prefix: String,
 }
 
 impl Display {
     pub(crate) fn new(quiet: bool) -> Self {
         let on_terminal = !quiet && std::io::stderr().is_terminal();
-        Self { quiet, bar: on_terminal.then(bar), told: Instant::now() }
+        Self { quiet, bar: on_terminal.then(bar), told: Instant::now(), prefix: String::new() }
+    }
+
+    /// Turns to another thing.
+    pub(crate) fn begin(&mut self, what: &str) {
+        self.prefix = format!("{what}: ");
+        if let Some(bar) = &self.bar {
+            bar.reset();
+            bar.set_length(0);
+            bar.set_message(what.to_owned());
+            bar.tick();
+        }
     }
 
     pub(crate) fn hear(&mut self, news: News) {
@@ -43,10 +56,11 @@ impl Display {
         if let Some(bar) = &self.bar {
             bar.set_length(progress.units as u64);
             bar.set_position(progress.done as u64);
-            bar.set_message(message(progress));
+            bar.set_message(format!("{}{}", self.prefix, message(progress)));
         } else if self.told.elapsed() >= EVERY {
             self.told = Instant::now();
-            eprintln!("{} of {} units, {}", progress.done, progress.units, message(progress));
+            let Progress { done, units, .. } = progress;
+            eprintln!("{}{done} of {units} units, {}", self.prefix, message(progress));
         }
     }
 

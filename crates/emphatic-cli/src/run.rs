@@ -73,7 +73,7 @@ fn options(arguments: &RunArguments) -> Options {
 }
 
 /// The first signal asks to stop, the second insists.
-fn stop_on_signals() -> miette::Result<Stop> {
+pub(crate) fn stop_on_signals() -> miette::Result<Stop> {
     let stop = Stop::default();
     let asked = AtomicBool::new(false);
     let handler = {

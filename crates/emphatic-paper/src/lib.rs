@@ -1,5 +1,24 @@
 //! The paper, reproduced: *An Off-policy Policy Gradient Theorem Using Emphatic Weightings* (Imani, Graves and White 2018).
+//!
+//! [`reproduce`](reproduce::reproduce) runs its five experiments at full scale, judges each of its claims by a rule that was written
+//! down before, and leaves figures and a report.
+//!
+//! | concept | where |
+//! |---|---|
+//! | the experiments | [`figures`]; the files themselves lie under `experiments` |
+//! | the claims and the rules that judge them | [`claims`], [`theory`], [`verdict`] |
+//! | what came out: every number in the report | [`summary`] |
+//! | pictures | `panels`, [`chart`], `png` |
+//! | the report | `report`, `page` |
 
+pub mod chart;
 pub mod claims;
 pub mod figures;
+mod page;
+mod panels;
+mod png;
+mod report;
+pub mod reproduce;
+pub mod summary;
+pub mod theory;
 pub mod verdict;

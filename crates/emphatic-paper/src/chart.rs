@@ -1,0 +1,607 @@
+//! Panels of lines as SVG: one drawing for print, for pixels and for the page.
+//!
+//! Everything is a function of the panel alone, so the same panel gives the same bytes. What is not finite has
+//! no place in a drawing and leaves a gap.
+
+mod axis;
+mod diagram;
+mod look;
+mod text;
+
+use std::fmt::Write;
+
+pub use axis::{Axis, Scale};
+use axis::{Ruler, Tick};
+pub use diagram::counterexample_diagram;
+pub use look::{Look, look, swatch};
+pub use text::{escape, html, plain};
+use text::{px, spans, width};
+
+/// Lines over one axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// For file names and ids: "sensitivity".
+    pub name: &'static str,
+    /// What it shows, in the markup of labels.
+    pub title: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// One for each method, later ones on top.
+    pub lines: Vec<Line>,
+    /// A value to compare with.
+    pub reference: Option<Reference>,
+}
+
+/// The results of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its name decides its [`Look`].
+    pub method: String,
+    /// By ascending x.
+    pub points: Vec<Point>,
+}
+
+/// A result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Where.
+    pub x: f64,
+    /// `None` if runs diverged: a gap in the line.
+    pub y: Option<f64>,
+    /// One standard error, the half height of the band.
+    pub error: Option<f64>,
+}
+
+/// A dashed horizontal line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// Where.
+    pub y: f64,
+    /// What it is, in the markup of labels: "optimum 1.25".
+    pub label: String,
+}
+
+/// What stands in a row of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tile {
+    /// Results.
+    Panel(Box<Panel>),
+    /// A picture of the problem with two states that look the same.
+    Counterexample,
+}
+
+/// A part of a drawing, in pixels.
+#[derive(Clone, Copy, Debug)]
+struct Area {
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+}
+
+/// One of a paper's two columns, at 96 pixels to the inch, as browsers have it.
+const COLUMN: (f64, f64) = (3.3 * 96.0, 2.6 * 96.0);
+const PAGE_WIDTH: f64 = 7.0 * 96.0;
+const ROW_PANEL_HEIGHT: f64 = 178.0;
+const INLINE: (f64, f64) = (288.0, 208.0);
+const GAP: f64 = 10.0;
+
+/// 8 and 7 points in print.
+const LABEL: f64 = 10.67;
+const SMALL: f64 = 9.33;
+
+/// Lines stay this far from the ends of the horizontal axis, so that their markers have room.
+const INSET: f64 = 6.0;
+const TITLE_HEIGHT: f64 = 20.0;
+const LEGEND_LINE: f64 = 14.0;
+
+/// From the middle of a line of text to its baseline, by the size of the font.
+const MIDDLE: f64 = 0.35;
+const BOLD: u32 = 600;
+const REGULAR: u32 = 400;
+
+const INK: &str = "#222";
+const AXIS: &str = "#555";
+const GRID: &str = "#e4e4e4";
+
+impl From<Panel> for Tile {
+    fn from(panel: Panel) -> Self {
+        Tile::Panel(Box::new(panel))
+    }
+}
+
+impl Tile {
+    /// For file names and ids.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Tile::Panel(panel) => panel.name,
+            Tile::Counterexample => diagram::NAME,
+        }
+    }
+
+    /// A whole document, one column of a paper wide. Ids in it start with the prefix.
+    pub fn svg(&self, id_prefix: &str) -> String {
+        match self {
+            Tile::Panel(panel) => panel.svg(id_prefix),
+            Tile::Counterexample => counterexample_diagram(id_prefix),
+        }
+    }
+
+    /// For a page: as wide as its place there, without title and legend. Ids in it start with the prefix.
+    pub fn inline(&self, id_prefix: &str) -> String {
+        let (width, height) = INLINE;
+        let area = Area { left: 0.0, top: 2.0, width, height: height - 4.0 };
+        let id = format!("{id_prefix}-{}", self.name());
+        let attributes = format!("id=\"{}\" class=\"panel\"", escape(&id));
+        document(&attributes, INLINE, &self.about(&id), &self.draw(area))
+    }
+
+    /// The title, in the markup of labels.
+    pub fn title(&self) -> &str {
+        match self {
+            Tile::Panel(panel) => &panel.title,
+            Tile::Counterexample => diagram::TITLE,
+        }
+    }
+
+    /// The methods drawn, in order.
+    pub fn methods(&self) -> Vec<&str> {
+        match self {
+            Tile::Panel(panel) => panel.lines.iter().map(|line| line.method.as_str()).collect(),
+            Tile::Counterexample => Vec::new(),
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Tile::Panel(panel) => panel.describe(),
+            Tile::Counterexample => diagram::DESCRIPTION.into(),
+        }
+    }
+
+    /// Title and description for those who cannot see the drawing; begins with the attributes that name them.
+    fn about(&self, id: &str) -> About {
+        About { id: id.into(), title: plain(self.title()), description: self.describe() }
+    }
+
+    fn draw(&self, area: Area) -> String {
+        match self {
+            Tile::Panel(panel) => panel.draw(area),
+            Tile::Counterexample => diagram::draw(area),
+        }
+    }
+
+    /// With its title above.
+    fn draw_titled(&self, area: Area, weight: u32) -> String {
+        let rest = below(area, TITLE_HEIGHT);
+        let over = match self {
+            Tile::Panel(panel) => panel.frame(rest),
+            Tile::Counterexample => rest,
+        };
+        heading(self.title(), area, over, weight) + &self.draw(rest)
+    }
+}
+
+impl Panel {
+    /// A whole document, one column of a paper wide, with a legend. Ids in it start with the prefix.
+    pub fn svg(&self, id_prefix: &str) -> String {
+        column(&self.clone().into(), id_prefix)
+    }
+
+    fn describe(&self) -> String {
+        let methods: Vec<&str> = self.lines.iter().map(|line| line.method.as_str()).collect();
+        let methods = if methods.is_empty() { "nothing".into() } else { methods.join(", ") };
+        let mut text = format!("{} over {}, of {methods}.", plain(&self.y.label), plain(&self.x.label));
+        if let Some(reference) = &self.reference {
+            let _ = write!(text, " Dashed: {}.", plain(&reference.label));
+        }
+        text
+    }
+
+    fn draw(&self, area: Area) -> String {
+        let frame = self.frame(area);
+        let (x, y) = self.rulers(frame);
+        let (from, to) = (frame.left, frame.left + frame.width);
+        let mut svg = format!("<g class=\"plot\" data-x=\"{}\" data-y=\"{}\">", data(&x), data(&y));
+        svg += &grid(&y, from, to);
+        svg += &self.horizontal(&x, area, frame);
+        svg += &self.vertical(area, frame);
+        let reference =
+            self.reference.as_ref().and_then(|reference| Some((reference, y.place(reference.y)?)));
+        if let Some((_, at)) = reference {
+            let at = px(at);
+            let _ = write!(
+                svg,
+                "<path class=\"reference\" fill=\"none\" stroke=\"#777\" stroke-width=\"0.8\" stroke-dasharray=\"3 2.5\" d=\"M{} {at}H{}\"/>",
+                px(from),
+                px(to)
+            );
+        }
+        for (index, line) in self.lines.iter().enumerate() {
+            svg += &line.draw(&x, &y, (index, self.lines.len()));
+        }
+        if let Some((reference, at)) = reference {
+            svg += &self.reference_label(reference, at, frame, (&x, &y));
+        }
+        svg + "</g>"
+    }
+
+    /// Where lines are drawn: what the labels around them leave.
+    fn frame(&self, area: Area) -> Area {
+        let mut frame = Area { height: area.height - 30.0, ..area };
+        // The labels' widths depend on the ticks, these on the height, which is known.
+        let ticks = self.rulers(frame).1.ticks(26.0);
+        let widest = ticks.iter().filter_map(|tick| tick.label.as_ref()).map(|label| width(label, SMALL));
+        let margin = LABEL + 12.0 + widest.fold(0.0, f64::max);
+        frame.left += margin;
+        frame.width = (area.width - margin - 8.0).max(1.0);
+        frame
+    }
+
+    fn rulers(&self, frame: Area) -> (Ruler, Ruler) {
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let shown: Vec<&Point> = points().filter(|point| self.has_place(point)).collect();
+        let xs: Vec<f64> = points().map(|point| point.x).collect();
+        let ys: Vec<f64> =
+            shown.iter().filter_map(|point| point.y).chain(self.reference.iter().map(|r| r.y)).collect();
+        let band = |point: &&Point| Some((point.y?, point.error?.abs()));
+        let bands: Vec<f64> = shown.iter().filter_map(band).flat_map(|(y, e)| [y - e, y + e]).collect();
+        let x = self.x.ruler(&xs, &[], 0.0, (frame.left + INSET, frame.left + frame.width - INSET));
+        let mut y = self.y.ruler(&ys, &bands, 0.05, (frame.top + frame.height, frame.top));
+        self.make_room_above_reference(&mut y);
+        (x, y)
+    }
+
+    fn has_place(&self, point: &Point) -> bool {
+        self.x.scale.measure(point.x).is_some() && point.y.is_some_and(|y| self.y.scale.measure(y).is_some())
+    }
+
+    /// The label stands on the reference line, where lines seldom are if the reference is an optimum.
+    fn make_room_above_reference(&self, y: &mut Ruler) {
+        let reference = self.reference.as_ref().and_then(|reference| y.scale.measure(reference.y));
+        let part = 1.0 - (SMALL + 4.0) / (y.from - y.to);
+        if let Some(reference) = reference.filter(|_| part > 0.5) {
+            y.high = y.high.max(y.low + (reference - y.low) / part);
+        }
+    }
+
+    fn horizontal(&self, ruler: &Ruler, area: Area, frame: Area) -> String {
+        let (left, right, bottom) = (frame.left, frame.left + frame.width, frame.top + frame.height);
+        let mut marks = format!("M{} {}H{}", px(left), px(bottom), px(right));
+        let mut labels = String::new();
+        for Tick { at, label } in x_ticks(ruler) {
+            let x = px(ruler.clamped(at));
+            let length = if label.is_some() { 4 } else { 2 };
+            let _ = write!(marks, "M{x} {}v{length}", px(bottom));
+            if let Some(label) = label {
+                let baseline = px(bottom + 13.5);
+                let _ = write!(
+                    labels,
+                    "<text x=\"{x}\" y=\"{baseline}\" text-anchor=\"middle\">{}</text>",
+                    spans(&label, SMALL)
+                );
+            }
+        }
+        let middle = (left + right) / 2.0;
+        let title = centred(&self.x.label, (middle, area.top + area.height - 3.0), frame.width, "");
+        format!(
+            "<path class=\"axis\" fill=\"none\" stroke=\"{AXIS}\" stroke-width=\"0.8\" d=\"{marks}\"/><g class=\"ticks\">{labels}</g>{title}"
+        )
+    }
+
+    fn vertical(&self, area: Area, frame: Area) -> String {
+        let (x, middle) = (area.left + LABEL, frame.top + frame.height / 2.0);
+        let turned = format!(" transform=\"rotate(-90 {} {})\"", px(x), px(middle));
+        centred(&self.y.label, (x, middle), frame.height, &turned)
+    }
+
+    /// On the line or under it, left, right or between: where it hides the least.
+    fn reference_label(
+        &self,
+        reference: &Reference,
+        at: f64,
+        frame: Area,
+        rulers: (&Ruler, &Ruler),
+    ) -> String {
+        let (wide, high) = (width(&reference.label, SMALL), SMALL);
+        let (left, right) = (frame.left + 3.0, frame.left + frame.width - wide - 3.0);
+        let mut best = (usize::MAX, left, at);
+        for top in [at - high - 2.5, at + 2.5] {
+            for x in [right, left, (left + right) / 2.0] {
+                let area = Area { left: x, top, width: wide, height: high };
+                let outside = top < frame.top - 1.0 || top + high > frame.top + frame.height;
+                let hidden = self.covered(area, rulers) + if outside { 1_000_000 } else { 0 };
+                if hidden < best.0 {
+                    best = (hidden, x, top);
+                }
+            }
+        }
+        let (x, baseline) = (px(best.1), px(best.2 + 0.82 * high));
+        format!(
+            "<text class=\"note\" x=\"{x}\" y=\"{baseline}\" fill=\"#555\" stroke=\"#fff\" stroke-width=\"2\" \
+             stroke-linejoin=\"round\" paint-order=\"stroke\">{}</text>",
+            spans(&reference.label, SMALL)
+        )
+    }
+
+    /// About how much of the lines and of their bands' edges lies in an area.
+    fn covered(&self, area: Area, (x, y): (&Ruler, &Ruler)) -> usize {
+        let pieces = self.lines.iter().flat_map(|line| line.pieces(x, y));
+        let count = |piece: Vec<Placed>| {
+            let edge = |number| piece.iter().map(|point| point.edges()[number]).collect::<Vec<_>>();
+            (0..3).map(|number| area.passed(&edge(number))).sum::<usize>()
+        };
+        pieces.map(count).sum()
+    }
+}
+
+impl Area {
+    /// About how much of a line through these places lies inside.
+    fn passed(&self, places: &[(f64, f64)]) -> usize {
+        const STEPS: usize = 16;
+        let (right, bottom) = (self.left + self.width, self.top + self.height);
+        let inside = |(x, y)| (self.left..right).contains(&x) && (self.top..bottom).contains(&y);
+        let between = |pair: &[(f64, f64)]| {
+            let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+            let part = |step: usize| step as f64 / STEPS as f64;
+            let place = |step| (x0 + part(step) * (x1 - x0), y0 + part(step) * (y1 - y0));
+            (0..STEPS).filter(|&step| inside(place(step))).count()
+        };
+        places.windows(2).map(between).sum::<usize>() + places.iter().filter(|&&place| inside(place)).count()
+    }
+}
+
+/// A point in pixels, with its band.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    index: usize,
+    x: f64,
+    y: f64,
+    band: Option<(f64, f64)>,
+}
+
+impl Placed {
+    /// The point itself, and the edges of the band.
+    fn edges(&self) -> [(f64, f64); 3] {
+        let (top, bottom) = self.band.unwrap_or((self.y, self.y));
+        [self.y, top, bottom].map(|y| (self.x, y))
+    }
+}
+
+impl Line {
+    /// The stretches between gaps.
+    fn pieces(&self, x: &Ruler, y: &Ruler) -> Vec<Vec<Placed>> {
+        let place = |(index, point): (usize, &Point)| {
+            let error = point.error.map(f64::abs).filter(|error| error.is_finite());
+            let band =
+                point.y.zip(error).map(|(value, error)| (y.clamped(value + error), y.clamped(value - error)));
+            Some(Placed { index, x: x.place(point.x)?, y: y.place(point.y?)?, band })
+        };
+        let placed: Vec<Option<Placed>> = self.points.iter().enumerate().map(place).collect();
+        let pieces = placed.split(Option::is_none).map(|piece| piece.iter().copied().flatten().collect());
+        pieces.filter(|piece: &Vec<Placed>| !piece.is_empty()).collect()
+    }
+
+    /// This line, `number` of so many: their markers are set at different points, so that they can be told
+    /// apart where lines meet.
+    fn draw(&self, x: &Ruler, y: &Ruler, number: (usize, usize)) -> String {
+        let (look, pieces) = (look(&self.method), self.pieces(x, y));
+        let band: String = pieces
+            .iter()
+            .flat_map(|piece| piece.chunk_by(|a, b| a.band.is_some() == b.band.is_some()))
+            .map(band)
+            .collect();
+        let path: String =
+            pieces.iter().map(|piece| polyline(piece.iter().map(|point| (point.x, point.y)))).collect();
+        let alone = |piece: &Vec<Placed>| piece.len() == 1;
+        let marked = pieces.iter().flat_map(|piece| {
+            piece
+                .iter()
+                .filter(move |point| alone(piece) || self.is_marked(point.index, number))
+                .map(|point| (point.x, point.y))
+        });
+        format!(
+            "<g class=\"method\" data-method=\"{}\" {}>\
+             <path class=\"band\" fill=\"currentColor\" fill-opacity=\"0.18\" stroke=\"none\" d=\"{band}\"/>{}{}</g>",
+            escape(&self.method),
+            look.attributes(),
+            look.line(&path),
+            look.marks(marked),
+        )
+    }
+
+    fn is_marked(&self, index: usize, (line, lines): (usize, usize)) -> bool {
+        let every = if self.points.len() <= 16 { 1 } else { self.points.len().div_ceil(7) };
+        index % every == (line * every / lines.max(1) + every / 2) % every
+    }
+}
+
+/// The band of neighbours that all have one, or none of which has one.
+fn band(points: &[Placed]) -> String {
+    let upper = points.iter().filter_map(|point| Some((point.x, point.band?.0)));
+    let lower = points.iter().rev().filter_map(|point| Some((point.x, point.band?.1)));
+    let mut outline: Vec<(f64, f64)> = upper.chain(lower).collect();
+    if let [(x, top), (_, bottom)] = outline[..] {
+        // A point alone would have a band without width.
+        outline = vec![(x - 1.5, top), (x + 1.5, top), (x + 1.5, bottom), (x - 1.5, bottom)];
+    }
+    if outline.is_empty() { String::new() } else { polyline(outline.into_iter()) + "Z" }
+}
+
+fn polyline(places: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut path = String::new();
+    for (x, y) in places {
+        let _ = write!(path, "{}{} {}", if path.is_empty() { 'M' } else { 'L' }, px(x), px(y));
+    }
+    path
+}
+
+/// All in one document as wide as a page, with one legend.
+pub fn row(title: &str, tiles: &[Tile]) -> String {
+    let (count, height) = (tiles.len().max(1) as f64, ROW_PANEL_HEIGHT + TITLE_HEIGHT);
+    let (top, wide) = (TITLE_HEIGHT + 4.0, (PAGE_WIDTH - GAP * (count - 1.0)) / count);
+    let whole = Area { left: 0.0, top: 0.0, width: PAGE_WIDTH, height: 0.0 };
+    let mut body = heading(title, whole, whole, BOLD);
+    for (index, tile) in tiles.iter().enumerate() {
+        let left = index as f64 * (wide + GAP);
+        body += &tile.draw_titled(Area { left, top, width: wide, height }, REGULAR);
+    }
+    let legend_top = top + height + 7.0;
+    let (legend, legend_height) = legend(&all_methods(tiles), legend_top, PAGE_WIDTH);
+    let description = tiles.iter().map(Tile::describe).collect::<Vec<_>>().join(" ");
+    let about = About { id: String::new(), title: plain(title), description };
+    printed((PAGE_WIDTH, legend_top + legend_height), &about, &(body + &legend))
+}
+
+/// The methods of these tiles, each once, in the order they first appear.
+pub fn all_methods(tiles: &[Tile]) -> Vec<&str> {
+    let mut methods = Vec::new();
+    for method in tiles.iter().flat_map(Tile::methods) {
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    methods
+}
+
+/// A tile as a document of its own.
+fn column(tile: &Tile, id_prefix: &str) -> String {
+    let ((width, height), methods) = (COLUMN, tile.methods());
+    let legend_top = height - legend(&methods, 0.0, width).1;
+    let area = Area { left: 0.0, top: 0.0, width, height: legend_top - 5.0 };
+    let body = tile.draw_titled(area, BOLD) + &legend(&methods, legend_top, width).0;
+    printed(COLUMN, &tile.about(&format!("{id_prefix}-{}", tile.name())), &body)
+}
+
+/// Samples of the methods' lines with their names, in columns and as few lines as they need; and the height.
+fn legend(methods: &[&str], top: f64, room: f64) -> (String, f64) {
+    const SAMPLE: f64 = 20.0;
+    const APART: f64 = 14.0;
+    let cell = |method: &&str| SAMPLE + 4.0 + width(method, SMALL) + APART;
+    let widths = |columns: usize| -> Vec<f64> {
+        let widest = |column| methods.iter().skip(column).step_by(columns).map(cell).fold(0.0, f64::max);
+        (0..columns).map(widest).collect()
+    };
+    let fits = |columns: &usize| widths(*columns).iter().sum::<f64>() - APART <= room;
+    // As many in every line as the fewest lines need.
+    let lines =
+        (1..methods.len()).find(|lines| fits(&methods.len().div_ceil(*lines))).unwrap_or(methods.len());
+    let widths = widths(methods.len().div_ceil(lines.max(1)));
+    let start = (room - widths.iter().sum::<f64>() + APART) / 2.0;
+    let mut svg = String::from("<g class=\"legend\">");
+    for (index, method) in methods.iter().enumerate() {
+        let (line, column) = (index / widths.len(), index % widths.len());
+        let x = start + widths[..column].iter().sum::<f64>();
+        let y = top + (line as f64 + 0.5) * LEGEND_LINE;
+        svg += &legend_entry(method, (x, y), SAMPLE);
+    }
+    (svg + "</g>", lines as f64 * LEGEND_LINE)
+}
+
+fn legend_entry(method: &str, (x, y): (f64, f64), sample: f64) -> String {
+    let (look, name) = (look(method), escape(method));
+    let (attributes, drawn) = (look.attributes(), look.sample(x, y, sample));
+    let (x, baseline) = (px(x + sample + 4.0), px(y + MIDDLE * SMALL));
+    format!("<g {attributes}>{drawn}</g><text x=\"{x}\" y=\"{baseline}\">{name}</text>")
+}
+
+/// The place of the axis in a page, for its pointer: measures of the ends, their pixels, and the scale.
+fn data(ruler: &Ruler) -> String {
+    let scale = match ruler.scale {
+        Scale::Linear => "linear",
+        Scale::Log => "log",
+    };
+    format!("{} {} {} {} {scale}", ruler.low, ruler.high, px(ruler.from), px(ruler.to))
+}
+
+/// As many as their labels leave room for.
+fn x_ticks(ruler: &Ruler) -> Vec<Tick> {
+    let widest = |ticks: &[Tick]| {
+        ticks
+            .iter()
+            .filter_map(|tick| tick.label.as_ref())
+            .map(|label| width(label, SMALL))
+            .fold(0.0, f64::max)
+    };
+    let closest = |ticks: &[Tick]| {
+        let labelled = ticks.iter().filter(|tick| tick.label.is_some());
+        let places: Vec<f64> = labelled.map(|tick| ruler.clamped(tick.at)).collect();
+        places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min)
+    };
+    let tries = [24.0, 34.0, 44.0, 56.0, 72.0].map(|distance| ruler.ticks(distance));
+    let fits = |ticks: &&Vec<Tick>| closest(ticks) >= widest(ticks) + 6.0;
+    tries.iter().find(fits).unwrap_or(&tries[4]).clone()
+}
+
+fn grid(y: &Ruler, from: f64, to: f64) -> String {
+    let (mut lines, mut labels) = (String::new(), String::new());
+    for Tick { at, label } in y.ticks(26.0) {
+        let Some(label) = label else { continue };
+        let height = y.clamped(at);
+        let _ = write!(lines, "M{} {}H{}", px(from), px(height), px(to));
+        let (x, baseline) = (px(from - 5.0), px(height + MIDDLE * SMALL));
+        let _ = write!(
+            labels,
+            "<text x=\"{x}\" y=\"{baseline}\" text-anchor=\"end\">{}</text>",
+            spans(&label, SMALL)
+        );
+    }
+    format!(
+        "<path class=\"grid\" fill=\"none\" stroke=\"{GRID}\" stroke-width=\"0.8\" d=\"{lines}\"/><g class=\"ticks\">{labels}</g>"
+    )
+}
+
+/// A title in an area, in the middle over a part of it if that has room enough.
+fn heading(title: &str, area: Area, over: Area, weight: u32) -> String {
+    let half = (width(title, LABEL) / 2.0).min(area.width / 2.0);
+    let x = (over.left + over.width / 2.0).min(area.left + area.width - half).max(area.left + half);
+    centred(title, (x, area.top + 11.0), area.width, &format!(" font-weight=\"{weight}\""))
+}
+
+/// A label, made smaller if it would not fit.
+fn centred(label: &str, (x, y): (f64, f64), room: f64, attributes: &str) -> String {
+    let size = LABEL * (room / width(label, LABEL).max(1.0)).clamp(0.6, 1.0);
+    let (x, y, font) = (px(x), px(y), px(size));
+    format!(
+        "<text class=\"label\" x=\"{x}\" y=\"{y}\" font-size=\"{font}\" text-anchor=\"middle\"{attributes}>{}</text>",
+        spans(label, size)
+    )
+}
+
+fn below(area: Area, height: f64) -> Area {
+    Area { top: area.top + height, height: area.height - height, ..area }
+}
+
+/// What is said of a drawing to those who cannot see it.
+struct About {
+    id: String,
+    title: String,
+    description: String,
+}
+
+/// A document with a size in print, on white.
+fn printed((width, height): (f64, f64), about: &About, body: &str) -> String {
+    let size = format!("width=\"{}in\" height=\"{}in\"", px(width / 96.0), px(height / 96.0));
+    let paper = format!("<rect width=\"{}\" height=\"{}\" fill=\"#fff\"/>", px(width), px(height));
+    document(&size, (width, height), about, &(paper + body))
+}
+
+fn document(attributes: &str, (width, height): (f64, f64), about: &About, body: &str) -> String {
+    let (id, title, description) = (escape(&about.id), escape(&about.title), escape(&about.description));
+    let (width, height) = (px(width), px(height));
+    let (named, title_id, description_id) = match id.as_str() {
+        "" => Default::default(),
+        id => (
+            format!(" aria-labelledby=\"{id}-title {id}-desc\""),
+            format!(" id=\"{id}-title\""),
+            format!(" id=\"{id}-desc\""),
+        ),
+    };
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {attributes} viewBox=\"0 0 {width} {height}\" role=\"img\"{named} \
+         font-family=\"Helvetica Neue, Helvetica, Arial, sans-serif\" font-size=\"{SMALL}\" fill=\"{INK}\">\
+         <title{title_id}>{title}</title><desc{description_id}>{description}</desc>{body}</svg>\n"
+    )
+}

@@ -1,0 +1,167 @@
+//! What every method looks like, the same wherever it is drawn.
+
+use super::text::{escape, px};
+
+/// The colour, marker and dashes of a method.
+///
+/// The colours are those of Okabe and Ito, with a dark blue and black. Some are alike in grey or to a
+/// colour-blind reader: markers and dashes then tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// The colour on white.
+    pub colour: &'static str,
+    /// The colour on a dark page.
+    pub dark: &'static str,
+    marker: Marker,
+    dashes: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Marker {
+    Circle,
+    Square,
+    Diamond,
+    Up,
+    Down,
+    OpenCircle,
+    OpenSquare,
+    OpenDiamond,
+    Cross,
+    Plus,
+}
+
+use Marker::*;
+
+const METHODS: [(&str, Look); 8] = [
+    ("ACE(0)", solid("#D55E00", "#F0803C", Circle)),
+    ("ACE(0.25)", solid("#E69F00", "#F0B429", Up)),
+    ("ACE(0.5)", solid("#56B4E9", "#56B4E9", OpenSquare)),
+    ("ACE(0.75)", solid("#0072B2", "#2F93D8", Diamond)),
+    ("ACE(1)", solid("#08306B", "#B7CDF7", Down)),
+    ("True-ACE", dashed("#009E73", "#1FBF92", OpenCircle)),
+    ("DPG", solid("#CC79A7", "#DE94BD", Cross)),
+    ("True-DPGE", dashed("#000000", "#F4F4F4", OpenDiamond)),
+];
+
+/// For other names. There are as many markers, so no two of these lines look the same by colour alone.
+const OTHERS: [(&str, &str); 5] = [
+    ("#7F3C8D", "#C58AD3"),
+    ("#6B7A00", "#B3C433"),
+    ("#A5542A", "#D98A5F"),
+    ("#4B6C8A", "#8FB0CE"),
+    ("#B8004E", "#F0689F"),
+];
+const OTHER_MARKERS: [Marker; 7] = [Plus, Square, Up, Circle, Cross, Diamond, Down];
+
+const fn solid(colour: &'static str, dark: &'static str, marker: Marker) -> Look {
+    Look { colour, dark, marker, dashes: "" }
+}
+
+const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Look {
+    Look { colour, dark, marker, dashes: " stroke-dasharray=\"5 1.6\"" }
+}
+
+/// The look of a method. It depends on its name alone, so that figures agree.
+pub fn look(method: &str) -> Look {
+    METHODS.iter().find(|(name, _)| *name == method).map_or_else(|| other(method), |&(_, look)| look)
+}
+
+fn other(method: &str) -> Look {
+    // The hash FNV-1a: a few lines that stay the same in every version of everything.
+    let hash = method.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let pick = |count: usize| (hash >> 17) as usize % count;
+    let (colour, dark) = OTHERS[pick(OTHERS.len())];
+    solid(colour, dark, OTHER_MARKERS[pick(OTHER_MARKERS.len())])
+}
+
+/// A piece of the method's line with its marker: a small SVG for a legend in a page.
+pub fn swatch(method: &str) -> String {
+    let look = look(method);
+    format!(
+        "<svg class=\"swatch\" viewBox=\"0 0 24 12\" width=\"24\" height=\"12\" aria-hidden=\"true\">\
+         <g class=\"method\" data-method=\"{}\" {}>{}</g></svg>",
+        escape(method),
+        look.attributes(),
+        look.sample(0.0, 6.0, 24.0),
+    )
+}
+
+impl Look {
+    /// Of the group that holds all that is drawn of a method.
+    pub(super) fn attributes(&self) -> String {
+        format!("color=\"{}\" stroke=\"currentColor\" stroke-width=\"1.4\" fill=\"none\"", self.colour)
+    }
+
+    pub(super) fn line(&self, path: &str) -> String {
+        format!("<path class=\"line\" stroke-linejoin=\"round\"{} d=\"{path}\"/>", self.dashes)
+    }
+
+    /// The markers at these places, as one path.
+    pub(super) fn marks(&self, places: impl IntoIterator<Item = (f64, f64)>) -> String {
+        let path: String = places.into_iter().map(|(x, y)| self.mark(x, y)).collect();
+        let style = match self.marker {
+            // White inside hides the line, in white as on any page that sets it.
+            OpenCircle | OpenSquare | OpenDiamond => "fill=\"#fff\" stroke-width=\"1.1\"",
+            Cross | Plus => "stroke-width=\"1.3\"",
+            _ => "fill=\"currentColor\" stroke=\"none\"",
+        };
+        format!("<path class=\"mark\" {style} d=\"{path}\"/>")
+    }
+
+    /// A short line with a marker.
+    pub(super) fn sample(&self, x: f64, y: f64, width: f64) -> String {
+        let (from, to, y_px) = (px(x), px(x + width), px(y));
+        self.line(&format!("M{from} {y_px}L{to} {y_px}")) + &self.marks([(x + width / 2.0, y)])
+    }
+
+    fn mark(&self, x: f64, y: f64) -> String {
+        let corners: &[(f64, f64)] = match self.marker {
+            Circle => return disc(x, y, 2.7),
+            OpenCircle => return disc(x, y, 2.5),
+            Square => &[(-2.4, -2.4), (2.4, -2.4), (2.4, 2.4), (-2.4, 2.4)],
+            OpenSquare => &[(-2.2, -2.2), (2.2, -2.2), (2.2, 2.2), (-2.2, 2.2)],
+            Diamond => &[(0.0, -3.5), (3.0, 0.0), (0.0, 3.5), (-3.0, 0.0)],
+            OpenDiamond => &[(0.0, -3.3), (2.8, 0.0), (0.0, 3.3), (-2.8, 0.0)],
+            Up => &[(0.0, -3.3), (3.1, 2.2), (-3.1, 2.2)],
+            Down => &[(0.0, 3.3), (3.1, -2.2), (-3.1, -2.2)],
+            Cross => return strokes(x, y, [(-2.4, -2.4), (2.4, 2.4), (-2.4, 2.4), (2.4, -2.4)]),
+            Plus => return strokes(x, y, [(-3.0, 0.0), (3.0, 0.0), (0.0, -3.0), (0.0, 3.0)]),
+        };
+        let places: Vec<_> =
+            corners.iter().map(|(dx, dy)| format!("{} {}", px(x + dx), px(y + dy))).collect();
+        format!("M{}Z", places.join("L"))
+    }
+}
+
+fn disc(x: f64, y: f64, radius: f64) -> String {
+    let (r, d) = (px(radius), px(2.0 * radius));
+    format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", px(x - radius), px(y))
+}
+
+fn strokes(x: f64, y: f64, ends: [(f64, f64); 4]) -> String {
+    let [a, b, c, d] = ends.map(|(dx, dy)| format!("{} {}", px(x + dx), px(y + dy)));
+    format!("M{a}L{b}M{c}L{d}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_methods_look_the_same() {
+        for (i, (_, one)) in METHODS.iter().enumerate() {
+            for (_, two) in &METHODS[..i] {
+                assert!(one.colour != two.colour && one.dark != two.dark && one.marker != two.marker);
+            }
+        }
+    }
+
+    #[test]
+    fn a_look_depends_on_the_name_alone() {
+        assert_eq!(look("ACE(0.25)").colour, "#E69F00");
+        assert_eq!(look("Something"), look("Something"));
+        assert_ne!(look("Something"), look("Else"));
+    }
+}

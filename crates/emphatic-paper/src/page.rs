@@ -1,0 +1,390 @@
+//! The report: one page that needs nothing else, and works without a script as well as on paper.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::chart::{Axis, Line, Panel, Scale, Tile, all_methods, escape, html, look, plain, swatch};
+use crate::verdict::Verdict;
+
+/// What a report says. Prose may set words as `code` between backticks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The heading.
+    pub title: String,
+    /// A paragraph: what this is.
+    pub about: String,
+    /// Names and values: seed, runs, time taken.
+    pub facts: Vec<(String, String)>,
+    /// What was judged.
+    pub claims: Vec<Claim>,
+    /// What was drawn.
+    pub figures: Vec<Figure>,
+    /// Titles and texts: what was done in another way than in the paper.
+    pub differences: Vec<(String, String)>,
+}
+
+/// A claim of the paper, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// A short name: "C1".
+    pub id: String,
+    /// What is claimed.
+    pub text: String,
+    /// What came out.
+    pub verdict: Verdict,
+    /// The numbers behind the verdict.
+    pub evidence: String,
+    /// How the verdict follows from the numbers.
+    pub rule: String,
+    /// The ids of the figures that show it.
+    pub figures: Vec<String>,
+}
+
+/// A figure of the paper, drawn anew.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figure {
+    /// For links and for the ids in its drawings: "fig2".
+    pub id: String,
+    /// What links to it say: "Figure 2".
+    pub name: String,
+    /// What it is about.
+    pub title: String,
+    /// What is to be seen.
+    pub caption: String,
+    /// Its panels.
+    pub tiles: Vec<Tile>,
+    /// Names and values of what was run.
+    pub settings: Vec<(String, String)>,
+    /// The fresh runs of the best settings.
+    pub runs: Table,
+    /// What to type to get the figure again.
+    pub command: String,
+    /// Names and relative addresses.
+    pub files: Vec<(String, String)>,
+}
+
+/// A table; a first cell that names a method of the figure is shown with its line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// What it shows.
+    pub caption: String,
+    /// The heads of the columns.
+    pub columns: Vec<String>,
+    /// As many cells each as there are columns.
+    pub rows: Vec<Vec<String>>,
+}
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Nothing is fetched from anywhere: browsers are told to refuse it.
+const POLICY: &str =
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+/// The whole page.
+pub fn page(report: &Report) -> String {
+    let title = escape(&report.title);
+    let (claims, differences) = (claims(report), differences(&report.differences));
+    let figures: String = report.figures.iter().map(figure).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n{}\
+         <main>\n{claims}{figures}{differences}</main>\n\
+         <script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        dark_colours(&report.figures),
+        header(report),
+        data(&report.figures),
+    )
+}
+
+/// Colours made for white paper, on a dark screen.
+fn dark_colours(figures: &[Figure]) -> String {
+    let mut rules = Vec::new();
+    for method in figures.iter().flat_map(|figure| all_methods(&figure.tiles)) {
+        let look = look(method);
+        let rule = format!("[color=\"{}\"]{{color:{}}}\n", look.colour, look.dark);
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    format!("@media screen and (prefers-color-scheme: dark) {{\n{}}}\n", rules.concat())
+}
+
+fn header(report: &Report) -> String {
+    let fact = |(name, value): &(String, String)| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))
+    };
+    let facts: String = report.facts.iter().map(fact).collect();
+    let figure = |figure: &Figure| (figure.id.clone(), figure.name.clone());
+    let claims = (!report.claims.is_empty()).then(|| ("claims".into(), "Claims".into()));
+    let differences =
+        (!report.differences.is_empty()).then(|| ("differences".into(), "Differences from the paper".into()));
+    let links = claims.into_iter().chain(report.figures.iter().map(figure)).chain(differences);
+    let links: String =
+        links.map(|(id, name): (String, String)| format!("<li>{}</li>", link(&id, &name))).collect();
+    format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n<dl class=\"facts\">{facts}</dl>\n\
+         <nav aria-label=\"Contents\"><ul>{links}</ul></nav>\n</header>\n",
+        escape(&report.title),
+        prose(&report.about),
+    )
+}
+
+fn claims(report: &Report) -> String {
+    if report.claims.is_empty() {
+        return String::new();
+    }
+    let rows: String = report.claims.iter().map(|claim| claim_row(claim, &report.figures)).collect();
+    // The roles are said again since narrow windows lay the cells out in another way, which may lose them.
+    format!(
+        "<section id=\"claims\" aria-labelledby=\"claims-title\">\n<h2 id=\"claims-title\">Claims</h2>\n\
+         <p>{}</p>\n<table class=\"claims\" role=\"table\">\n<thead role=\"rowgroup\"><tr role=\"row\">\
+         <th scope=\"col\" role=\"columnheader\"><span class=\"unseen\">Name</span></th>\
+         <th scope=\"col\" role=\"columnheader\">Claim</th><th scope=\"col\" role=\"columnheader\">Verdict</th>\
+         <th scope=\"col\" role=\"columnheader\">Evidence</th></tr></thead>\n\
+         <tbody role=\"rowgroup\">\n{rows}</tbody>\n</table>\n</section>\n",
+        tally(&report.claims),
+    )
+}
+
+fn tally(claims: &[Claim]) -> String {
+    let count = |verdict: Verdict| {
+        let count = claims.iter().filter(|claim| claim.verdict == verdict).count();
+        format!("{count} {}", verdict.parts().2)
+    };
+    let verdicts = [Verdict::Confirmed, Verdict::Refuted, Verdict::NotDecided].map(count);
+    format!("Of {} claims: {}.", claims.len(), verdicts.join(", "))
+}
+
+fn claim_row(claim: &Claim, figures: &[Figure]) -> String {
+    let (class, sign, word) = claim.verdict.parts();
+    let shown = figures.iter().filter(|figure| claim.figures.contains(&figure.id));
+    let links: Vec<String> = shown.map(|figure| link(&figure.id, &figure.name)).collect();
+    let links = if links.is_empty() {
+        String::new()
+    } else {
+        format!(" <span class=\"see\">{}</span>", links.join(", "))
+    };
+    let rule = if claim.rule.is_empty() {
+        String::new()
+    } else {
+        format!("<details><summary>Rule</summary><p>{}</p></details>", prose(&claim.rule))
+    };
+    format!(
+        "<tr role=\"row\" id=\"claim-{id}\"><th scope=\"row\" role=\"rowheader\">{id}</th><td role=\"cell\">{}{links}</td>\
+         <td role=\"cell\"><span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span> {word}</span></td>\
+         <td role=\"cell\">{}{rule}</td></tr>\n",
+        prose(&claim.text),
+        prose(&claim.evidence),
+        id = escape(&claim.id),
+    )
+}
+
+impl Verdict {
+    /// Class, sign and word.
+    fn parts(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Verdict::Confirmed => ("confirmed", "✓", "confirmed"),
+            Verdict::Refuted => ("refuted", "✗", "refuted"),
+            Verdict::NotDecided => ("undecided", "?", "not decided"),
+        }
+    }
+}
+
+fn figure(figure: &Figure) -> String {
+    let id = escape(&figure.id);
+    let tile = |tile: &Tile| {
+        format!(
+            "<figure><figcaption>{}</figcaption>{}</figure>\n",
+            html(tile.title()),
+            tile.inline(&figure.id)
+        )
+    };
+    let tiles: String = figure.tiles.iter().map(tile).collect();
+    format!(
+        "<section class=\"figure\" id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{}: {}</h2>\n\
+         <p class=\"caption\">{}</p>\n{}<div class=\"panels\">\n{tiles}</div>\n{}</section>\n",
+        escape(&figure.name),
+        escape(&figure.title),
+        prose(&figure.caption),
+        legend(figure),
+        particulars(figure),
+    )
+}
+
+/// Buttons that the script brings to life: without it, a plain legend.
+fn legend(figure: &Figure) -> String {
+    let button = |method: &&str| {
+        let name = escape(method);
+        format!(
+            "<button type=\"button\" data-method=\"{name}\" aria-pressed=\"true\" disabled>{}{name}</button>",
+            swatch(method)
+        )
+    };
+    let buttons: String = all_methods(&figure.tiles).iter().map(button).collect();
+    format!(
+        "<div class=\"legend\" role=\"group\" aria-label=\"Methods shown in {}\">{buttons}</div>\n",
+        escape(&figure.name)
+    )
+}
+
+fn particulars(figure: &Figure) -> String {
+    let methods = all_methods(&figure.tiles);
+    let settings = Table {
+        caption: "Settings".into(),
+        columns: vec!["Name".into(), "Value".into()],
+        rows: figure.settings.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect(),
+    };
+    let mut parts = String::from("<div class=\"particulars\">\n");
+    parts += &table(&figure.runs, &methods, "runs", &figure.name);
+    parts += &table(&settings, &[], "settings", &figure.name);
+    parts += "</div>\n";
+    if !figure.command.is_empty() {
+        let _ = write!(
+            parts,
+            "<p>This figure again:</p>\n<pre tabindex=\"0\"><code>{}</code></pre>\n",
+            escape(&figure.command)
+        );
+    }
+    let file = |(name, address): &(String, String)| {
+        format!("<li><a href=\"{}\">{}</a></li>", escape(address), escape(name))
+    };
+    let files: String = figure.files.iter().map(file).collect();
+    if !files.is_empty() {
+        let _ = writeln!(
+            parts,
+            "<ul class=\"files\" aria-label=\"Files of {}\">{files}</ul>",
+            escape(&figure.name)
+        );
+    }
+    parts
+}
+
+/// In a box of its own, which scrolls if the window is too narrow.
+fn table(table: &Table, methods: &[&str], class: &str, of: &str) -> String {
+    if table.rows.is_empty() {
+        return String::new();
+    }
+    let head: String =
+        table.columns.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
+    let rows: String = table.rows.iter().map(|row| table_row(row, methods)).collect();
+    let caption = escape(&table.caption);
+    format!(
+        "<div class=\"scroll {class}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}, {}\">\n<table>\n\
+         <caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
+        escape(of),
+    )
+}
+
+fn table_row(cells: &[String], methods: &[&str]) -> String {
+    let cell = |(column, text): (usize, &String)| match column {
+        0 if methods.contains(&text.as_str()) => {
+            format!("<th scope=\"row\">{}{}</th>", swatch(text), escape(text))
+        }
+        0 => format!("<th scope=\"row\">{}</th>", escape(text)),
+        _ => format!("<td>{}</td>", escape(text)),
+    };
+    let cells: String = cells.iter().enumerate().map(cell).collect();
+    format!("<tr>{cells}</tr>\n")
+}
+
+fn differences(differences: &[(String, String)]) -> String {
+    if differences.is_empty() {
+        return String::new();
+    }
+    let item =
+        |(title, text): &(String, String)| format!("<dt>{}</dt>\n<dd>{}</dd>\n", prose(title), prose(text));
+    let items: String = differences.iter().map(item).collect();
+    format!(
+        "<section id=\"differences\" aria-labelledby=\"differences-title\">\n\
+         <h2 id=\"differences-title\">Differences from the paper</h2>\n<dl class=\"differences\">\n{items}</dl>\n</section>\n"
+    )
+}
+
+fn link(id: &str, name: &str) -> String {
+    format!("<a href=\"#{}\">{}</a>", escape(id), escape(name))
+}
+
+/// Text in which backticks enclose code.
+fn prose(text: &str) -> String {
+    let last = text.matches('`').count();
+    let part = |(index, part): (usize, &str)| match index % 2 {
+        // A backtick without another is only a backtick.
+        1 if index == last => format!("`{}", escape(part)),
+        1 => format!("<code>{}</code>", escape(part)),
+        _ => escape(part),
+    };
+    text.split('`').enumerate().map(part).collect()
+}
+
+#[derive(Serialize)]
+struct FigureData<'a> {
+    id: &'a str,
+    panels: Vec<PanelData<'a>>,
+}
+
+#[derive(Serialize)]
+struct PanelData<'a> {
+    name: &'a str,
+    x: AxisData,
+    y: AxisData,
+    reference: Option<f64>,
+    lines: Vec<LineData<'a>>,
+}
+
+#[derive(Serialize)]
+struct AxisData {
+    label: String,
+    log: bool,
+}
+
+/// Columns, since they are shorter than points.
+#[derive(Serialize)]
+struct LineData<'a> {
+    method: &'a str,
+    x: Vec<f64>,
+    y: Vec<Option<f64>>,
+    error: Vec<Option<f64>>,
+}
+
+/// What the script shows, as JSON that can stand in a page: numbers are to the bit, and what is not finite
+/// is null.
+fn data(figures: &[Figure]) -> String {
+    let figures: Vec<FigureData> = figures.iter().map(figure_data).collect();
+    // Such data has no way to fail. A `<` could begin the end of the script.
+    serde_json::to_string(&figures).unwrap_or_default().replace('<', "\\u003c")
+}
+
+fn figure_data(figure: &Figure) -> FigureData<'_> {
+    let mut panels = Vec::new();
+    for tile in &figure.tiles {
+        if let Tile::Panel(panel) = tile {
+            panels.push(panel_data(panel));
+        }
+    }
+    FigureData { id: &figure.id, panels }
+}
+
+fn panel_data(panel: &Panel) -> PanelData<'_> {
+    let axis = |axis: &Axis| AxisData { label: plain(&axis.label), log: axis.scale == Scale::Log };
+    PanelData {
+        name: panel.name,
+        x: axis(&panel.x),
+        y: axis(&panel.y),
+        reference: panel.reference.as_ref().map(|reference| reference.y),
+        lines: panel.lines.iter().map(line_data).collect(),
+    }
+}
+
+fn line_data(line: &Line) -> LineData<'_> {
+    LineData {
+        method: &line.method,
+        x: line.points.iter().map(|point| point.x).collect(),
+        y: line.points.iter().map(|point| point.y).collect(),
+        error: line.points.iter().map(|point| point.error).collect(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Drawings in pixels.
+
+use std::sync::Arc;
+
+use png::{BitDepth, ColorType, Encoder, PixelDimensions, Unit};
+use resvg::tiny_skia::{Color, Pixmap, Transform};
+use resvg::usvg::{self, Options, Tree, fontdb};
+
+/// Pixels to the inch.
+pub const RESOLUTION: f64 = 300.0;
+
+/// Paints SVG with a font of its own, so that a drawing has the same pixels everywhere.
+pub struct Painter {
+    options: Options<'static>,
+}
+
+/// Why a drawing could not be painted.
+#[derive(Debug, thiserror::Error)]
+pub enum PaintError {
+    /// It is no SVG.
+    #[error("the drawing is not valid SVG")]
+    Svg(#[from] usvg::Error),
+    /// It has no size, or one beyond memory.
+    #[error("the drawing cannot be {0} × {1} pixels large")]
+    Size(u32, u32),
+    /// The pixels could not be written.
+    #[error("the pixels could not be written as PNG")]
+    Png(#[from] png::EncodingError),
+}
+
+impl Default for Painter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Painter {
+    /// Loads the font.
+    pub fn new() -> Self {
+        let mut fonts = fontdb::Database::new();
+        fonts.load_font_data(notosans::REGULAR_TTF.to_vec());
+        fonts.load_font_data(notosans::BOLD_TTF.to_vec());
+        fonts.set_sans_serif_family("Noto Sans");
+        let options = Options { fontdb: Arc::new(fonts), ..Options::default() };
+        Self { options }
+    }
+
+    /// The drawing at [`RESOLUTION`], on white.
+    pub fn png(&self, svg: &str) -> Result<Vec<u8>, PaintError> {
+        let tree = Tree::from_str(svg, &self.options)?;
+        let scale = (RESOLUTION / f64::from(self.options.dpi)) as f32;
+        let pixels = |length: f32| (length * scale).round() as u32;
+        let (width, height) = (pixels(tree.size().width()), pixels(tree.size().height()));
+        let mut pixmap = Pixmap::new(width, height).ok_or(PaintError::Size(width, height))?;
+        pixmap.fill(Color::WHITE);
+        resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
+        encode(&pixmap)
+    }
+}
+
+fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, PaintError> {
+    // Nothing shines through white, so the colours are as they are stored.
+    let colours: Vec<u8> = pixmap.data().chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied().collect();
+    let mut png = Vec::new();
+    let mut encoder = Encoder::new(&mut png, pixmap.width(), pixmap.height());
+    encoder.set_color(ColorType::Rgb);
+    encoder.set_depth(BitDepth::Eight);
+    let per_metre = (RESOLUTION / 0.0254).round() as u32;
+    encoder.set_pixel_dims(Some(PixelDimensions { xppu: per_metre, yppu: per_metre, unit: Unit::Meter }));
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(&colours)?;
+    writer.finish()?;
+    Ok(png)
+}

@@ -1,0 +1,171 @@
+//! The report of a reproduction, as a page.
+
+use crate::figures::Figure;
+use crate::page::{self, Table};
+use crate::panels;
+use crate::reproduce::{Options, Reproduction};
+use crate::summary::{FigureSummary, Fresh, JudgedClaim, MethodFigure};
+use crate::verdict::{Verdict, shown};
+use serde_json::{Map, Value};
+
+const ABOUT: &str = "The five experiments of *An Off-policy Policy Gradient Theorem Using Emphatic Weightings* (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before. Settings are chosen on some runs and judged on fresh ones.";
+
+/// The numbered differences from the paper, as they are in the documentation.
+const DIFFERENCES: &str = include_str!("../../../docs/differences.md");
+
+/// The whole page.
+pub(crate) fn page(reproduction: &Reproduction, options: &Options) -> String {
+    let figures = options.figures.iter().zip(&reproduction.figures);
+    page::page(&page::Report {
+        title: "The off-policy policy gradient, reproduced".to_owned(),
+        about: ABOUT.to_owned(),
+        facts: facts(reproduction, options),
+        claims: reproduction.claims.iter().map(|claim| judged(claim, &reproduction.figures)).collect(),
+        figures: figures.map(|(figure, summary)| drawn(figure, summary, options)).collect(),
+        differences: differences(DIFFERENCES),
+    })
+}
+
+fn facts(reproduction: &Reproduction, options: &Options) -> Vec<(String, String)> {
+    let count = |verdict: Verdict| reproduction.claims.iter().filter(|c| c.verdict == verdict).count();
+    let scale = match (options.quick, options.runs) {
+        (true, _) => "a tenth of the paper's runs, for a first look".to_owned(),
+        (_, Some(runs)) => format!("{runs} runs"),
+        _ => "the paper's".to_owned(),
+    };
+    let facts = [
+        ("claims confirmed", count(Verdict::Confirmed).to_string()),
+        ("refuted", count(Verdict::Refuted).to_string()),
+        ("not decided", count(Verdict::NotDecided).to_string()),
+        ("scale", scale),
+        ("version", format!("emphatic {}", env!("CARGO_PKG_VERSION"))),
+        ("command", command(options.figures.iter().copied(), options)),
+    ];
+    facts.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// The command that makes these figures again.
+fn command<'a>(figures: impl Iterator<Item = &'a Figure>, options: &Options) -> String {
+    let ids: Vec<&str> = figures.map(|figure| figure.id).collect();
+    let all = ids.len() == crate::figures::FIGURES.len();
+    let ids = if all { String::new() } else { format!(" {}", ids.join(" ")) };
+    format!("emphatic reproduce{ids}{}", options.flags)
+}
+
+fn judged(claim: &JudgedClaim, figures: &[FigureSummary]) -> page::Claim {
+    let about = figures.iter().filter(|figure| figure.claims.iter().any(|c| c.id == claim.id));
+    page::Claim {
+        id: claim.id.to_owned(),
+        text: claim.claim.to_owned(),
+        verdict: claim.verdict,
+        evidence: claim.evidence.clone(),
+        rule: claim.rule.to_owned(),
+        figures: about.map(|figure| figure.figure.to_owned()).collect(),
+    }
+}
+
+fn drawn(figure: &Figure, summary: &FigureSummary, options: &Options) -> page::Figure {
+    let tiles = panels::tiles(figure, summary);
+    let (name, title) = figure.title.split_once(": ").unwrap_or((figure.title, ""));
+    let mut files: Vec<(String, String)> =
+        vec![("every number (JSON)".to_owned(), format!("{}/summary.json", figure.id))];
+    for drawing in tiles.iter().map(|tile| tile.name()).chain(["figure"]) {
+        for kind in ["svg", "png"] {
+            files.push((format!("{drawing}.{kind}"), format!("{}/{drawing}.{kind}", figure.id)));
+        }
+    }
+    page::Figure {
+        id: figure.id.to_owned(),
+        name: name.to_owned(),
+        title: title.to_owned(),
+        caption: figure.caption.to_owned(),
+        settings: settings(figure, summary),
+        runs: fresh_table(summary),
+        command: command(std::iter::once(figure), options),
+        tiles,
+        files,
+    }
+}
+
+fn settings(figure: &Figure, summary: &FigureSummary) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut rows: Vec<(String, String)> =
+        summary.settings.iter().map(|(key, value)| (key.replace('_', " "), text(value))).collect();
+    rows.push(("best attainable J_μ".to_owned(), format!("{:.6}", summary.optimum)));
+    rows.push(("J_μ where the semi-gradient leads".to_owned(), format!("{:.6}", summary.semi_gradient)));
+    if let Some(start) = summary.start {
+        rows.push(("J_μ to start from".to_owned(), format!("{start:.6}")));
+    }
+    rows.push(("experiment file".to_owned(), format!("experiments/{}.toml", figure.id)));
+    rows
+}
+
+fn fresh_table(summary: &FigureSummary) -> Table {
+    let columns = [
+        "method",
+        "step-size α",
+        "critic",
+        "chosen in",
+        "runs",
+        "final J_μ",
+        "5 %",
+        "median",
+        "95 %",
+        "aliased",
+        "diverged",
+    ];
+    let runs = summary.settings.get("fresh_runs").map_or_else(String::new, Value::to_string);
+    Table {
+        caption: format!(
+            "Each method's best setting on {runs} fresh runs, mean ± standard error. “Chosen in” is the share of resamples of the \
+             runs in which this setting is the best of its grid; “aliased” is the policy in the aliased states."
+        ),
+        columns: columns.map(str::to_owned).into(),
+        rows: summary.methods.iter().filter_map(|m| Some(fresh_row(m, m.fresh.as_ref()?))).collect(),
+    }
+}
+
+fn fresh_row(method: &MethodFigure, fresh: &Fresh) -> Vec<String> {
+    let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), shown);
+    let with_error = |mean, error| format!("{} ± {}", number(mean), number(error));
+    let quantile = |percent: &str| number(fresh.final_quantiles.get(percent).and_then(Value::as_f64));
+    vec![
+        method.label(),
+        method.best.alpha.to_string(),
+        critic(&method.best.critic),
+        format!("{:.0} %", 100.0 * method.best.probability_best),
+        fresh.runs.to_string(),
+        with_error(fresh.final_mean, fresh.final_sem),
+        quantile("5"),
+        quantile("50"),
+        quantile("95"),
+        with_error(fresh.aliased_mean, fresh.aliased_sem),
+        fresh.diverged.to_string(),
+    ]
+}
+
+/// A critic in a few words: gtd, α_v 0.1, α_w 1e-8, λ 0.
+fn critic(critic: &Map<String, Value>) -> String {
+    let name = |key: &str| match key {
+        "alpha_v" => "α_v ",
+        "alpha_w" => "α_w ",
+        "lambda" => "λ ",
+        _ => "",
+    };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let words: Vec<String> = critic
+        .iter()
+        .filter(|(key, _)| *key != "features")
+        .map(|(k, v)| format!("{}{}", name(k), text(v)))
+        .collect();
+    words.join(", ")
+}
+
+/// Titles and texts: each heading of the second level with what follows it.
+fn differences(markdown: &str) -> Vec<(String, String)> {
+    let entry = |part: &str| {
+        let (title, text) = part.split_once('\n').unwrap_or((part, ""));
+        (title.trim().to_owned(), text.trim().to_owned())
+    };
+    markdown.split("\n## ").skip(1).map(entry).collect()
+}

@@ -1,0 +1,181 @@
+//! Runs the paper's experiments, judges its claims and leaves a report.
+
+use crate::figures::Figure;
+use crate::panels;
+use crate::png::{PaintError, Painter};
+use crate::report;
+use crate::summary::{FigureSummary, JudgedClaim, figure_summary};
+use crate::theory::{self, TheoryError};
+use emphatic::ProblemError;
+use emphatic_lab::{Ending, Experiment, FileError, News, RunError, Stop, SummaryError};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What is to be reproduced, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which figures.
+    pub figures: Vec<&'static Figure>,
+    /// How many runs, if not as in the paper.
+    pub runs: Option<u32>,
+    /// A tenth of the runs, fresh ones included.
+    pub quick: bool,
+    /// What all randomness comes from.
+    pub seed: Option<u64>,
+    /// Where everything goes.
+    pub out: PathBuf,
+    /// The flags of the command that does the same, for the report: ` --seed 7`.
+    pub flags: String,
+    /// Threads and lanes.
+    pub engine: emphatic_lab::Options,
+}
+
+/// What was reproduced.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// The claims, in the paper's order.
+    pub claims: Vec<JudgedClaim>,
+    /// The figures.
+    pub figures: Vec<FigureSummary>,
+    /// How many updates were made.
+    pub updates: u64,
+}
+
+/// A reproduction that could not be finished.
+#[derive(Debug, Error)]
+pub enum ReproduceError {
+    /// An experiment's file refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// An experiment could not be run.
+    #[error("{figure}: {error}")]
+    Run {
+        /// Which.
+        figure: &'static str,
+        /// Why.
+        error: RunError,
+    },
+    /// What came out could not be read.
+    #[error("{figure}: {error}")]
+    Summary {
+        /// Which.
+        figure: &'static str,
+        /// Why.
+        error: SummaryError,
+    },
+    /// A theory could not be checked.
+    #[error(transparent)]
+    Theory(#[from] TheoryError),
+    /// A problem could not be solved.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// A figure could not be painted.
+    #[error(transparent)]
+    Paint(#[from] PaintError),
+    /// A file could not be written.
+    #[error("{path} cannot be written: {error}")]
+    Write {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+}
+
+/// What a reproduction has to say while it runs.
+#[derive(Debug)]
+pub enum Tell<'a> {
+    /// It turns to this.
+    Begin(&'a str),
+    /// What the experiment says.
+    News(News<'a>),
+}
+
+/// Runs what is missing, judges and writes the report. Nothing if it was told to stop: the same call goes on.
+pub fn reproduce(
+    options: &Options,
+    stop: &Stop,
+    tell: &mut dyn FnMut(Tell),
+) -> Result<Option<Reproduction>, ReproduceError> {
+    let mut figures = Vec::new();
+    let mut updates = 0;
+    for figure in &options.figures {
+        tell(Tell::Begin(figure.id));
+        let Some(made) = run(figure, options, stop, tell)? else { return Ok(None) };
+        updates += made;
+        let results = options.out.join(figure.id).join("results");
+        let summary = figure_summary(figure, figure.bounds()?, &results)
+            .map_err(|error| ReproduceError::Summary { figure: figure.id, error })?;
+        summary.warnings.iter().for_each(|warning| tell(Tell::News(News::Warning(warning))));
+        figures.push(summary);
+    }
+    tell(Tell::Begin("theory"));
+    let mut claims = theory_claims(options.seed.unwrap_or(1), options.engine.threads)?;
+    claims.extend(figures.iter().flat_map(|figure| figure.claims.iter().cloned()));
+    tell(Tell::Begin("figures"));
+    let reproduction = Reproduction { claims, figures, updates };
+    write(&reproduction, options)?;
+    Ok(Some(reproduction))
+}
+
+/// Runs a figure's experiment, or what is missing of it: how many updates that took. Nothing if it was told to stop.
+fn run(
+    figure: &'static Figure,
+    options: &Options,
+    stop: &Stop,
+    tell: &mut dyn FnMut(Tell),
+) -> Result<Option<u64>, ReproduceError> {
+    let experiment = experiment(figure, options)?;
+    let dir = options.out.join(figure.id).join("results");
+    let report =
+        emphatic_lab::run(&experiment, &dir, &options.engine, stop, &mut |news| tell(Tell::News(news)));
+    let report = report.map_err(|error| ReproduceError::Run { figure: figure.id, error })?;
+    Ok((report.ending == Ending::Finished).then_some(report.updates))
+}
+
+/// A figure's experiment as it is asked for.
+pub fn experiment(figure: &Figure, options: &Options) -> Result<Experiment, FileError> {
+    let parse = |text: &str| Experiment::parse(text, &format!("{}.toml", figure.id), Path::new(""));
+    let paper = parse(figure.experiment)?;
+    let tenth = |runs: u32| if options.quick { runs.div_ceil(10) } else { runs };
+    let runs = options.runs.unwrap_or(tenth(paper.runs));
+    parse(&figure.experiment_with(options.seed, Some(runs), Some(tenth(paper.fresh_runs))))
+}
+
+fn theory_claims(seed: u64, threads: usize) -> Result<Vec<JudgedClaim>, TheoryError> {
+    let checked = theory::check(seed, threads)?;
+    let judged = |(claim, (verdict, evidence)): (&theory::TheoryClaim, _)| JudgedClaim {
+        id: claim.id,
+        claim: claim.text,
+        verdict,
+        rule: claim.rule,
+        evidence,
+    };
+    Ok(theory::CLAIMS.iter().zip(checked).map(judged).collect())
+}
+
+/// Writes the figures, their numbers and the report.
+fn write(reproduction: &Reproduction, options: &Options) -> Result<(), ReproduceError> {
+    let painter = Painter::new();
+    for (figure, summary) in options.figures.iter().zip(&reproduction.figures) {
+        let dir = options.out.join(figure.id);
+        let json = serde_json::to_string_pretty(summary).map_err(|e| failed(&dir)(e.into()))?;
+        put(&dir.join("summary.json"), (json + "\n").as_bytes())?;
+        for (name, svg) in panels::drawings(figure, summary) {
+            put(&dir.join(format!("{name}.svg")), svg.as_bytes())?;
+            put(&dir.join(format!("{name}.png")), &painter.png(&svg)?)?;
+        }
+    }
+    put(&options.out.join("report.html"), report::page(reproduction, options).as_bytes())
+}
+
+/// Writes a file whole or not at all.
+fn put(path: &Path, bytes: &[u8]) -> Result<(), ReproduceError> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path)).map_err(failed(path))
+}
+
+fn failed(path: &Path) -> impl Fn(std::io::Error) -> ReproduceError {
+    move |error| ReproduceError::Write { path: path.to_owned(), error }
+}

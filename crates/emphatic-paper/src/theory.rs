@@ -1,0 +1,356 @@
+//! The paper's theory, checked on random problems.
+//!
+//! Theorems 1 and 2: the theorem's gradient is the derivative of J_μ, which dual numbers give without it. The equation for
+//! λ_a, E_μ[M_t | S_t = s] d_μ(s) = m_{λ_a}(s), and Proposition 1, E_μ[ρ_t M_t δ_t ∇ ln π] = ∂J_μ/∂θ: means over independent
+//! batches of experience, whose standard errors are known.
+
+use crate::verdict::{Condition, Outcome, Verdict};
+use emphatic::theory::derivative;
+use emphatic::{
+    ContinuousCounterexample, Exact, ExactCritic, Isa, Kernel, Lanes, Learner, Model, Policy, ProblemError,
+    Random, Real, Softmax, StochasticPolicy, Table, Task, ace,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use thiserror::Error;
+
+/// A theory that could not be checked.
+#[derive(Debug, Error)]
+pub enum TheoryError {
+    /// A problem refused.
+    #[error(transparent)]
+    Problem(#[from] ProblemError),
+    /// The parts of a learner do not fit.
+    #[error(transparent)]
+    Compose(#[from] emphatic::ComposeError),
+    /// A step refused.
+    #[error(transparent)]
+    Step(#[from] emphatic::StepError),
+    /// Weights do not fit.
+    #[error(transparent)]
+    Weights(#[from] emphatic::RestoreError),
+}
+
+/// A claim of the paper's theory.
+#[derive(Clone, Copy, Debug)]
+pub struct TheoryClaim {
+    /// Its name.
+    pub id: &'static str,
+    /// What the paper says.
+    pub text: &'static str,
+    /// How it is checked, in words.
+    pub rule: &'static str,
+}
+
+/// All claims about theory.
+pub const CLAIMS: [TheoryClaim; 4] = [
+    TheoryClaim {
+        id: "T1",
+        text: "∂J_μ/∂θ = Σ_s m(s) Σ_a ∂π(s,a)/∂θ q_π(s,a), for any differentiable policy, interest and transition-based γ",
+        rule: "on 1,000 random problems with softmax policies and 50 with Gaussian ones, the theorem's gradient is within 10^{−8} (relative) of the derivative by dual numbers; the semi-gradient is not",
+    },
+    TheoryClaim {
+        id: "T2",
+        text: "The same for deterministic policies, with ∂q/∂a",
+        rule: "on 100 random interests and policies of the continuous problem, the same",
+    },
+    TheoryClaim {
+        id: "T3",
+        text: "λ_a = 1 gives m, λ_a = 0 gives d_μ·i, and E_μ[M_t | S_t = s] d_μ(s) = m_{λ_a}(s)",
+        rule: "on six random problems and the counterexample, for λ_a = 0, 0.3, 0.8 and 1, means over 250 batches of 2,000 steps are within 5 standard errors for every state; a λ_a that is 0.1 off is not",
+    },
+    TheoryClaim {
+        id: "T4",
+        text: "E_μ[ρ_t M_t δ_t ∇ln π] equals the gradient, for a fixed policy, λ_a = 1 and an exact critic",
+        rule: "in the same samples, within 5 standard errors for every weight; the semi-gradient is not",
+    },
+];
+
+/// How far a gradient may be from the derivative, relative to its largest entry.
+const CLOSE: f64 = 1e-8;
+
+/// How many standard errors a right expectation may miss by. With some 600 comparisons, a right one fails once in a few
+/// thousand seeds.
+const ERRORS: f64 = 5.0;
+
+/// What a wrong λ_a is off by, to show that it would be caught.
+const OFF: f64 = 0.1;
+
+/// Checks a theorem's gradient: (deviation of the gradient, deviation of the semi-gradient).
+fn deviations<P: Policy<State = usize>, M: Model<P>>(
+    model: &M,
+    policy: &P,
+    weights: &[f64],
+) -> Result<(f64, f64), ProblemError> {
+    let exact = Exact::new(model, policy, weights)?;
+    let derivative = derivative(model, policy, weights)?;
+    Ok((difference(&exact.gradient(1.0), &derivative), difference(&exact.gradient(0.0), &derivative)))
+}
+
+/// The largest difference between two vectors, relative to the larger of their largest entries.
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    let largest = |x: &mut dyn Iterator<Item = f64>| x.fold(0.0, |m: f64, x| m.max(x.abs()));
+    let scale = largest(&mut a.iter().chain(b).copied());
+    let apart = largest(&mut a.iter().zip(b).map(|(a, b)| a - b));
+    if apart == 0.0 { 0.0 } else { apart / scale }
+}
+
+/// Checks all claims: verdicts and evidence, in the order of [`CLAIMS`].
+pub fn check(seed: u64, threads: usize) -> Result<[(Verdict, String); 4], TheoryError> {
+    let [t3, t4] = expectations(seed, threads)?;
+    Ok([theorem_1(seed)?, theorem_2(seed)?, t3, t4])
+}
+
+/// Theorem 1.
+fn theorem_1(seed: u64) -> Result<(Verdict, String), TheoryError> {
+    let mut found = Vec::new();
+    for problem in 0..1000 {
+        let mut random = Random::new(seed, problem);
+        let task = Task::random(&mut random);
+        let policy = task.softmax();
+        let weights: Vec<f64> = (0..policy.len()).map(|_| random.normal()).collect();
+        found.push(deviations(&task, &policy, &weights)?);
+    }
+    for problem in 0..50 {
+        let mut random = Random::new(seed, 1000 + problem);
+        let task = random_continuous(&mut random)?;
+        let weights: Vec<f64> = (0..4).map(|_| 1.5 * random.normal()).collect();
+        found.push(deviations(&task, &task.gaussian(), &weights)?);
+    }
+    Ok(judged_deviations(&found))
+}
+
+/// Theorem 2.
+fn theorem_2(seed: u64) -> Result<(Verdict, String), TheoryError> {
+    let mut found = Vec::new();
+    for problem in 0..100 {
+        let mut random = Random::new(seed, 2000 + problem);
+        let task = random_continuous(&mut random)?;
+        let weights = [2.0 * random.normal(), 2.0 * random.normal()];
+        found.push(deviations(&task, &task.deterministic(), &weights)?);
+    }
+    Ok(judged_deviations(&found))
+}
+
+fn random_continuous(random: &mut Random) -> Result<ContinuousCounterexample, ProblemError> {
+    let interest = [random.uniform(), random.uniform(), if random.below(3) == 0 { 0.0 } else { 1.0 }];
+    ContinuousCounterexample::default().with_interest(interest)
+}
+
+fn judged_deviations(found: &[(f64, f64)]) -> (Verdict, String) {
+    let worst = found.iter().map(|(gradient, _)| *gradient).fold(0.0, f64::max);
+    let semi: Vec<f64> = found.iter().map(|(_, semi_gradient)| *semi_gradient).collect();
+    let control = semi.iter().copied().fold(0.0, f64::max);
+    let evidence = format!(
+        "largest deviation {worst:.1e} over {} problems; of the semi-gradient {control:.2}",
+        found.len()
+    );
+    (verdict(worst < CLOSE, control > CLOSE), evidence)
+}
+
+/// Right if what is claimed is found; but only a check that would have caught something wrong decides.
+fn verdict(right: bool, caught: bool) -> Verdict {
+    let outcome = |good: bool, bad: Outcome| if good { Outcome::Holds } else { bad };
+    let condition = |outcome| Condition { finding: String::new(), outcome };
+    Verdict::of(&[condition(outcome(right, Outcome::Fails)), condition(outcome(caught, Outcome::Open))])
+}
+
+const LAMBDAS: [f64; 4] = [0.0, 0.3, 0.8, 1.0];
+const RANDOM_PROBLEMS: u64 = 6;
+const BATCHES: u64 = 250;
+const BURN_IN: usize = 400;
+const STEPS: usize = 2000;
+
+type Numbers = Lanes<4>;
+
+/// One batch: the mean over steps of M_t·1{S_t = s}, by state, then of ρ_t M_t δ_t ∇ ln π, by weight.
+struct Batch<'a> {
+    task: &'a Arc<Task>,
+    policy: &'a Softmax<Table>,
+    weights: &'a [f64],
+    seed: u64,
+    run: u64,
+}
+
+impl Kernel for Batch<'_> {
+    type Output = Result<Vec<Numbers>, TheoryError>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { task, policy, weights, seed, run } = self;
+        let splat = |x: &[f64]| x.iter().map(|&x| Numbers::splat(x)).collect::<Vec<_>>();
+        let critic = ExactCritic::new(task.clone(), policy)?;
+        // With α = 0 the policy stays fixed.
+        let mut learner =
+            ace(policy.clone(), critic, Lanes(LAMBDAS), Numbers::zero())?.with_weights(splat(weights))?;
+        let mut at = policy.room();
+        let mut sums = splat(&vec![0.0; task.states() + policy.len()]);
+        for (t, step) in task.stream(seed, run).take(BURN_IN + STEPS).enumerate() {
+            let update = learner.step(&step)?;
+            if t < BURN_IN {
+                continue;
+            }
+            let (emphasis, gradient) = sums.split_at_mut(task.states());
+            emphasis[step.state] += update.emphasis;
+            policy.distribution(learner.weights(), &step.state, &mut at);
+            let scale = update.rho * update.emphasis * update.delta;
+            policy.add_score(&step.state, &at, step.action, scale, gradient);
+        }
+        Ok(sums.into_iter().map(|sum| sum / Numbers::splat(STEPS as f64)).collect())
+    }
+}
+
+/// Samples of one problem: means over batches with their standard errors, and what they should be.
+struct Samples {
+    task: Arc<Task>,
+    weights: Vec<f64>,
+    /// By λ_a, then by state and weight: mean and standard error.
+    means: Vec<Vec<(f64, f64)>>,
+}
+
+impl Samples {
+    fn draw(task: Task, weights: Vec<f64>, seed: u64) -> Result<Self, TheoryError> {
+        let (task, n) = (Arc::new(task), BATCHES as f64);
+        let policy = task.softmax();
+        let draw =
+            |run| Isa::best().run(Batch { task: &task, policy: &policy, weights: &weights, seed, run });
+        let batches: Vec<Vec<Numbers>> = (0..BATCHES).map(draw).collect::<Result<_, _>>()?;
+        let of = |lane: usize, k: usize| {
+            let samples = || batches.iter().map(|batch| batch[k].0[lane]);
+            let mean = samples().sum::<f64>() / n;
+            let variance = samples().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
+            (mean, (variance / n).sqrt())
+        };
+        let numbers = task.states() + policy.len();
+        let means = (0..LAMBDAS.len()).map(|lane| (0..numbers).map(|k| of(lane, k)).collect()).collect();
+        Ok(Self { task, weights, means })
+    }
+
+    /// By how many standard errors the samples miss what is expected, at most: in the emphasis, and in the gradient, where
+    /// `taken` says which λ_a is taken for which.
+    fn misses(&self, taken: impl Fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>), TheoryError> {
+        let policy = self.task.softmax();
+        let exact = Exact::new(&*self.task, &policy, &self.weights)?;
+        let (mut emphasis, mut gradient) = (Vec::new(), Vec::new());
+        for (lambda_a, means) in LAMBDAS.iter().zip(&self.means) {
+            let (of_states, of_weights) = means.split_at(self.task.states());
+            let taken = taken(*lambda_a);
+            emphasis.push(worst(of_states, &exact.emphatic_weighting(taken)));
+            gradient.push(worst(of_weights, &exact.gradient(taken)));
+        }
+        Ok((emphasis, gradient))
+    }
+}
+
+fn worst(means: &[(f64, f64)], expected: &[f64]) -> f64 {
+    let miss = |((mean, error), expected): (&(f64, f64), &f64)| {
+        let miss = (mean - expected).abs();
+        // Where nothing varies (the emphasis of a state that starts every episode), only rounding is left.
+        if miss < 1e-12 { 0.0 } else { miss / error }
+    };
+    means.iter().zip(expected).map(miss).fold(0.0, f64::max)
+}
+
+/// Equation λ_a, and Proposition 1.
+fn expectations(seed: u64, threads: usize) -> Result<[(Verdict, String); 2], TheoryError> {
+    let problems = (0..=RANDOM_PROBLEMS).map(|k| sampled_problem(seed, k)).collect::<Result<Vec<_>, _>>()?;
+    let draw = |k: usize| {
+        let (task, weights) = &problems[k];
+        Samples::draw(task.clone(), weights.clone(), seed.wrapping_add(k as u64))
+    };
+    judged_expectations(&on_threads(threads, problems.len(), draw)?)
+}
+
+/// The counterexample, then random problems; and a policy.
+fn sampled_problem(seed: u64, k: u64) -> Result<(Task, Vec<f64>), ProblemError> {
+    if k == 0 {
+        return Ok((Task::counterexample(), vec![1.0, 0.0, 0.5, 0.0]));
+    }
+    let mut random = Random::new(seed, 3000 + k);
+    let task = Task::random(&mut random);
+    // A behaviour that is even enough for the trace to have a variance.
+    let even = |p: &f64| 0.7 / task.actions() as f64 + 0.3 * p;
+    let behaviour: Vec<Vec<f64>> =
+        (0..task.states()).map(|s| task.behaviour(s).iter().map(even).collect()).collect();
+    let task = task.with_behaviour(&behaviour)?;
+    let weights = (0..task.softmax().len()).map(|_| 0.3 * random.normal()).collect();
+    Ok((task, weights))
+}
+
+/// Does the jobs 0 to n − 1 on several threads. What comes out is in their order.
+fn on_threads<T: Send>(
+    threads: usize,
+    n: usize,
+    job: impl Fn(usize) -> Result<T, TheoryError> + Sync,
+) -> Result<Vec<T>, TheoryError> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            if k >= n {
+                return;
+            }
+            let result = job(k);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((k, result));
+        }
+    };
+    std::thread::scope(|scope| (0..threads.clamp(1, n.max(1))).for_each(|_| drop(scope.spawn(work))));
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(k, _)| *k);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+fn judged_expectations(samples: &[Samples]) -> Result<[(Verdict, String); 2], TheoryError> {
+    let (mut right, mut off, mut semi) = ([0.0_f64; 2], 0.0_f64, 0.0_f64);
+    for samples in samples {
+        let (emphasis, gradient) = samples.misses(|lambda_a| lambda_a)?;
+        right[0] = emphasis.into_iter().fold(right[0], f64::max);
+        // Proposition 1 is about λ_a = 1, the last.
+        right[1] = right[1].max(gradient[LAMBDAS.len() - 1]);
+        off = samples.misses(|lambda_a| (lambda_a - OFF).abs())?.0.into_iter().fold(off, f64::max);
+        semi = semi.max(samples.misses(|_| 0.0)?.1[LAMBDAS.len() - 1]);
+    }
+    let judged = |miss: f64, wrong: &str, control: f64| {
+        let evidence =
+            format!("largest deviation {miss:.1} standard errors; of {wrong} {control:.0} standard errors");
+        (verdict(miss < ERRORS, control > ERRORS), evidence)
+    };
+    Ok([judged(right[0], "a λ_a that is 0.1 off", off), judged(right[1], "the semi-gradient", semi)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_theorems_hold() {
+        assert_eq!(theorem_1(1).unwrap().0, Verdict::Confirmed);
+        assert_eq!(theorem_2(1).unwrap().0, Verdict::Confirmed);
+    }
+
+    #[test]
+    fn the_expectations_are_right() {
+        let [t3, t4] = expectations(1, 2).unwrap();
+        assert_eq!((t3.0, t4.0), (Verdict::Confirmed, Verdict::Confirmed), "{} {}", t3.1, t4.1);
+    }
+
+    #[test]
+    fn what_is_wrong_is_refuted_and_what_catches_nothing_decides_nothing() {
+        assert_eq!(judged_deviations(&[(1e-12, 0.3), (1e-4, 0.5)]).0, Verdict::Refuted);
+        assert_eq!(judged_deviations(&[(1e-12, 1e-12)]).0, Verdict::NotDecided);
+        let draw = |weights: Vec<f64>| Samples::draw(Task::counterexample(), weights, 3).unwrap();
+        let mut samples = draw(vec![1.0, 0.0, 0.5, 0.0]);
+        samples.means.iter_mut().for_each(|means| means[1].0 *= 1.2);
+        assert_eq!(judged_expectations(&[samples]).unwrap()[0].0, Verdict::Refuted);
+        // The semi-gradient's samples in place of the gradient's.
+        let mut samples = draw(vec![1.0, 0.0, 0.5, 0.0]);
+        samples.means[3] = samples.means[0].clone();
+        assert_eq!(judged_expectations(&[samples]).unwrap()[1].0, Verdict::Refuted);
+        // Without a difference between the two, nothing is shown.
+        let mut samples = draw(vec![1.0, 0.0, 0.5, 0.0]);
+        samples.means.iter_mut().flatten().for_each(|(_, error)| *error *= 1e6);
+        let [t3, t4] = judged_expectations(&[samples]).unwrap();
+        assert_eq!((t3.0, t4.0), (Verdict::NotDecided, Verdict::NotDecided));
+    }
+}
