@@ -161,7 +161,7 @@ impl Tile {
         }
     }
 
-    /// Title and description for those who cannot see the drawing; begins with the attributes that name them.
+    /// For those who cannot see the drawing.
     fn about(&self, id: &str) -> About {
         About { id: id.into(), title: plain(self.title()), description: self.describe() }
     }
@@ -211,13 +211,7 @@ impl Panel {
         let reference =
             self.reference.as_ref().and_then(|reference| Some((reference, y.place(reference.y)?)));
         if let Some((_, at)) = reference {
-            let at = px(at);
-            let _ = write!(
-                svg,
-                "<path class=\"reference\" fill=\"none\" stroke=\"#777\" stroke-width=\"0.8\" stroke-dasharray=\"3 2.5\" d=\"M{} {at}H{}\"/>",
-                px(from),
-                px(to)
-            );
+            svg += &reference_line(at, from, to);
         }
         for (index, line) in self.lines.iter().enumerate() {
             svg += &line.draw(&x, &y, (index, self.lines.len()));
@@ -287,7 +281,8 @@ impl Panel {
         let middle = (left + right) / 2.0;
         let title = centred(&self.x.label, (middle, area.top + area.height - 3.0), frame.width, "");
         format!(
-            "<path class=\"axis\" fill=\"none\" stroke=\"{AXIS}\" stroke-width=\"0.8\" d=\"{marks}\"/><g class=\"ticks\">{labels}</g>{title}"
+            "<path class=\"axis\" fill=\"none\" stroke=\"{AXIS}\" stroke-width=\"0.8\" d=\"{marks}\"/>\
+             <g class=\"ticks\">{labels}</g>{title}"
         )
     }
 
@@ -305,24 +300,27 @@ impl Panel {
         frame: Area,
         rulers: (&Ruler, &Ruler),
     ) -> String {
-        let (wide, high) = (width(&reference.label, SMALL), SMALL);
-        let (left, right) = (frame.left + 3.0, frame.left + frame.width - wide - 3.0);
-        let mut best = (usize::MAX, left, at);
-        for top in [at - high - 2.5, at + 2.5] {
-            for x in [right, left, (left + right) / 2.0] {
-                let area = Area { left: x, top, width: wide, height: high };
-                let outside = top < frame.top - 1.0 || top + high > frame.top + frame.height;
-                let hidden = self.covered(area, rulers) + if outside { 1_000_000 } else { 0 };
-                if hidden < best.0 {
-                    best = (hidden, x, top);
-                }
-            }
-        }
-        let (x, baseline) = (px(best.1), px(best.2 + 0.82 * high));
+        let wide = width(&reference.label, SMALL);
+        let (left, right) = (frame.left + 3.0, frame.left + frame.width - 3.0);
+        // Fonts differ in width: each is anchored where it must not pass.
+        let starts = [
+            ("end", right, right - wide),
+            ("start", left, left),
+            ("middle", (left + right) / 2.0, (left + right - wide) / 2.0),
+        ];
+        let places =
+            [at - SMALL - 2.5, at + 2.5].into_iter().flat_map(|top| starts.map(|start| (top, start)));
+        let hidden = |&(top, (_, _, left)): &(f64, (&str, f64, f64))| {
+            let outside = top < frame.top - 1.0 || top + SMALL > frame.top + frame.height;
+            (outside, self.covered(Area { left, top, width: wide, height: SMALL }, rulers))
+        };
+        let Some((top, (anchor, x, _))) = places.min_by_key(hidden) else { return String::new() };
         format!(
-            "<text class=\"note\" x=\"{x}\" y=\"{baseline}\" fill=\"#555\" stroke=\"#fff\" stroke-width=\"2\" \
-             stroke-linejoin=\"round\" paint-order=\"stroke\">{}</text>",
-            spans(&reference.label, SMALL)
+            "<text class=\"note\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" fill=\"#555\" stroke=\"#fff\" \
+             stroke-width=\"2\" stroke-linejoin=\"round\" paint-order=\"stroke\">{}</text>",
+            px(x),
+            px(top + 0.82 * SMALL),
+            spans(&reference.label, SMALL),
         )
     }
 
@@ -553,6 +551,16 @@ fn grid(y: &Ruler, from: f64, to: f64) -> String {
     )
 }
 
+fn reference_line(at: f64, from: f64, to: f64) -> String {
+    format!(
+        "<path class=\"reference\" fill=\"none\" stroke=\"#777\" stroke-width=\"0.8\" stroke-dasharray=\"3 2.5\" \
+         d=\"M{} {}H{}\"/>",
+        px(from),
+        px(at),
+        px(to),
+    )
+}
+
 /// A title in an area, in the middle over a part of it if that has room enough.
 fn heading(title: &str, area: Area, over: Area, weight: u32) -> String {
     let half = (width(title, LABEL) / 2.0).min(area.width / 2.0);
@@ -604,4 +612,187 @@ fn document(attributes: &str, (width, height): (f64, f64), about: &About, body: 
          font-family=\"Helvetica Neue, Helvetica, Arial, sans-serif\" font-size=\"{SMALL}\" fill=\"{INK}\">\
          <title{title_id}>{title}</title><desc{description_id}>{description}</desc>{body}</svg>\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use resvg::usvg::roxmltree::{Document, Node};
+
+    use super::*;
+
+    fn axis(scale: Scale) -> Axis {
+        Axis { label: "J_μ".into(), scale, range: None }
+    }
+
+    fn line(method: &str, ys: &[Option<f64>]) -> Line {
+        let point = |(index, &y): (usize, &Option<f64>)| Point { x: 0.5 + index as f64, y, error: Some(0.1) };
+        Line { method: method.into(), points: ys.iter().enumerate().map(point).collect() }
+    }
+
+    fn panel(lines: Vec<Line>) -> Panel {
+        let reference = Some(Reference { y: 1.25, label: "optimum 1.25".into() });
+        Panel {
+            name: "curves",
+            title: "Curves".into(),
+            x: axis(Scale::Linear),
+            y: axis(Scale::Linear),
+            lines,
+            reference,
+        }
+    }
+
+    fn some(count: usize) -> Vec<Option<f64>> {
+        (0..count).map(|index| Some((index as f64).sin())).collect()
+    }
+
+    fn drawings(panel: &Panel) -> [String; 3] {
+        let tile = Tile::from(panel.clone());
+        [panel.svg("p"), tile.inline("p"), row("Row", &[tile, Tile::Counterexample])]
+    }
+
+    fn with_class<'a>(node: Node<'a, 'a>, class: &str) -> Vec<Node<'a, 'a>> {
+        node.descendants().filter(|node| node.attribute("class") == Some(class)).collect()
+    }
+
+    /// The path of a class in the group of a method.
+    fn path(svg: &str, method: &str, class: &str) -> String {
+        let document = Document::parse(svg).unwrap();
+        let groups = with_class(document.root(), "method");
+        let group = groups.iter().find(|group| group.attribute("data-method") == Some(method)).unwrap();
+        with_class(*group, class)[0].attribute("d").unwrap().into()
+    }
+
+    fn count(path: &str, commands: &[char]) -> usize {
+        path.matches(commands).count()
+    }
+
+    #[test]
+    fn every_line_is_drawn_with_every_point() {
+        let panel =
+            panel(vec![line("ACE(0)", &some(51)), line("True-ACE", &some(9)), line("Other", &some(1))]);
+        for svg in drawings(&panel) {
+            for (method, points) in [("ACE(0)", 51), ("True-ACE", 9), ("Other", 1)] {
+                assert_eq!(count(&path(&svg, method, "line"), &['M', 'L']), points);
+            }
+            assert_eq!(count(&path(&svg, "True-ACE", "band"), &['M', 'L']), 18);
+        }
+    }
+
+    #[test]
+    fn a_long_line_has_few_markers_and_a_short_one_all() {
+        let panel = panel(vec![line("ACE(0)", &some(51)), line("ACE(1)", &some(9))]);
+        let [svg, ..] = drawings(&panel);
+        assert!((5..=8).contains(&count(&path(&svg, "ACE(0)", "mark"), &['M'])));
+        assert_eq!(count(&path(&svg, "ACE(1)", "mark"), &['M']), 9);
+    }
+
+    #[test]
+    fn what_diverged_leaves_a_gap() {
+        let mut ys = some(51);
+        // A point is left alone at 11.
+        for index in [10, 12, 50] {
+            ys[index] = None;
+        }
+        let [svg, ..] = drawings(&panel(vec![line("ACE(0)", &ys)]));
+        let path_of = |class| path(&svg, "ACE(0)", class);
+        assert_eq!((count(&path_of("line"), &['M']), count(&path_of("line"), &['M', 'L'])), (3, 48));
+        assert_eq!(count(&path_of("band"), &['Z']), 3);
+        // It has no line, so it must have a marker: in a line of its own it would be seen.
+        let alone = path_of("line").split('M').nth(2).unwrap().to_string();
+        let (x, y) = alone.split_once(' ').unwrap();
+        assert!(path_of("mark").contains(&format!("M{} {y}", px(x.parse::<f64>().unwrap() - 2.7))));
+    }
+
+    #[test]
+    fn nothing_that_is_not_finite_is_drawn() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, 0.0, -1.0, 1e-320];
+        for (x_scale, y_scale) in [(Scale::Linear, Scale::Log), (Scale::Log, Scale::Linear)] {
+            let mut panel = panel(Vec::new());
+            (panel.x.scale, panel.y.scale) = (x_scale, y_scale);
+            for &value in &odd {
+                let point = |x, y, error| Point { x, y: Some(y), error: Some(error) };
+                let points = vec![point(value, 1.0, 0.1), point(1.0, value, 0.1), point(2.0, 2.0, value)];
+                panel.lines = vec![Line { method: "ACE(0)".into(), points }];
+                for reference in odd {
+                    panel.reference = Some(Reference { y: reference, label: "odd".into() });
+                    for svg in drawings(&panel) {
+                        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{value} {reference}: {svg}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_panel_has_axes() {
+        for lines in [vec![], vec![line("ACE(0)", &[])], vec![line("ACE(0)", &[None, None])]] {
+            let panel = Panel { reference: None, ..panel(lines) };
+            for svg in drawings(&panel) {
+                let document = Document::parse(&svg).unwrap();
+                assert!(!with_class(document.root(), "axis").is_empty());
+                assert!(with_class(document.root(), "ticks").iter().all(|ticks| ticks.has_children()));
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        let odd = "<b x=\"1\">&'\u{1}";
+        let mut panel = panel(vec![line(odd, &some(3))]);
+        panel.title = odd.into();
+        panel.x.label = odd.into();
+        panel.reference = Some(Reference { y: 0.0, label: odd.into() });
+        for svg in drawings(&panel) {
+            let document = Document::parse(&svg).unwrap();
+            let group = with_class(document.root(), "method")[0];
+            assert_eq!(group.attribute("data-method"), Some("<b x=\"1\">&'"));
+            assert!(document.descendants().all(|node| !node.has_tag_name("b")));
+        }
+    }
+
+    #[test]
+    fn a_line_beyond_the_range_widens_it_and_a_band_does_not() {
+        let mut panel = panel(vec![line("ACE(0)", &[Some(0.5), Some(0.98)])]);
+        panel.reference = None;
+        panel.y.range = Some((0.0, 1.0));
+        let frame = panel.frame(Area { left: 0.0, top: 0.0, width: 300.0, height: 200.0 });
+        let (_, y) = panel.rulers(frame);
+        assert_eq!((y.low, y.high), (0.0, 1.0));
+        panel.lines[0].points[1].y = Some(3.0);
+        let (x, y) = panel.rulers(frame);
+        assert_eq!((y.low, y.high), (0.0, 3.0));
+        let band = panel.lines[0].pieces(&x, &y)[0][1].band.unwrap();
+        assert_eq!(band.0, frame.top);
+    }
+
+    #[test]
+    fn the_reference_and_the_bands_are_in_sight() {
+        let mut panel = panel(vec![line("ACE(0)", &[Some(0.5), Some(0.6)])]);
+        panel.reference = Some(Reference { y: -7.0, label: "low".into() });
+        let (_, y) = panel.rulers(Area { left: 0.0, top: 0.0, width: 300.0, height: 200.0 });
+        assert!(y.low < -7.0 && y.high > 0.7);
+        assert!(y.place(0.7).is_some_and(|top| top > 5.0));
+    }
+
+    #[test]
+    fn documents_have_their_size_and_ids() {
+        let [column, inline, row] = drawings(&panel(vec![line("ACE(0)", &some(3))]));
+        assert!(column.contains("width=\"3.3in\" height=\"2.6in\" viewBox=\"0 0 316.8 249.6\""));
+        assert!(row.contains("width=\"7in\""));
+        assert!(inline.contains("id=\"p-curves\" class=\"panel\" viewBox") && !inline.contains("in\" "));
+        assert!(inline.contains("<title id=\"p-curves-title\">Curves</title><desc id=\"p-curves-desc\">"));
+        assert!(counterexample_diagram("p").contains("look the same to the actor"));
+    }
+
+    #[test]
+    fn a_legend_names_every_method_once() {
+        let tiles = [
+            panel(vec![line("ACE(0)", &some(3))]),
+            panel(vec![line("ACE(1)", &some(3)), line("ACE(0)", &some(2))]),
+        ];
+        let tiles = tiles.map(Tile::from);
+        assert_eq!(all_methods(&tiles), ["ACE(0)", "ACE(1)"]);
+        assert_eq!(row("Row", &tiles).matches(">ACE(0)</text>").count(), 1);
+        assert!(!tiles[0].inline("p").contains("class=\"legend\""));
+    }
 }

@@ -108,23 +108,18 @@
     place();
   };
 
-  /** Beside the guide, or else under or over the panel; always within the window. */
+  /** Under the panel, or over it for a finger, so that no line is hidden; always within the window. */
   const place = () => {
     if (!current) return;
     const panel = current.svg.getBoundingClientRect();
     const matrix = current.svg.getScreenCTM();
-    const guide = matrix.a * current.x(current.at) + matrix.e;
     const { offsetWidth: width, offsetHeight: height } = tooltip;
     const [right, bottom] = [document.documentElement.clientWidth - 8, window.innerHeight - 8];
-    let [left, top] = [guide + 14, panel.top + 8];
-    if (left + width > right) left = guide - 14 - width;
-    if (left < 8) {
-      left = guide - width / 2;
-      top = panel.bottom + 4 + height <= bottom ? panel.bottom + 4 : panel.top - 4 - height;
-    }
-    left = Math.max(8, Math.min(left, right - width));
-    top = Math.max(8, Math.min(top, bottom - height));
-    tooltip.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+    const [over, under] = [panel.top - 8 - height, panel.bottom + 4];
+    const left = matrix.a * current.x(current.at) + matrix.e - width / 2;
+    const top = current.finger ? (over >= 8 ? over : under) : under + height <= bottom ? under : over;
+    const within = (value, most) => Math.round(Math.max(8, Math.min(value, most)));
+    tooltip.style.transform = `translate(${within(left, right - width)}px, ${within(top, bottom - height)}px)`;
   };
 
   const hide = () => {
@@ -142,7 +137,10 @@
   };
 
   const listen = (view) => {
-    const follow = (event) => show(view, nearest(view, event.clientX));
+    const follow = (event) => {
+      view.finger = event.pointerType === "touch";
+      show(view, nearest(view, event.clientX));
+    };
     view.svg.addEventListener("pointerdown", follow);
     view.svg.addEventListener("pointermove", follow);
     // A finger that is lifted leaves the values to be read.

@@ -33,8 +33,8 @@ pub struct Claim {
     pub text: String,
     /// What came out.
     pub verdict: Verdict,
-    /// The numbers behind the verdict.
-    pub evidence: String,
+    /// The numbers behind the verdict, one by one.
+    pub evidence: Vec<String>,
     /// How the verdict follows from the numbers.
     pub rule: String,
     /// The ids of the figures that show it.
@@ -115,10 +115,6 @@ fn dark_colours(figures: &[Figure]) -> String {
 }
 
 fn header(report: &Report) -> String {
-    let fact = |(name, value): &(String, String)| {
-        format!("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value))
-    };
-    let facts: String = report.facts.iter().map(fact).collect();
     let figure = |figure: &Figure| (figure.id.clone(), figure.name.clone());
     let claims = (!report.claims.is_empty()).then(|| ("claims".into(), "Claims".into()));
     let differences =
@@ -127,11 +123,19 @@ fn header(report: &Report) -> String {
     let links: String =
         links.map(|(id, name): (String, String)| format!("<li>{}</li>", link(&id, &name))).collect();
     format!(
-        "<header>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n<dl class=\"facts\">{facts}</dl>\n\
+        "<header>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n{}\
          <nav aria-label=\"Contents\"><ul>{links}</ul></nav>\n</header>\n",
         escape(&report.title),
         prose(&report.about),
+        facts(&report.facts),
     )
+}
+
+fn facts(facts: &[(String, String)]) -> String {
+    let fact = |(name, value): &(String, String)| {
+        format!("<div><dt>{}</dt><dd>{}</dd></div>", html(name), html(value))
+    };
+    format!("<dl class=\"facts\">{}</dl>\n", facts.iter().map(fact).collect::<String>())
 }
 
 fn claims(report: &Report) -> String {
@@ -179,7 +183,7 @@ fn claim_row(claim: &Claim, figures: &[Figure]) -> String {
          <td role=\"cell\"><span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span> {word}</span></td>\
          <td role=\"cell\">{}{rule}</td></tr>\n",
         prose(&claim.text),
-        prose(&claim.evidence),
+        claim.evidence.iter().map(|finding| format!("<p>{}</p>", prose(finding))).collect::<String>(),
         id = escape(&claim.id),
     )
 }
@@ -206,10 +210,10 @@ fn figure(figure: &Figure) -> String {
     };
     let tiles: String = figure.tiles.iter().map(tile).collect();
     format!(
-        "<section class=\"figure\" id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{}: {}</h2>\n\
-         <p class=\"caption\">{}</p>\n{}<div class=\"panels\">\n{tiles}</div>\n{}</section>\n",
+        "<section class=\"figure\" id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<div class=\"shown\">\n<h2 id=\"{id}-heading\">{}: {}</h2>\n\
+         <p class=\"caption\">{}</p>\n{}<div class=\"panels\">\n{tiles}</div>\n</div>\n{}</section>\n",
         escape(&figure.name),
-        escape(&figure.title),
+        html(&figure.title),
         prose(&figure.caption),
         legend(figure),
         particulars(figure),
@@ -234,19 +238,12 @@ fn legend(figure: &Figure) -> String {
 
 fn particulars(figure: &Figure) -> String {
     let methods = all_methods(&figure.tiles);
-    let settings = Table {
-        caption: "Settings".into(),
-        columns: vec!["Name".into(), "Value".into()],
-        rows: figure.settings.iter().map(|(name, value)| vec![name.clone(), value.clone()]).collect(),
-    };
-    let mut parts = String::from("<div class=\"particulars\">\n");
-    parts += &table(&figure.runs, &methods, "runs", &figure.name);
-    parts += &table(&settings, &[], "settings", &figure.name);
-    parts += "</div>\n";
+    let mut parts = table(&figure.runs, &methods, &figure.name);
+    parts += &facts(&figure.settings);
     if !figure.command.is_empty() {
         let _ = write!(
             parts,
-            "<p>This figure again:</p>\n<pre tabindex=\"0\"><code>{}</code></pre>\n",
+            "<div class=\"again\">\n<p>To get this figure again:</p>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</div>\n",
             escape(&figure.command)
         );
     }
@@ -265,16 +262,16 @@ fn particulars(figure: &Figure) -> String {
 }
 
 /// In a box of its own, which scrolls if the window is too narrow.
-fn table(table: &Table, methods: &[&str], class: &str, of: &str) -> String {
+fn table(table: &Table, methods: &[&str], of: &str) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
     let head: String =
-        table.columns.iter().map(|name| format!("<th scope=\"col\">{}</th>", escape(name))).collect();
+        table.columns.iter().map(|name| format!("<th scope=\"col\">{}</th>", html(name))).collect();
     let rows: String = table.rows.iter().map(|row| table_row(row, methods)).collect();
-    let caption = escape(&table.caption);
+    let (caption, label) = (html(&table.caption), escape(&plain(&table.caption)));
     format!(
-        "<div class=\"scroll {class}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}, {}\">\n<table>\n\
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}, {}\">\n<table>\n\
          <caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n</div>\n",
         escape(of),
     )
@@ -285,8 +282,8 @@ fn table_row(cells: &[String], methods: &[&str]) -> String {
         0 if methods.contains(&text.as_str()) => {
             format!("<th scope=\"row\">{}{}</th>", swatch(text), escape(text))
         }
-        0 => format!("<th scope=\"row\">{}</th>", escape(text)),
-        _ => format!("<td>{}</td>", escape(text)),
+        0 => format!("<th scope=\"row\">{}</th>", html(text)),
+        _ => format!("<td>{}</td>", html(text)),
     };
     let cells: String = cells.iter().enumerate().map(cell).collect();
     format!("<tr>{cells}</tr>\n")
@@ -309,14 +306,14 @@ fn link(id: &str, name: &str) -> String {
     format!("<a href=\"#{}\">{}</a>", escape(id), escape(name))
 }
 
-/// Text in which backticks enclose code.
+/// Text in the markup of labels, in which backticks enclose code.
 fn prose(text: &str) -> String {
     let last = text.matches('`').count();
     let part = |(index, part): (usize, &str)| match index % 2 {
         // A backtick without another is only a backtick.
         1 if index == last => format!("`{}", escape(part)),
         1 => format!("<code>{}</code>", escape(part)),
-        _ => escape(part),
+        _ => html(part),
     };
     text.split('`').enumerate().map(part).collect()
 }
@@ -386,5 +383,117 @@ fn line_data(line: &Line) -> LineData<'_> {
         x: line.points.iter().map(|point| point.x).collect(),
         y: line.points.iter().map(|point| point.y).collect(),
         error: line.points.iter().map(|point| point.error).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::chart::{Point, Reference};
+
+    fn report(method: &str, ys: &[Option<f64>]) -> Report {
+        let point = |(index, &y): (usize, &Option<f64>)| Point {
+            x: 0.1 * index as f64,
+            y,
+            error: y.map(|y| y / 3.0),
+        };
+        let axis = |label: &str| Axis { label: label.into(), scale: Scale::Linear, range: None };
+        let panel = Panel {
+            name: "curves",
+            title: "J_μ".into(),
+            x: axis("episodes"),
+            y: axis("J_μ"),
+            lines: vec![Line { method: method.into(), points: ys.iter().enumerate().map(point).collect() }],
+            reference: Some(Reference { y: 1.25, label: "optimum".into() }),
+        };
+        let claim = Claim {
+            id: "C1".into(),
+            text: method.into(),
+            verdict: Verdict::Refuted,
+            evidence: vec!["`x` <= 1".into()],
+            rule: "a rule".into(),
+            figures: vec!["fig2".into()],
+        };
+        let figure = Figure {
+            id: "fig2".into(),
+            name: "Figure 2".into(),
+            tiles: vec![Tile::Counterexample, panel.into()],
+            runs: Table {
+                caption: "Runs".into(),
+                columns: vec!["Method".into()],
+                rows: vec![vec![method.into()]],
+            },
+            files: vec![("all".into(), "fig2.svg".into())],
+            ..Figure::default()
+        };
+        Report { claims: vec![claim], figures: vec![figure], ..Report::default() }
+    }
+
+    fn embedded(page: &str) -> Value {
+        let (_, rest) = page.split_once("id=\"data\">").unwrap();
+        serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_embedded_to_the_bit_and_once() {
+        let ys = [Some(0.1 + 0.7), None, Some(f64::NAN), Some(1e-300)];
+        let page = page(&report("ACE(0)", &ys));
+        let line = &embedded(&page)[0]["panels"][0]["lines"][0];
+        assert_eq!(line["y"].to_string(), "[0.7999999999999999,null,null,1e-300]");
+        assert_eq!(line["x"][3].as_f64(), Some(0.1 * 3.0));
+        assert_eq!(page.matches("0.7999999999999999").count(), 1);
+    }
+
+    #[test]
+    fn text_cannot_end_a_script_or_add_a_tag() {
+        let odd = "</script><img src=x>";
+        let page = page(&report(odd, &[Some(1.0)]));
+        assert_eq!(page.matches("</script>").count(), 2);
+        assert!(!page.contains("<img"));
+        assert_eq!(embedded(&page)[0]["panels"][0]["lines"][0]["method"], odd);
+    }
+
+    #[test]
+    fn the_page_refers_to_nothing_outside() {
+        let page = page(&report("ACE(0)", &[Some(1.0)]));
+        let page = page.replace("http://www.w3.org/2000/svg", "");
+        for outside in ["http:", "https:", "src=", "url(", "@import", "//"] {
+            let script = SCRIPT.matches(outside).count();
+            assert_eq!(
+                page.matches(outside).count(),
+                if outside == "//" { script - 1 } else { 0 },
+                "{outside}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_page_has_all_its_parts() {
+        let page = page(&report("ACE(0)", &[Some(1.0)]));
+        for part in [
+            "Of 1 claims: 0 confirmed, 1 refuted, 0 not decided.",
+            "✗</span> refuted",
+            "<a href=\"#fig2\">Figure 2</a>",
+            "<code>x</code> &lt;= 1",
+            "<details><summary>Rule</summary><p>a rule</p></details>",
+            "id=\"fig2-curves\"",
+            "id=\"fig2-problem\"",
+            "<figcaption>J<sub>μ</sub></figcaption>",
+            "data-method=\"ACE(0)\" aria-pressed=\"true\"",
+            "<a href=\"fig2.svg\">all</a>",
+            "[color=\"#D55E00\"]{color:#F0803C}",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+        assert!(super::page(&Report::default()).contains("<main>\n</main>"));
+    }
+
+    #[test]
+    fn backticks_enclose_code() {
+        assert_eq!(prose("a `b<` c"), "a <code>b&lt;</code> c");
+        assert_eq!(prose("a `b"), "a `b");
+        assert_eq!(prose("`a` `b"), "<code>a</code> `b");
     }
 }

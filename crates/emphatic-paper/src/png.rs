@@ -9,6 +9,9 @@ use resvg::usvg::{self, Options, Tree, fontdb};
 /// Pixels to the inch.
 pub const RESOLUTION: f64 = 300.0;
 
+/// Memory for more may not be there, and there is no way to ask.
+const MOST_PIXELS: u64 = 100_000_000;
+
 /// Paints SVG with a font of its own, so that a drawing has the same pixels everywhere.
 pub struct Painter {
     options: Options<'static>,
@@ -20,7 +23,7 @@ pub enum PaintError {
     /// It is no SVG.
     #[error("the drawing is not valid SVG")]
     Svg(#[from] usvg::Error),
-    /// It has no size, or one beyond memory.
+    /// It has no size, or too large a one.
     #[error("the drawing cannot be {0} × {1} pixels large")]
     Size(u32, u32),
     /// The pixels could not be written.
@@ -51,7 +54,11 @@ impl Painter {
         let scale = (RESOLUTION / f64::from(self.options.dpi)) as f32;
         let pixels = |length: f32| (length * scale).round() as u32;
         let (width, height) = (pixels(tree.size().width()), pixels(tree.size().height()));
-        let mut pixmap = Pixmap::new(width, height).ok_or(PaintError::Size(width, height))?;
+        let size = PaintError::Size(width, height);
+        if u64::from(width) * u64::from(height) > MOST_PIXELS {
+            return Err(size);
+        }
+        let mut pixmap = Pixmap::new(width, height).ok_or(size)?;
         pixmap.fill(Color::WHITE);
         resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixmap.as_mut());
         encode(&pixmap)
@@ -71,4 +78,47 @@ fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, PaintError> {
     writer.write_image_data(&colours)?;
     writer.finish()?;
     Ok(png)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    fn text(text: &str) -> Vec<u8> {
+        let svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"0.5in\" height=\"0.5in\" viewBox=\"0 0 48 48\">";
+        let svg = format!(
+            "{svg}<text x=\"9\" y=\"30\" font-family=\"Helvetica, sans-serif\" font-size=\"24\">{text}</text></svg>"
+        );
+        Painter::new().png(&svg).unwrap()
+    }
+
+    #[test]
+    fn pixels_have_their_size_and_resolution() {
+        let reader = png::Decoder::new(Cursor::new(text("x"))).read_info().unwrap();
+        let info = reader.info();
+        assert_eq!((info.width, info.height), (150, 150));
+        let dimensions = info.pixel_dims.unwrap();
+        assert_eq!((dimensions.xppu, dimensions.yppu), (11_811, 11_811));
+        assert!(matches!(dimensions.unit, Unit::Meter));
+    }
+
+    #[test]
+    fn the_font_has_what_labels_need() {
+        // Characters that a font lacks would all look the same.
+        let mut drawn: Vec<Vec<u8>> = " 0aαβγδλμπρ−-±×→·%|".chars().map(|c| text(&c.to_string())).collect();
+        let count = drawn.len();
+        drawn.sort();
+        drawn.dedup();
+        assert_eq!(drawn.len(), count);
+    }
+
+    #[test]
+    fn what_is_no_drawing_is_an_error() {
+        let painter = Painter::new();
+        assert!(matches!(painter.png("no drawing"), Err(PaintError::Svg(_))));
+        let large = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9999999\" height=\"9999999\"/>";
+        assert!(matches!(painter.png(large), Err(PaintError::Size(_, _))));
+    }
 }

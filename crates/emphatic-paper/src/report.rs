@@ -5,10 +5,10 @@ use crate::page::{self, Table};
 use crate::panels;
 use crate::reproduce::{Options, Reproduction};
 use crate::summary::{FigureSummary, Fresh, JudgedClaim, MethodFigure};
-use crate::verdict::{Verdict, shown};
+use crate::verdict::shown;
 use serde_json::{Map, Value};
 
-const ABOUT: &str = "The five experiments of *An Off-policy Policy Gradient Theorem Using Emphatic Weightings* (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before. Settings are chosen on some runs and judged on fresh ones.";
+const ABOUT: &str = "The five experiments of “An Off-policy Policy Gradient Theorem Using Emphatic Weightings” (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before. Settings are chosen on some runs and judged on fresh ones. In the evidence ± is half of a 99 % interval; in tables and figures it is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
 
 /// The numbered differences from the paper, as they are in the documentation.
 const DIFFERENCES: &str = include_str!("../../../docs/differences.md");
@@ -19,25 +19,22 @@ pub(crate) fn page(reproduction: &Reproduction, options: &Options) -> String {
     page::page(&page::Report {
         title: "The off-policy policy gradient, reproduced".to_owned(),
         about: ABOUT.to_owned(),
-        facts: facts(reproduction, options),
+        facts: facts(options),
         claims: reproduction.claims.iter().map(|claim| judged(claim, &reproduction.figures)).collect(),
         figures: figures.map(|(figure, summary)| drawn(figure, summary, options)).collect(),
         differences: differences(DIFFERENCES),
     })
 }
 
-fn facts(reproduction: &Reproduction, options: &Options) -> Vec<(String, String)> {
-    let count = |verdict: Verdict| reproduction.claims.iter().filter(|c| c.verdict == verdict).count();
+fn facts(options: &Options) -> Vec<(String, String)> {
     let scale = match (options.quick, options.runs) {
         (true, _) => "a tenth of the paper's runs, for a first look".to_owned(),
         (_, Some(runs)) => format!("{runs} runs"),
-        _ => "the paper's".to_owned(),
+        _ => "as in the paper".to_owned(),
     };
     let facts = [
-        ("claims confirmed", count(Verdict::Confirmed).to_string()),
-        ("refuted", count(Verdict::Refuted).to_string()),
-        ("not decided", count(Verdict::NotDecided).to_string()),
         ("scale", scale),
+        ("seed", options.seed.unwrap_or(1).to_string()),
         ("version", format!("emphatic {}", env!("CARGO_PKG_VERSION"))),
         ("command", command(options.figures.iter().copied(), options)),
     ];
@@ -58,7 +55,7 @@ fn judged(claim: &JudgedClaim, figures: &[FigureSummary]) -> page::Claim {
         id: claim.id.to_owned(),
         text: claim.claim.to_owned(),
         verdict: claim.verdict,
-        evidence: claim.evidence.clone(),
+        evidence: claim.evidence.split("; ").map(str::to_owned).collect(),
         rule: claim.rule.to_owned(),
         figures: about.map(|figure| figure.figure.to_owned()).collect(),
     }
@@ -88,7 +85,6 @@ fn drawn(figure: &Figure, summary: &FigureSummary, options: &Options) -> page::F
 }
 
 fn settings(figure: &Figure, summary: &FigureSummary) -> Vec<(String, String)> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut rows: Vec<(String, String)> =
         summary.settings.iter().map(|(key, value)| (key.replace('_', " "), text(value))).collect();
     rows.push(("best attainable J_μ".to_owned(), format!("{:.6}", summary.optimum)));
@@ -105,7 +101,7 @@ fn fresh_table(summary: &FigureSummary) -> Table {
         "method",
         "step-size α",
         "critic",
-        "chosen in",
+        "certainty",
         "runs",
         "final J_μ",
         "5 %",
@@ -116,10 +112,7 @@ fn fresh_table(summary: &FigureSummary) -> Table {
     ];
     let runs = summary.settings.get("fresh_runs").map_or_else(String::new, Value::to_string);
     Table {
-        caption: format!(
-            "Each method's best setting on {runs} fresh runs, mean ± standard error. “Chosen in” is the share of resamples of the \
-             runs in which this setting is the best of its grid; “aliased” is the policy in the aliased states."
-        ),
+        caption: format!("The best settings on {runs} fresh runs"),
         columns: columns.map(str::to_owned).into(),
         rows: summary.methods.iter().filter_map(|m| Some(fresh_row(m, m.fresh.as_ref()?))).collect(),
     }
@@ -152,13 +145,20 @@ fn critic(critic: &Map<String, Value>) -> String {
         "lambda" => "λ ",
         _ => "",
     };
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let words: Vec<String> = critic
         .iter()
         .filter(|(key, _)| *key != "features")
         .map(|(k, v)| format!("{}{}", name(k), text(v)))
         .collect();
     words.join(", ")
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(x) => x.as_f64().map_or_else(|| x.to_string(), |x| x.to_string()),
+        other => other.to_string(),
+    }
 }
 
 /// Titles and texts: each heading of the second level with what follows it.

@@ -53,7 +53,7 @@ pub enum ReproduceError {
         /// Which.
         figure: &'static str,
         /// Why.
-        error: RunError,
+        error: Box<RunError>,
     },
     /// What came out could not be read.
     #[error("{figure}: {error}")]
@@ -61,7 +61,7 @@ pub enum ReproduceError {
         /// Which.
         figure: &'static str,
         /// Why.
-        error: SummaryError,
+        error: Box<SummaryError>,
     },
     /// A theory could not be checked.
     #[error(transparent)]
@@ -105,7 +105,7 @@ pub fn reproduce(
         updates += made;
         let results = options.out.join(figure.id).join("results");
         let summary = figure_summary(figure, figure.bounds()?, &results)
-            .map_err(|error| ReproduceError::Summary { figure: figure.id, error })?;
+            .map_err(|error| ReproduceError::Summary { figure: figure.id, error: error.into() })?;
         summary.warnings.iter().for_each(|warning| tell(Tell::News(News::Warning(warning))));
         figures.push(summary);
     }
@@ -129,7 +129,7 @@ fn run(
     let dir = options.out.join(figure.id).join("results");
     let report =
         emphatic_lab::run(&experiment, &dir, &options.engine, stop, &mut |news| tell(Tell::News(news)));
-    let report = report.map_err(|error| ReproduceError::Run { figure: figure.id, error })?;
+    let report = report.map_err(|error| ReproduceError::Run { figure: figure.id, error: error.into() })?;
     Ok((report.ending == Ending::Finished).then_some(report.updates))
 }
 

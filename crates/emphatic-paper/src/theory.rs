@@ -47,7 +47,7 @@ pub const CLAIMS: [TheoryClaim; 4] = [
     TheoryClaim {
         id: "T1",
         text: "∂J_μ/∂θ = Σ_s m(s) Σ_a ∂π(s,a)/∂θ q_π(s,a), for any differentiable policy, interest and transition-based γ",
-        rule: "on 1,000 random problems with softmax policies and 50 with Gaussian ones, the theorem's gradient is within 10^{−8} (relative) of the derivative by dual numbers; the semi-gradient is not",
+        rule: "on 1,000 random problems with softmax policies and 50 with Gaussian ones, the theorem's gradient is within 10⁻⁸ (relative) of the derivative by dual numbers; the semi-gradient is not",
     },
     TheoryClaim {
         id: "T2",
@@ -56,8 +56,8 @@ pub const CLAIMS: [TheoryClaim; 4] = [
     },
     TheoryClaim {
         id: "T3",
-        text: "λ_a = 1 gives m, λ_a = 0 gives d_μ·i, and E_μ[M_t | S_t = s] d_μ(s) = m_{λ_a}(s)",
-        rule: "on six random problems and the counterexample, for λ_a = 0, 0.3, 0.8 and 1, means over 250 batches of 2,000 steps are within 5 standard errors for every state; a λ_a that is 0.1 off is not",
+        text: "λ_a = 1 gives m, λ_a = 0 gives d_μ·i, and E_μ[M_t | S_t = s] d_μ(s) = m_{λₐ}(s)",
+        rule: "on six random problems and the counterexample, for λ_a = 0, 0.3, 0.8 and 1, means over 100 batches of 2,000 steps are within 5 standard errors for every state; a λ_a that is 0.1 off is not",
     },
     TheoryClaim {
         id: "T4",
@@ -111,9 +111,10 @@ fn theorem_1(seed: u64) -> Result<(Verdict, String), TheoryError> {
         let weights: Vec<f64> = (0..policy.len()).map(|_| random.normal()).collect();
         found.push(deviations(&task, &policy, &weights)?);
     }
+    let plain = ContinuousCounterexample::default();
     for problem in 0..50 {
         let mut random = Random::new(seed, 1000 + problem);
-        let task = random_continuous(&mut random)?;
+        let task = with_random_interest(&plain, &mut random)?;
         let weights: Vec<f64> = (0..4).map(|_| 1.5 * random.normal()).collect();
         found.push(deviations(&task, &task.gaussian(), &weights)?);
     }
@@ -122,19 +123,23 @@ fn theorem_1(seed: u64) -> Result<(Verdict, String), TheoryError> {
 
 /// Theorem 2.
 fn theorem_2(seed: u64) -> Result<(Verdict, String), TheoryError> {
+    let plain = ContinuousCounterexample::default();
     let mut found = Vec::new();
     for problem in 0..100 {
         let mut random = Random::new(seed, 2000 + problem);
-        let task = random_continuous(&mut random)?;
+        let task = with_random_interest(&plain, &mut random)?;
         let weights = [2.0 * random.normal(), 2.0 * random.normal()];
         found.push(deviations(&task, &task.deterministic(), &weights)?);
     }
     Ok(judged_deviations(&found))
 }
 
-fn random_continuous(random: &mut Random) -> Result<ContinuousCounterexample, ProblemError> {
+fn with_random_interest(
+    problem: &ContinuousCounterexample,
+    random: &mut Random,
+) -> Result<ContinuousCounterexample, ProblemError> {
     let interest = [random.uniform(), random.uniform(), if random.below(3) == 0 { 0.0 } else { 1.0 }];
-    ContinuousCounterexample::default().with_interest(interest)
+    problem.clone().with_interest(interest)
 }
 
 fn judged_deviations(found: &[(f64, f64)]) -> (Verdict, String) {
@@ -157,7 +162,7 @@ fn verdict(right: bool, caught: bool) -> Verdict {
 
 const LAMBDAS: [f64; 4] = [0.0, 0.3, 0.8, 1.0];
 const RANDOM_PROBLEMS: u64 = 6;
-const BATCHES: u64 = 250;
+const BATCHES: u64 = 100;
 const BURN_IN: usize = 400;
 const STEPS: usize = 2000;
 
@@ -308,7 +313,9 @@ fn judged_expectations(samples: &[Samples]) -> Result<[(Verdict, String); 2], Th
         right[0] = emphasis.into_iter().fold(right[0], f64::max);
         // Proposition 1 is about λ_a = 1, the last.
         right[1] = right[1].max(gradient[LAMBDAS.len() - 1]);
-        off = samples.misses(|lambda_a| (lambda_a - OFF).abs())?.0.into_iter().fold(off, f64::max);
+        // Where nothing varies, a wrong expectation is infinitely many errors off; the others are enough.
+        let wrong = samples.misses(|lambda_a| (lambda_a - OFF).abs())?.0;
+        off = wrong.into_iter().filter(|miss| miss.is_finite()).fold(off, f64::max);
         semi = semi.max(samples.misses(|_| 0.0)?.1[LAMBDAS.len() - 1]);
     }
     let judged = |miss: f64, wrong: &str, control: f64| {

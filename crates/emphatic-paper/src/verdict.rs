@@ -85,32 +85,39 @@ impl Estimate {
 
     /// Whether it is above the threshold.
     pub fn above(&self, threshold: f64) -> Condition {
-        self.compared(">", threshold, |x| x > threshold)
+        self.compared(&format!("> {}", shown(threshold)), threshold, f64::INFINITY)
     }
 
     /// Whether it is below the threshold.
     pub fn below(&self, threshold: f64) -> Condition {
-        self.compared("<", threshold, |x| x < threshold)
+        self.compared(&format!("< {}", shown(threshold)), f64::NEG_INFINITY, threshold)
     }
 
-    fn compared(&self, sign: &str, threshold: f64, right: impl Fn(f64) -> bool) -> Condition {
+    /// Whether it is within a distance of a value.
+    pub fn near(&self, value: f64, distance: f64) -> Condition {
+        let sign = format!("within {} of {}", shown(distance), shown(value));
+        self.compared(&sign, value - distance, value + distance)
+    }
+
+    /// Holds if the whole interval is between the bounds, fails if the whole interval is outside.
+    fn compared(&self, sign: &str, above: f64, below: f64) -> Condition {
         let what = &self.what;
         let (numbers, outcome) = match self.known {
             Err(why) => (why.to_owned(), Outcome::Open),
             Ok((mean, reach)) => {
-                let outcome = match (right(mean - reach), right(mean + reach)) {
-                    (true, true) => Outcome::Holds,
-                    (false, false) => Outcome::Fails,
-                    _ => Outcome::Open,
+                let (low, high) = (mean - reach, mean + reach);
+                let outcome = match () {
+                    () if low > above && high < below => Outcome::Holds,
+                    () if high <= above || low >= below => Outcome::Fails,
+                    () => Outcome::Open,
                 };
                 (format!("{} ± {}", shown(mean), shown(reach)), outcome)
             }
         };
-        let threshold = shown(threshold);
         let finding = match outcome {
-            Outcome::Holds => format!("{what} = {numbers} {sign} {threshold}"),
-            Outcome::Fails => format!("{what} = {numbers}, not {sign} {threshold}"),
-            Outcome::Open => format!("{what} {sign} {threshold}? {numbers}"),
+            Outcome::Holds => format!("{what} = {numbers}, {sign}"),
+            Outcome::Fails => format!("{what} = {numbers}, not {sign}"),
+            Outcome::Open => format!("{what} {sign}? {numbers}"),
         };
         Condition { finding, outcome }
     }
@@ -135,15 +142,13 @@ pub fn share(what: impl Into<String>, share: Option<f64>) -> Condition {
 
 /// A number as it is shown: four decimals, and no more zeros than it takes.
 pub fn shown(x: f64) -> String {
-    match x.abs() {
-        small if small > 0.0 && small < 1e-4 => format!("{x:.0e}"),
-        large if large >= 1e5 => format!("{x:.3e}"),
-        _ => {
-            let text = format!("{x:.4}");
-            let text = text.trim_end_matches('0').trim_end_matches('.');
-            if text == "-0" { "0" } else { text }.to_owned()
-        }
-    }
+    let size = match x.abs() {
+        small if small > 0.0 && small < 1e-4 => format!("{small:.0e}"),
+        large if large >= 1e5 => format!("{large:.3e}"),
+        size => format!("{size:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+    };
+    let sign = if x < 0.0 { "−" } else { "" };
+    format!("{sign}{size}")
 }
 
 /// The mean, and how far Student's interval reaches on either side. Nothing of fewer than two values.
@@ -222,6 +227,10 @@ mod tests {
         assert_eq!(wide.below(7.0).outcome, Outcome::Holds);
         assert_eq!(wide.below(-5.0).outcome, Outcome::Fails);
         assert_eq!(wide.below(1.0).outcome, Outcome::Open);
+        assert_eq!(wide.near(0.0, 7.0).outcome, Outcome::Holds);
+        assert_eq!(wide.near(0.0, 6.0).outcome, Outcome::Open);
+        assert_eq!(wide.near(9.0, 2.0).outcome, Outcome::Fails);
+        assert_eq!(wide.near(-9.0, 4.0).outcome, Outcome::Fails);
         let certain = Estimate::of("x", &[1.0, 1.0].map(known));
         assert_eq!(certain.above(1.0).outcome, Outcome::Fails);
         for missing in [&[][..], &[Some(1.0)], &[Some(1.0), None, Some(1.0)]] {
@@ -250,7 +259,7 @@ mod tests {
     fn numbers_are_shown_short() {
         assert_eq!(
             [1.25, 0.0, -0.000_01, 0.871_234, -0.0, 123_456.0, 1e-9].map(shown),
-            ["1.25", "0", "-1e-5", "0.8712", "0", "1.235e5", "1e-9"]
+            ["1.25", "0", "−1e-5", "0.8712", "0", "1.235e5", "1e-9"]
         );
     }
 }

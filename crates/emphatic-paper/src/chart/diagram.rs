@@ -22,9 +22,9 @@ pub fn counterexample_diagram(id_prefix: &str) -> String {
 
 pub(super) fn draw(area: Area) -> String {
     let at = |x: f64, y: f64| (area.left + x * area.width, area.top + y * area.height);
-    let (start, upper, lower) = (at(0.1, 0.46), at(0.44, 0.28), at(0.44, 0.66));
+    let (start, upper, lower) = (at(0.1, 0.5), at(0.44, 0.32), at(0.44, 0.7));
     let mut svg = String::from("<g class=\"diagram\">");
-    svg += &enclosure(area, upper, lower);
+    svg += &enclosure(upper, lower);
     svg += &arrow(start, upper, "A0", RADIUS);
     svg += &arrow(start, lower, "A1", RADIUS);
     for ((x, y), rewards) in [(upper, ["2", "0"]), (lower, ["0", "1"])] {
@@ -38,7 +38,7 @@ pub(super) fn draw(area: Area) -> String {
     for (name, place) in [("S0", start), ("S1", upper), ("S2", lower)] {
         svg += &state(name, place);
     }
-    let (end, top) = at(END, 0.07);
+    let (end, top) = at(END, 0.12);
     svg += &note("end", (end, top), SMALL, "middle");
     svg += &note("reward", (end + 13.0, top), SMALL, "start");
     let (middle, bottom) = at(0.5, 1.0);
@@ -47,7 +47,7 @@ pub(super) fn draw(area: Area) -> String {
 }
 
 /// The dashed outline around the states that look the same.
-fn enclosure(area: Area, upper: (f64, f64), lower: (f64, f64)) -> String {
+fn enclosure(upper: (f64, f64), lower: (f64, f64)) -> String {
     let (x, y) = (upper.0 - RADIUS - 7.0, upper.1 - RADIUS - 7.0);
     let (wide, high) = (2.0 * RADIUS + 14.0, lower.1 - upper.1 + 2.0 * RADIUS + 14.0);
     let outline = format!(
@@ -58,8 +58,7 @@ fn enclosure(area: Area, upper: (f64, f64), lower: (f64, f64)) -> String {
         px(wide),
         px(high),
     );
-    let baseline = (y + high + 11.0).min(area.top + area.height - 15.0);
-    outline + &note("look the same to the actor", (upper.0, baseline), SMALL, "middle")
+    outline + &note("look the same to the actor", (upper.0 - 6.0, y - 11.0), SMALL, "middle")
 }
 
 fn state(name: &str, (x, y): (f64, f64)) -> String {

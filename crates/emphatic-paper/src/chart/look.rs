@@ -43,7 +43,7 @@ const METHODS: [(&str, Look); 8] = [
     ("True-DPGE", dashed("#000000", "#F4F4F4", OpenDiamond)),
 ];
 
-/// For other names. There are as many markers, so no two of these lines look the same by colour alone.
+/// For other names. The numbers of colours and markers have no common factor: every pair of them comes up.
 const OTHERS: [(&str, &str); 5] = [
     ("#7F3C8D", "#C58AD3"),
     ("#6B7A00", "#B3C433"),
