@@ -7,6 +7,7 @@ use std::process::Command;
 pub(crate) fn test() -> Result<(), String> {
     install("fmt", "rustfmt")?;
     install("clippy", "clippy")?;
+    install_browser()?;
     run(cargo().args(["fmt", "--all", "--check"]))?;
     run(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
@@ -26,6 +27,22 @@ fn readme_shows_what_the_example_prints() -> Result<(), String> {
         }
         None => Ok(()),
     }
+}
+
+/// The report is tested in Chromium. Where it is missing and can be had from Debian's packages, it is installed.
+fn install_browser() -> Result<(), String> {
+    let there = |name: &&str| output(Command::new(name).arg("--version")).is_ok();
+    if std::env::var_os("CHROMIUM").is_some()
+        || ["chromium", "chromium-browser", "google-chrome"].iter().any(there)
+    {
+        return Ok(());
+    }
+    let apt = |arguments: &[&str]| {
+        run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update"]).and_then(|()| apt(&["install", "--yes", "--no-install-recommends", "chromium"])).map_err(|error| {
+        format!("the report's test needs Chromium, which could not be installed ({error}): install it, or set CHROMIUM to its path")
+    })
 }
 
 /// Installs a part of the Rust toolchain if it is missing.

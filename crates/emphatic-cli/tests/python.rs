@@ -1,8 +1,11 @@
-//! What Python reads in the tables, and what NumPy and SciPy make of them.
+//! What Python reads in the tables, what NumPy and SciPy make of them, and what a browser makes of the report.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use tempfile::TempDir;
 
 const REQUIREMENTS: &str = include_str!("python/requirements.txt");
 
@@ -41,12 +44,30 @@ fn interpreter() -> PathBuf {
     python
 }
 
-/// Runs a script with the command's path and an empty directory.
-fn script(name: &str) {
-    let dir = tempfile::tempdir().unwrap();
+fn python(name: &str) -> Command {
     let mut command = Command::new(interpreter());
     command.args(["-B", "-W", "error"]).arg(python_files().join(name));
-    performed(command.arg(env!("CARGO_BIN_EXE_emphatic")).arg(dir.path()));
+    command
+}
+
+/// Runs a script with the command's path and an empty directory, which it may leave something in.
+fn script(name: &str) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    performed(python(name).arg(env!("CARGO_BIN_EXE_emphatic")).arg(dir.path()));
+    dir
+}
+
+/// Where Chromium is.
+fn browser() -> OsString {
+    let found = |name: &str| {
+        let path = env::var_os("PATH")?;
+        env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file())
+    };
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let on_path = || names.iter().find_map(|name| found(name)).map(PathBuf::into_os_string);
+    env::var_os("CHROMIUM").or_else(on_path).expect(
+        "this test needs Chromium: `cargo xtask test` installs it where it can; or set CHROMIUM to its path",
+    )
 }
 
 #[test]
@@ -62,4 +83,11 @@ fn summaries_are_what_numpy_and_scipy_say() {
 #[test]
 fn experiment_files_are_as_their_schema_says() {
     script("schema.py");
+}
+
+#[test]
+fn a_reproduction_says_what_its_tables_hold_and_its_report_works_in_a_browser() {
+    let dir = script("reproduction.py");
+    let report = dir.path().join("reproduction/report.html");
+    performed(python("report_page.py").arg(report).env("CHROMIUM", browser()));
 }

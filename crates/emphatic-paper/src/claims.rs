@@ -279,3 +279,185 @@ impl StepSizes {
         works.map(|(alpha, _)| *alpha).reduce(f64::max)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Verdict::{self, Confirmed, NotDecided, Refuted};
+
+    /// Twenty runs around a value: their interval reaches 0.64 times `spread` on either side.
+    fn around(value: f64, spread: f64) -> Vec<Option<f64>> {
+        (0..20).map(|k| Some(value + if k % 2 == 0 { spread } else { -spread })).collect()
+    }
+
+    fn method(name: &str, objective: f64, aliased: f64, spread: f64) -> MethodEvidence {
+        MethodEvidence {
+            name: name.to_owned(),
+            objective: around(objective, spread),
+            aliased: around(aliased, spread),
+            by_step_size: Vec::new(),
+        }
+    }
+
+    /// Methods by name, with J_μ and the policy in the aliased states at the end. The gap is 0.4, a twentieth of it 0.02.
+    fn judged(id: &str, methods: &[(&str, f64, f64)], spread: f64) -> Verdict {
+        let evidence =
+            Evidence { start: 0.7, optimum: 1.25, semi_gradient: 0.85, methods: noisy(methods, spread) };
+        verdict(id, &evidence)
+    }
+
+    /// One method has luck where the next has not, so that their differences are noisy too.
+    fn noisy(methods: &[(&str, f64, f64)], spread: f64) -> Vec<MethodEvidence> {
+        let luck = |k: usize| if k.is_multiple_of(2) { spread } else { -spread };
+        methods
+            .iter()
+            .enumerate()
+            .map(|(k, (name, j, aliased))| method(name, *j, *aliased, luck(k)))
+            .collect()
+    }
+
+    fn verdict(id: &str, evidence: &Evidence) -> Verdict {
+        Verdict::of(&(CLAIMS.iter().find(|claim| claim.id == id).unwrap().judge)(evidence))
+    }
+
+    /// Certain, the opposite certain, and the first with so much noise that nothing is.
+    #[track_caller]
+    fn either_way(id: &str, so: &[(&str, f64, f64)], not_so: &[&[(&str, f64, f64)]]) {
+        assert_eq!(judged(id, so, 0.001), Confirmed, "{id}");
+        for contrary in not_so {
+            assert_eq!(judged(id, contrary, 0.001), Refuted, "{id}: {contrary:?}");
+        }
+        assert_eq!(judged(id, so, 50.0), NotDecided, "{id}");
+        // A method that is missing, or has a run that diverged, decides nothing.
+        assert_eq!(judged(id, &[], 0.001), NotDecided, "{id}");
+        let mut evidence = Evidence { start: 0.7, optimum: 1.25, semi_gradient: 0.85, ..Evidence::default() };
+        evidence.methods = noisy(so, 0.001);
+        for method in &mut evidence.methods {
+            (method.objective[3], method.aliased[3]) = (None, None);
+        }
+        assert_eq!(verdict(id, &evidence), NotDecided, "{id}");
+    }
+
+    #[test]
+    fn every_rule_can_come_out_either_way() {
+        either_way(
+            "F1a",
+            &[("ACE(0)", 0.87, 0.0), ("ACE(1)", 1.24, 0.0)],
+            &[
+                &[("ACE(0)", 0.9, 0.0), ("ACE(1)", 1.24, 0.0)],
+                &[("ACE(0)", 0.85, 0.0), ("ACE(1)", 1.24, 0.0)],
+                &[("ACE(0)", 0.87, 0.0), ("ACE(1)", 1.22, 0.0)],
+            ],
+        );
+        either_way(
+            "F1b",
+            &[("ACE(0)", 0.0, 0.03), ("ACE(1)", 0.0, 0.97)],
+            &[
+                &[("ACE(0)", 0.0, 0.06), ("ACE(1)", 0.0, 0.97)],
+                &[("ACE(0)", 0.0, 0.03), ("ACE(1)", 0.0, 0.94)],
+            ],
+        );
+        either_way("F2a", &[("ACE(0)", 0.69, 0.0)], &[&[("ACE(0)", 0.71, 0.0)]]);
+        let order = |a, b, c, d| {
+            [("ACE(0.25)", a, 0.0), ("ACE(0.5)", b, 0.0), ("ACE(0.75)", c, 0.0), ("ACE(1)", d, 0.0)]
+        };
+        either_way(
+            "F2b",
+            &order(0.8, 0.9, 1.2, 0.85),
+            &[&order(0.69, 0.9, 1.2, 0.9), &order(0.8, 0.79, 1.2, 0.9), &order(0.8, 0.9, 1.2, 0.79)],
+        );
+        either_way(
+            "F2c",
+            &order(0.0, 1.24, 1.235, 1.25),
+            &[&order(0.0, 1.22, 1.24, 1.25), &order(0.0, 1.24, 1.25, 1.2)],
+        );
+        either_way(
+            "F3a",
+            &[("ACE(0)", 0.9, 0.0), ("ACE(0.25)", 1.1, 0.0)],
+            &[
+                &[("ACE(0)", 1.24, 0.0), ("ACE(0.25)", 1.6, 0.0)],
+                &[("ACE(0)", 0.9, 0.0), ("ACE(0.25)", 0.95, 0.0)],
+            ],
+        );
+        let five = |last: f64| {
+            let values = [0.8, 0.9, 1.0, 1.1, last];
+            let names = ["ACE(0)", "ACE(0.25)", "ACE(0.5)", "ACE(0.75)", "ACE(1)"];
+            std::array::from_fn::<_, 5, _>(|k| (names[k], values[k], 0.0))
+        };
+        either_way("F4a", &five(1.2), &[&five(1.0)]);
+        either_way(
+            "F4b",
+            &[("ACE(1)", 1.0, 0.0), ("True-ACE", 1.1, 0.0)],
+            &[&[("ACE(1)", 1.0, 0.0), ("True-ACE", 1.01, 0.0)]],
+        );
+        either_way("F5a", &[("DPG", 0.9, 1.0)], &[&[("DPG", 1.24, 1.0)], &[("DPG", 0.9, -1.0)]]);
+        let three = |true_dpge: (f64, f64), true_ace: (f64, f64)| {
+            [("True-DPGE", true_dpge.0, true_dpge.1), ("True-ACE", true_ace.0, true_ace.1), ("DPG", 0.9, 0.0)]
+        };
+        either_way(
+            "F5b",
+            &three((1.2, -1.0), (1.1, -1.0)),
+            &[
+                &three((1.2, 1.0), (1.1, -1.0)),
+                &three((1.2, -1.0), (1.1, 1.0)),
+                &three((1.2, -1.0), (0.8, -1.0)),
+                &three((1.1, -1.0), (1.2, -1.0)),
+            ],
+        );
+        let aces = |last: f64| {
+            [("ACE(0)", 0.5, 0.0), ("ACE(0.5)", 0.6, 0.0), ("ACE(1)", last, 0.0), ("DPG", 0.9, 0.0)]
+        };
+        either_way("F5c", &aces(0.91), &[&aces(1.0)]);
+    }
+
+    #[test]
+    fn methods_are_compared_run_by_run() {
+        // Far apart from run to run, but one is always ahead by the same.
+        let mut evidence = Evidence { optimum: 1.0, semi_gradient: 0.0, ..Evidence::default() };
+        let runs = |ahead: f64| (0..20).map(|k| Some(f64::from(k) + ahead)).collect::<Vec<_>>();
+        for (name, ahead) in [("ACE(1)", 0.0), ("True-ACE", 0.1)] {
+            let method =
+                MethodEvidence { name: name.to_owned(), objective: runs(ahead), ..Default::default() };
+            evidence.methods.push(method);
+        }
+        assert_eq!(verdict("F4b", &evidence), Confirmed);
+    }
+
+    /// What the best step-sizes are: J_μ is 1 up to them and 0 beyond, in all runs or only in even ones.
+    fn steps(largest: &[f64], odd_runs: f64) -> Evidence {
+        let sizes = [0.1, 0.2, 0.5, 1.0];
+        let of = |(k, largest): (usize, &f64)| MethodEvidence {
+            name: format!("ACE({k})"),
+            by_step_size: sizes
+                .iter()
+                .map(|alpha| {
+                    let value = |run: usize| if alpha <= largest { 1.0 } else { odd_runs * (run % 2) as f64 };
+                    (*alpha, (0..20).map(|run| Some(value(run))).collect())
+                })
+                .collect(),
+            ..Default::default()
+        };
+        Evidence {
+            optimum: 1.0,
+            semi_gradient: 0.0,
+            methods: largest.iter().enumerate().map(of).collect(),
+            ..Evidence::default()
+        }
+    }
+
+    #[test]
+    fn step_sizes_fall_or_do_not() {
+        assert_eq!(verdict("F2d", &steps(&[1.0, 0.5, 0.5, 0.2, 0.1], 0.0)), Confirmed);
+        assert_eq!(verdict("F2d", &steps(&[1.0, 0.2, 0.5, 0.2, 0.1], 0.0)), Refuted);
+        assert_eq!(verdict("F2d", &steps(&[0.5; 5], 0.0)), Refuted);
+        // Beyond the largest, odd runs do so well that the mean is at the threshold: it depends on the resample.
+        assert_eq!(verdict("F2d", &steps(&[1.0, 0.5], 1.9)), NotDecided);
+        // A step-size at which a run diverged does not work; without any there is nothing to say.
+        let mut evidence = steps(&[1.0, 1.0], 0.0);
+        evidence.methods[1].by_step_size[3].1[0] = None;
+        assert_eq!(verdict("F2d", &evidence), Confirmed);
+        evidence.methods[1].by_step_size.iter_mut().for_each(|(_, runs)| runs[0] = None);
+        assert_eq!(verdict("F2d", &evidence), NotDecided);
+        assert_eq!(verdict("F2d", &Evidence::default()), NotDecided);
+    }
+}

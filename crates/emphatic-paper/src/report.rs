@@ -8,7 +8,7 @@ use crate::summary::{FigureSummary, Fresh, JudgedClaim, MethodFigure};
 use crate::verdict::shown;
 use serde_json::{Map, Value};
 
-const ABOUT: &str = "The five experiments of “An Off-policy Policy Gradient Theorem Using Emphatic Weightings” (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before. Settings are chosen on some runs and judged on fresh ones. In the evidence ± is half of a 99 % interval; in tables and figures it is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
+const ABOUT: &str = "The five experiments of “An Off-policy Policy Gradient Theorem Using Emphatic Weightings” (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before. Settings are chosen on some runs and judged on fresh ones. The gap in the rules is the best attainable J_μ minus that to which the semi-gradient leads. In the evidence ± is half of a 99 % interval; in tables and figures it is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
 
 /// The numbered differences from the paper, as they are in the documentation.
 const DIFFERENCES: &str = include_str!("../../../docs/differences.md");
