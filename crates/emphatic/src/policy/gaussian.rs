@@ -83,7 +83,10 @@ impl<F: Features> StochasticPolicy for Gaussian<F> {
         weights: &mut [R],
     ) -> R {
         // The score of an action far away may overflow. Scaled by 0, as by a ratio of 0, it is nothing all the same.
-        let c = at.score(R::splat(action)).map(|c| R::zero().if_less(scale.abs(), scale * c, scale));
+        let mut c = at.score(R::splat(action));
+        for c in &mut c {
+            *c = R::zero().if_less(scale.abs(), scale * *c, scale);
+        }
         add_outputs(&self.features, state, c, weights)
     }
 

@@ -81,6 +81,17 @@ impl<const N: usize> Neg for Lanes<N> {
     }
 }
 
+/// A function of each lane. Passed to `map`, a large one would not be inlined, nor compiled for the instruction set.
+macro_rules! each_lane {
+    ($function:ident, $x:expr) => {{
+        let mut out = [0.0; N];
+        for k in 0..N {
+            out[k] = elementary::$function($x.0[k]);
+        }
+        Self(out)
+    }};
+}
+
 impl<const N: usize> Real for Lanes<N> {
     const LANES: usize = N;
 
@@ -158,17 +169,17 @@ impl<const N: usize> Real for Lanes<N> {
 
     #[inline(always)]
     fn ln(self) -> Self {
-        self.map(elementary::ln)
+        each_lane!(ln, self)
     }
 
     #[inline(always)]
     fn sigmoid(self) -> Self {
-        self.map(elementary::sigmoid)
+        each_lane!(sigmoid, self)
     }
 
     #[inline(always)]
     fn softplus(self) -> Self {
-        self.map(elementary::softplus)
+        each_lane!(softplus, self)
     }
 
     #[inline(always)]
@@ -178,6 +189,11 @@ impl<const N: usize> Real for Lanes<N> {
             out[k] = elementary::normal_density(self.0[k], mean.0[k], standard_deviation.0[k]);
         }
         Self(out)
+    }
+
+    #[inline(always)]
+    fn normal_cdf(self) -> Self {
+        elementary::normal_cdf_of(self)
     }
 }
 
