@@ -82,6 +82,9 @@ pub trait Real:
     /// The density of the Gaussian at `self`. See [`elementary::normal_density`].
     fn normal_density(self, mean: Self, standard_deviation: Self) -> Self;
 
+    /// The probability that a standard normal number is at most `self`. See [`elementary::normal_cdf`].
+    fn normal_cdf(self) -> Self;
+
     /// Zero in every lane.
     #[inline(always)]
     fn zero() -> Self {
@@ -168,5 +171,10 @@ impl Real for f64 {
     #[inline(always)]
     fn normal_density(self, mean: Self, standard_deviation: Self) -> Self {
         elementary::normal_density(self, mean, standard_deviation)
+    }
+
+    #[inline(always)]
+    fn normal_cdf(self) -> Self {
+        elementary::normal_cdf(self)
     }
 }

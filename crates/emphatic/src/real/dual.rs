@@ -150,6 +150,10 @@ impl Real for Dual {
             slope: -density * (z.value * z.slope + standard_deviation.slope / standard_deviation.value),
         }
     }
+
+    fn normal_cdf(self) -> Self {
+        self.chain(elementary::normal_cdf(self.value), elementary::normal_density(self.value, 0.0, 1.0))
+    }
 }
 
 #[cfg(test)]
@@ -158,7 +162,7 @@ mod tests {
 
     #[test]
     fn derivatives_match_central_differences() {
-        let functions: [fn(Dual) -> Dual; 9] = [
+        let functions: [fn(Dual) -> Dual; 10] = [
             |x| x * x - x,
             |x| Dual::splat(2.0) / (x + Dual::splat(3.0)),
             |x| (x * x + Dual::one()).sqrt(),
@@ -166,6 +170,7 @@ mod tests {
             |x| (x * x + Dual::one()).ln(),
             Real::sigmoid,
             Real::softplus,
+            Real::normal_cdf,
             |x| x.normal_density(x * x, x.exp()),
             |x| Dual::splat(0.3).normal_density(-x, Dual::one() + x * x),
         ];

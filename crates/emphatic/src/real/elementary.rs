@@ -142,6 +142,43 @@ pub fn normal_density(x: f64, mean: f64, standard_deviation: f64) -> f64 {
     canonical(if standard_deviation > 0.0 { density } else { f64::NAN })
 }
 
+/// Φ(x), the normal distribution function; relative error < 2e-13 where normal.
+///
+/// -inf gives 0, inf gives 1, 0 gives 1/2, NaN gives NaN.
+#[inline(always)]
+pub fn normal_cdf(x: f64) -> f64 {
+    normal_cdf_of(Lanes([x])).0[0]
+}
+
+/// [`normal_cdf`] of a few numbers: Φ(-|x|) = e^(-x²/2) t P(y), t = 1 / (|x| + 5), y = 1 - 10 t in [-1, 1).
+#[inline(always)]
+pub(super) fn normal_cdf_of<const W: usize>(x: Lanes<W>) -> Lanes<W> {
+    let c = Lanes::<W>::splat;
+    let t = c(1.0) / (x.abs() + c(5.0));
+    let y = c(1.0) - c(10.0) * t;
+    let y2 = y * y;
+    let mut p = c(0.0);
+    for [even, odd] in CDF.iter().rev() {
+        p = p * y2 + (c(*even) + c(*odd) * y);
+    }
+    let tail = (c(-0.5) * x * x).exp() * t * p;
+    x.if_less(c(0.0), tail, c(1.0) - tail).map(canonical)
+}
+
+/// The coefficients of y^0, y^1; y^2, y^3; ... in P: a Chebyshev series, cut where it is right to 2.2e-14.
+const CDF: [[f64; 2]; 10] = [
+    [0.7691930497500531, -0.6653825028900677],
+    [0.4953056159719614, -0.3135331566704741],
+    [0.16502036610419207, -0.06911863872479145],
+    [0.020795067658225065, -0.0029933765799683002],
+    [-0.0007978750700247005, 0.000544897969266198],
+    [-5.935410154013549e-5, -4.975895122529546e-5],
+    [1.6630675440997368e-5, 3.972127975384589e-6],
+    [-2.695464785326239e-6, -3.2357714941983063e-7],
+    [3.6705853867713883e-7, 2.986825140321094e-8],
+    [-3.238135389011313e-8, -2.3711007497844674e-9],
+];
+
 /// Processors differ in the sign and payload of the NaN they make.
 #[inline(always)]
 fn canonical(y: f64) -> f64 {

@@ -190,6 +190,11 @@ impl<const N: usize> Real for Lanes<N> {
         }
         Self(out)
     }
+
+    #[inline(always)]
+    fn normal_cdf(self) -> Self {
+        elementary::normal_cdf_of(self)
+    }
 }
 
 // serde implements arrays only up to a fixed length, so lanes are written as a tuple of N numbers by hand.

@@ -271,6 +271,31 @@ fn normal_density_is_accurate() {
 }
 
 #[test]
+fn normal_cdf_is_accurate() {
+    // By mpmath.
+    for (x, expected) in [
+        (-37.5, 4.605353009581955e-308),
+        (-30.0, 4.906713927148187e-198),
+        (-20.0, 2.7536241186062337e-89),
+        (-10.0, 7.619853024160525e-24),
+        (-5.5, 1.8989562465887718e-8),
+        (-3.0, 0.0013498980316300946),
+        (-1.96, 0.024997895148220435),
+        (-1.0, 0.15865525393145705),
+        (-0.5, 0.3085375387259869),
+        (-0.001, 0.49960105778608893),
+        (0.25, 0.5987063256829237),
+        (1.0, 0.8413447460685429),
+        (2.5, 0.9937903346742238),
+        (4.0, 0.9999683287581669),
+        (8.0, 0.9999999999999993),
+    ] {
+        let error = normal_cdf(x) / expected - 1.0;
+        assert!(error.abs() < 2e-13, "{error:e} at {x}");
+    }
+}
+
+#[test]
 fn reference_agrees_with_known_digits() {
     let mut exact = Exact::new();
     let one = number(1.0);
@@ -339,6 +364,15 @@ fn special_values_of_sigmoid_and_softplus() {
 }
 
 #[test]
+fn special_values_of_normal_cdf() {
+    assert!((normal_cdf(0.0) - 0.5).abs() < 1e-14);
+    for (x, expected) in [(40.0, 1.0), (f64::MAX, 1.0), (f64::INFINITY, 1.0), (f64::NAN, f64::NAN)] {
+        same(normal_cdf(x), expected);
+        same(normal_cdf(-x), 1.0 - expected);
+    }
+}
+
+#[test]
 fn special_values_of_normal_density() {
     let infinity = f64::INFINITY;
     same(normal_density(0.0, 0.0, 1.0), 0.3989422804014327);
@@ -384,6 +418,7 @@ kernel!(Exp, |x, _y, _z| x.exp());
 kernel!(Ln, |x, _y, _z| x.ln());
 kernel!(Sigmoid, |x, _y, _z| x.sigmoid());
 kernel!(Softplus, |x, _y, _z| x.softplus());
+kernel!(Cdf, |x, _y, _z| x.normal_cdf());
 kernel!(Density, |x, mean, deviation| x.normal_density(mean, deviation));
 
 fn lanes_give_the_bits_of_f64<const N: usize>(inputs: &[[f64; 3]]) {
@@ -395,10 +430,11 @@ fn lanes_give_the_bits_of_f64<const N: usize>(inputs: &[[f64; 3]]) {
                 isa.run(Ln(lanes)),
                 isa.run(Sigmoid(lanes)),
                 isa.run(Softplus(lanes)),
+                isa.run(Cdf(lanes)),
                 isa.run(Density(lanes)),
             ];
             for (lane, &[x, y, z]) in block.iter().enumerate() {
-                let alone = [exp(x), ln(x), sigmoid(x), softplus(x), normal_density(x, y, z)];
+                let alone = [exp(x), ln(x), sigmoid(x), softplus(x), normal_cdf(x), normal_density(x, y, z)];
                 for (result, alone) in results.iter().zip(alone) {
                     same(result.0[lane], std::hint::black_box(alone));
                 }
