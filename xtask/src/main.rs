@@ -9,6 +9,7 @@ const HELP: &str = "\
 The developer commands of emphatic.
 
   cargo xtask test               install what the tests need, check formatting and lints, run all tests
+  cargo xtask test --full        the same, and check the README's verdicts against a reproduction at full scale
   cargo xtask bench              nanoseconds an update: lanes against f64, Numba and JAX, as ratios in one run
   cargo xtask bench --no-peers   the same without Numba and JAX (they need Python 3 and 900 MB)
 ";
@@ -17,7 +18,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
-        ["test"] => test::test(),
+        ["test"] => test::test(false),
+        ["test", "--full"] => test::test(true),
         ["bench"] => bench::bench(true),
         ["bench", "--no-peers"] => bench::bench(false),
         ["help" | "--help" | "-h"] => {

@@ -3,8 +3,8 @@
 use crate::{cargo, output, run};
 use std::process::Command;
 
-/// Formatting, lints, documentation and all tests.
-pub(crate) fn test() -> Result<(), String> {
+/// Formatting, lints, documentation and all tests; in full, also that the README has the verdicts of a reproduction.
+pub(crate) fn test(full: bool) -> Result<(), String> {
     install("fmt", "rustfmt")?;
     install("clippy", "clippy")?;
     install_browser()?;
@@ -12,21 +12,27 @@ pub(crate) fn test() -> Result<(), String> {
     run(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     run(cargo().args(["test", "--workspace"]))?;
-    readme_shows_what_the_example_prints()
+    if full { readme_says_what_is_reproduced() } else { Ok(()) }
 }
 
-/// The README's excerpt is made of lines that the example really prints.
-fn readme_shows_what_the_example_prints() -> Result<(), String> {
+/// The README has the verdicts of a reproduction at full scale.
+fn readme_says_what_is_reproduced() -> Result<(), String> {
     let readme = std::fs::read_to_string("README.md").map_err(|error| format!("README.md: {error}"))?;
-    let (_, excerpt) = readme.split_once("```text\n").ok_or("README.md has no ```text block")?;
-    let (excerpt, _) = excerpt.split_once("```").ok_or("README.md: the ```text block has no end")?;
-    let printed = output(cargo().args(["run", "--quiet", "--release", "--example", "counterexample"]))?;
-    match excerpt.lines().find(|line| !printed.lines().any(|other| other == *line)) {
-        Some(line) => {
-            Err(format!("README.md shows a line that the example does not print: {line}\n\n{printed}"))
+    let out = "target/reproduction";
+    let printed =
+        output(cargo().args(["run", "--quiet", "--release", "--", "reproduce", "--quiet", "--out", out]))?;
+    println!("{printed}");
+    // A claim begins a line with its name and its verdict.
+    let claims = printed.lines().filter(|line| line.starts_with(['T', 'F']));
+    let claims: Vec<(&str, &str)> = claims.filter_map(|line| line.split_once(' ')).collect();
+    for (id, verdict) in &claims {
+        let row = readme.lines().find(|line| line.starts_with(&format!("| {id} |")));
+        let said = row.and_then(|row| row.split('|').nth(3)).map(|cell| cell.replace('*', ""));
+        if !said.is_some_and(|said| verdict.trim_start().starts_with(said.trim())) {
+            return Err(format!("README.md does not have the verdict of {id}: {}", verdict.trim()));
         }
-        None => Ok(()),
     }
+    if claims.len() == 16 { Ok(()) } else { Err(format!("there are {} claims, not 16", claims.len())) }
 }
 
 /// The report is tested in Chromium. Where it is missing and can be had from Debian's packages, it is installed.
