@@ -22,16 +22,21 @@ pub(crate) struct Display {
 impl Display {
     pub(crate) fn new(quiet: bool) -> Self {
         let on_terminal = !quiet && std::io::stderr().is_terminal();
-        Self { quiet, bar: on_terminal.then(bar), told: Instant::now(), prefix: String::new() }
+        Self {
+            quiet,
+            bar: on_terminal.then(|| ProgressBar::new(0).with_style(style("{msg}"))),
+            told: Instant::now(),
+            prefix: String::new(),
+        }
     }
 
     /// Turns to another thing.
     pub(crate) fn begin(&mut self, what: &str) {
         self.prefix = format!("{what}: ");
         if let Some(bar) = &self.bar {
-            bar.reset();
-            bar.set_length(0);
-            bar.set_message(what.to_owned());
+            // Of how much there is to do nothing is known yet.
+            bar.set_style(style("{msg}"));
+            bar.set_message(format!("{what} ..."));
             bar.tick();
         }
     }
@@ -54,6 +59,7 @@ impl Display {
 
     fn show(&mut self, progress: &Progress) {
         if let Some(bar) = &self.bar {
+            bar.set_style(style("{bar:32} {pos} of {len} units, {msg}"));
             bar.set_length(progress.units as u64);
             bar.set_position(progress.done as u64);
             bar.set_message(format!("{}{}", self.prefix, message(progress)));
@@ -72,9 +78,8 @@ impl Display {
     }
 }
 
-fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:32} {pos} of {len} units, {msg}");
-    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// Updates a second, and the time left.

@@ -12,7 +12,6 @@ use std::fmt::Write;
 
 pub use axis::{Axis, Scale};
 use axis::{Ruler, Tick};
-pub use diagram::counterexample_diagram;
 pub use look::{Look, look, swatch};
 pub use text::{escape, html, plain};
 use text::{px, spans, width};
@@ -123,10 +122,7 @@ impl Tile {
 
     /// A whole document, one column of a paper wide. Ids in it start with the prefix.
     pub fn svg(&self, id_prefix: &str) -> String {
-        match self {
-            Tile::Panel(panel) => panel.svg(id_prefix),
-            Tile::Counterexample => counterexample_diagram(id_prefix),
-        }
+        column(self, id_prefix)
     }
 
     /// For a page: as wide as its place there, without title and legend. Ids in it start with the prefix.
@@ -185,11 +181,6 @@ impl Tile {
 }
 
 impl Panel {
-    /// A whole document, one column of a paper wide, with a legend. Ids in it start with the prefix.
-    pub fn svg(&self, id_prefix: &str) -> String {
-        column(&self.clone().into(), id_prefix)
-    }
-
     fn describe(&self) -> String {
         let methods: Vec<&str> = self.lines.iter().map(|line| line.method.as_str()).collect();
         let methods = if methods.is_empty() { "nothing".into() } else { methods.join(", ") };
@@ -647,7 +638,7 @@ mod tests {
 
     fn drawings(panel: &Panel) -> [String; 3] {
         let tile = Tile::from(panel.clone());
-        [panel.svg("p"), tile.inline("p"), row("Row", &[tile, Tile::Counterexample])]
+        [tile.svg("p"), tile.inline("p"), row("Row", &[tile, Tile::Counterexample])]
     }
 
     fn with_class<'a>(node: Node<'a, 'a>, class: &str) -> Vec<Node<'a, 'a>> {
@@ -781,7 +772,7 @@ mod tests {
         assert!(row.contains("width=\"7in\""));
         assert!(inline.contains("id=\"p-curves\" class=\"panel\" viewBox") && !inline.contains("in\" "));
         assert!(inline.contains("<title id=\"p-curves-title\">Curves</title><desc id=\"p-curves-desc\">"));
-        assert!(counterexample_diagram("p").contains("look the same to the actor"));
+        assert!(Tile::Counterexample.svg("p").contains("look the same to the actor"));
     }
 
     #[test]

@@ -9,10 +9,10 @@ use crate::verdict::shown;
 pub fn tiles(figure: &Figure, summary: &FigureSummary) -> Vec<Tile> {
     let first = match figure.id {
         "fig1" => Tile::Counterexample,
-        _ => Tile::Panel(Box::new(sensitivity(summary))),
+        _ => sensitivity(summary).into(),
     };
     let others = [curves(summary), policy(figure, summary)];
-    std::iter::once(first).chain(others.map(|panel| Tile::Panel(Box::new(panel)))).collect()
+    std::iter::once(first).chain(others.map(Tile::from)).collect()
 }
 
 /// Every drawing of a figure by its file's name: each panel alone, and all in a row.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::text::{px, spans, width};
-use super::{AXIS, Area, INK, LABEL, MIDDLE, SMALL, Tile, column};
+use super::{AXIS, Area, INK, LABEL, MIDDLE, SMALL};
 
 pub(super) const NAME: &str = "problem";
 pub(super) const TITLE: &str = "The problem";
@@ -14,11 +14,6 @@ pub(super) const DESCRIPTION: &str = "In S0, A0 leads to S1 and A1 to S2, withou
 const RADIUS: f64 = 13.0;
 /// Where episodes end, by the width.
 const END: f64 = 0.78;
-
-/// The problem in which S1 and S2 look the same to the actor: a document like that of a panel.
-pub fn counterexample_diagram(id_prefix: &str) -> String {
-    column(&Tile::Counterexample, id_prefix)
-}
 
 pub(super) fn draw(area: Area) -> String {
     let at = |x: f64, y: f64| (area.left + x * area.width, area.top + y * area.height);

@@ -27,7 +27,6 @@ enum Marker {
     OpenSquare,
     OpenDiamond,
     Cross,
-    Plus,
 }
 
 use Marker::*;
@@ -43,15 +42,8 @@ const METHODS: [(&str, Look); 8] = [
     ("True-DPGE", dashed("#000000", "#F4F4F4", OpenDiamond)),
 ];
 
-/// For other names. The numbers of colours and markers have no common factor: every pair of them comes up.
-const OTHERS: [(&str, &str); 5] = [
-    ("#7F3C8D", "#C58AD3"),
-    ("#6B7A00", "#B3C433"),
-    ("#A5542A", "#D98A5F"),
-    ("#4B6C8A", "#8FB0CE"),
-    ("#B8004E", "#F0689F"),
-];
-const OTHER_MARKERS: [Marker; 7] = [Plus, Square, Up, Circle, Cross, Diamond, Down];
+/// For any other name.
+const OTHER: Look = solid("#777777", "#A0A0A0", Square);
 
 const fn solid(colour: &'static str, dark: &'static str, marker: Marker) -> Look {
     Look { colour, dark, marker, dashes: "" }
@@ -63,17 +55,7 @@ const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Loo
 
 /// The look of a method. It depends on its name alone, so that figures agree.
 pub fn look(method: &str) -> Look {
-    METHODS.iter().find(|(name, _)| *name == method).map_or_else(|| other(method), |&(_, look)| look)
-}
-
-fn other(method: &str) -> Look {
-    // The hash FNV-1a: a few lines that stay the same in every version of everything.
-    let hash = method.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let pick = |count: usize| (hash >> 17) as usize % count;
-    let (colour, dark) = OTHERS[pick(OTHERS.len())];
-    solid(colour, dark, OTHER_MARKERS[pick(OTHER_MARKERS.len())])
+    METHODS.iter().find(|(name, _)| *name == method).map_or(OTHER, |(_, look)| *look)
 }
 
 /// A piece of the method's line with its marker: a small SVG for a legend in a page.
@@ -104,7 +86,7 @@ impl Look {
         let style = match self.marker {
             // White inside hides the line, in white as on any page that sets it.
             OpenCircle | OpenSquare | OpenDiamond => "fill=\"#fff\" stroke-width=\"1.1\"",
-            Cross | Plus => "stroke-width=\"1.3\"",
+            Cross => "stroke-width=\"1.3\"",
             _ => "fill=\"currentColor\" stroke=\"none\"",
         };
         format!("<path class=\"mark\" {style} d=\"{path}\"/>")
@@ -126,8 +108,7 @@ impl Look {
             OpenDiamond => &[(0.0, -3.3), (2.8, 0.0), (0.0, 3.3), (-2.8, 0.0)],
             Up => &[(0.0, -3.3), (3.1, 2.2), (-3.1, 2.2)],
             Down => &[(0.0, 3.3), (3.1, -2.2), (-3.1, -2.2)],
-            Cross => return strokes(x, y, [(-2.4, -2.4), (2.4, 2.4), (-2.4, 2.4), (2.4, -2.4)]),
-            Plus => return strokes(x, y, [(-3.0, 0.0), (3.0, 0.0), (0.0, -3.0), (0.0, 3.0)]),
+            Cross => return cross(x, y, 2.4),
         };
         let places: Vec<_> =
             corners.iter().map(|(dx, dy)| format!("{} {}", px(x + dx), px(y + dy))).collect();
@@ -140,9 +121,9 @@ fn disc(x: f64, y: f64, radius: f64) -> String {
     format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", px(x - radius), px(y))
 }
 
-fn strokes(x: f64, y: f64, ends: [(f64, f64); 4]) -> String {
-    let [a, b, c, d] = ends.map(|(dx, dy)| format!("{} {}", px(x + dx), px(y + dy)));
-    format!("M{a}L{b}M{c}L{d}")
+fn cross(x: f64, y: f64, r: f64) -> String {
+    let [left, right, top, bottom] = [x - r, x + r, y - r, y + r].map(px);
+    format!("M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}")
 }
 
 #[cfg(test)]
@@ -156,12 +137,5 @@ mod tests {
                 assert!(one.colour != two.colour && one.dark != two.dark && one.marker != two.marker);
             }
         }
-    }
-
-    #[test]
-    fn a_look_depends_on_the_name_alone() {
-        assert_eq!(look("ACE(0.25)").colour, "#E69F00");
-        assert_eq!(look("Something"), look("Something"));
-        assert_ne!(look("Something"), look("Else"));
     }
 }
