@@ -19,6 +19,8 @@ pub(crate) fn test(full: bool) -> Result<(), String> {
 fn readme_says_what_is_reproduced() -> Result<(), String> {
     let readme = std::fs::read_to_string("README.md").map_err(|error| format!("README.md: {error}"))?;
     let out = "target/reproduction";
+    // Results of an older version would be gone on with.
+    let _ = std::fs::remove_dir_all(out);
     let printed =
         output(cargo().args(["run", "--quiet", "--release", "--", "reproduce", "--quiet", "--out", out]))?;
     println!("{printed}");
@@ -28,7 +30,9 @@ fn readme_says_what_is_reproduced() -> Result<(), String> {
     for (id, verdict) in &claims {
         let row = readme.lines().find(|line| line.starts_with(&format!("| {id} |")));
         let said = row.and_then(|row| row.split('|').nth(3)).map(|cell| cell.replace('*', ""));
-        if !said.is_some_and(|said| verdict.trim_start().starts_with(said.trim())) {
+        let words = ["confirmed", "refuted", "not decided"];
+        let is = |word: &&str| verdict.trim_start().starts_with(word);
+        if said.as_deref().map(str::trim) != words.iter().copied().find(is) {
             return Err(format!("README.md does not have the verdict of {id}: {}", verdict.trim()));
         }
     }

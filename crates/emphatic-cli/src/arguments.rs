@@ -28,6 +28,8 @@ Everything goes to DIR (--out), by default to reproduction (reproduction-quick w
   figN/results         the tables of all runs, as from `emphatic run`
 
 The same command goes on where it was stopped or killed. The same seed gives the same bits.
+The report shows the figures that were asked for. With fewer runs than the paper's no claim
+is decided: the choice of settings would be luck.
 
 Examples:
   emphatic reproduce

@@ -50,17 +50,8 @@ fn options(arguments: &ReproduceArguments) -> Options {
         quick: arguments.quick,
         seed: arguments.seed,
         out: arguments.out.clone().unwrap_or_else(|| PathBuf::from(out)),
-        flags: flags(arguments),
         engine,
     }
-}
-
-/// The flags that decide what comes out.
-fn flags(arguments: &ReproduceArguments) -> String {
-    let quick = if arguments.quick { " --quick" } else { "" };
-    let runs = arguments.runs.map_or_else(String::new, |runs| format!(" --runs {runs}"));
-    let seed = arguments.seed.map_or_else(String::new, |seed| format!(" --seed {seed}"));
-    format!("{quick}{runs}{seed}")
 }
 
 /// The claims with their verdicts, how long it took, and where the report is.
@@ -73,11 +64,12 @@ fn told(reproduction: &Reproduction, out: &Path, start: Instant) -> String {
         count(Verdict::Refuted),
         count(Verdict::NotDecided)
     );
-    let (updates, seconds) = (reproduction.updates as f64, start.elapsed().as_secs_f64());
+    let (updates, seconds) = (reproduction.updates as f64, reproduction.time.as_secs_f64());
     if updates > 0.0 {
         let rate = short(updates / seconds.max(1e-9));
-        text += &format!("{} updates in {}, {rate} a second.\n", short(updates), duration(seconds));
+        text += &format!("{} updates in {}, {rate} a second. ", short(updates), duration(seconds));
     }
+    text += &format!("Everything took {}.\n", duration(start.elapsed().as_secs_f64()));
     text + &format!("Report: {}\n", out.join("report.html").display())
 }
 
@@ -90,5 +82,9 @@ fn claim(claim: &JudgedClaim) -> String {
         textwrap::fill(text, options)
     };
     let head = format!("{:<5}{:<13}", claim.id, claim.verdict.word());
-    format!("{}\n{}\n", wrapped(&head, claim.claim), wrapped("                  ", &claim.evidence))
+    format!(
+        "{}\n{}\n",
+        wrapped(&head, claim.claim),
+        wrapped("                  ", &claim.evidence.join("; "))
+    )
 }

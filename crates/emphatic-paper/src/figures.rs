@@ -75,7 +75,7 @@ pub const FIGURES: [Figure; 6] = [
     Figure {
         id: "fig4",
         title: "Figure 4: longer episodes",
-        caption: "Eleven states, exact values. True-ACE knows the emphatic weightings; the others estimate them by the follow-on trace.",
+        caption: "Eleven states, exact values. True-ACE knows the emphatic weightings; ACE estimates them by the follow-on trace (with λ_a = 0 it needs none).",
         experiment: experiment!("fig4"),
         aliased: "target.S9.A0",
         aliased_label: "π(A0) in the aliased states",

@@ -8,10 +8,10 @@
 //! | the experiments | [`figures`]; the files themselves lie under `experiments` |
 //! | the claims and the rules that judge them | [`claims`], [`theory`], [`verdict`] |
 //! | what came out: every number in the report | [`summary`] |
-//! | pictures | `panels`, [`chart`], `png` |
+//! | pictures | `panels`, `chart`, `png` |
 //! | the report | `report`, `page` |
 
-pub mod chart;
+mod chart;
 pub mod claims;
 pub mod figures;
 mod page;

@@ -20,6 +20,8 @@ pub struct Report {
     pub claims: Vec<Claim>,
     /// What was drawn.
     pub figures: Vec<Figure>,
+    /// A paragraph: where the numbers in the differences come from.
+    pub differences_about: String,
     /// Titles and texts: what was done in another way than in the paper.
     pub differences: Vec<(String, String)>,
 }
@@ -85,7 +87,7 @@ const POLICY: &str =
 /// The whole page.
 pub fn page(report: &Report) -> String {
     let title = escape(&report.title);
-    let (claims, differences) = (claims(report), differences(&report.differences));
+    let (claims, differences) = (claims(report), differences(report));
     let figures: String = report.figures.iter().map(figure).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -192,9 +194,9 @@ impl Verdict {
     /// Class, sign and word.
     fn parts(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Verdict::Confirmed => ("confirmed", "✓", "confirmed"),
-            Verdict::Refuted => ("refuted", "✗", "refuted"),
-            Verdict::NotDecided => ("undecided", "?", "not decided"),
+            Verdict::Confirmed => ("confirmed", "✓", self.word()),
+            Verdict::Refuted => ("refuted", "✗", self.word()),
+            Verdict::NotDecided => ("undecided", "?", self.word()),
         }
     }
 }
@@ -289,16 +291,17 @@ fn table_row(cells: &[String], methods: &[&str]) -> String {
     format!("<tr>{cells}</tr>\n")
 }
 
-fn differences(differences: &[(String, String)]) -> String {
-    if differences.is_empty() {
+fn differences(report: &Report) -> String {
+    if report.differences.is_empty() {
         return String::new();
     }
     let item =
         |(title, text): &(String, String)| format!("<dt>{}</dt>\n<dd>{}</dd>\n", prose(title), prose(text));
-    let items: String = differences.iter().map(item).collect();
+    let items: String = report.differences.iter().map(item).collect();
+    let about = prose(&report.differences_about);
     format!(
         "<section id=\"differences\" aria-labelledby=\"differences-title\">\n\
-         <h2 id=\"differences-title\">Differences from the paper</h2>\n<dl class=\"differences\">\n{items}</dl>\n</section>\n"
+         <h2 id=\"differences-title\">Differences from the paper</h2>\n<p>{about}</p>\n<dl class=\"differences\">\n{items}</dl>\n</section>\n"
     )
 }
 

@@ -53,14 +53,17 @@ fn curves(summary: &FigureSummary) -> Panel {
 }
 
 fn policy(figure: &Figure, summary: &FigureSummary) -> Panel {
-    panel(
+    let mut panel = panel(
         "policy",
         "Policy in the aliased states",
         episodes(),
         figure.aliased_label,
         lines(summary, |m| points(&m.best.episodes, &m.best.aliased_mean, &m.best.aliased_sem)),
         None,
-    )
+    );
+    // A probability is seen best between its bounds; a mean action has none.
+    panel.y.range = figure.aliased.ends_with(".A0").then_some((0.0, 1.0));
+    panel
 }
 
 fn panel(name: &'static str, title: &str, x: Axis, y: &str, lines: Vec<Line>, optimum: Option<f64>) -> Panel {

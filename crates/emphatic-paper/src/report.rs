@@ -3,12 +3,12 @@
 use crate::figures::Figure;
 use crate::page::{self, Table};
 use crate::panels;
-use crate::reproduce::{Options, Reproduction};
+use crate::reproduce::{Options, Reproduction, SEED};
 use crate::summary::{FigureSummary, Fresh, JudgedClaim, MethodFigure};
 use crate::verdict::shown;
 use serde_json::{Map, Value};
 
-const ABOUT: &str = "The five experiments of “An Off-policy Policy Gradient Theorem Using Emphatic Weightings” (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before. Settings are chosen on some runs and judged on fresh ones. The gap in the rules is the best attainable J_μ minus that to which the semi-gradient leads. In the evidence ± is half of a 99 % interval; in tables and figures it is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
+const ABOUT: &str = "The experiments of “An Off-policy Policy Gradient Theorem Using Emphatic Weightings” (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before. Settings are chosen on some runs and judged on fresh ones. The gap in the rules is the best attainable J_μ minus that to which the semi-gradient leads. In the evidence ± is half of a 99 % interval; in tables and figures it is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
 
 /// The numbered differences from the paper, as they are in the documentation.
 const DIFFERENCES: &str = include_str!("../../../docs/differences.md");
@@ -22,6 +22,7 @@ pub(crate) fn page(reproduction: &Reproduction, options: &Options) -> String {
         facts: facts(options),
         claims: reproduction.claims.iter().map(|claim| judged(claim, &reproduction.figures)).collect(),
         figures: figures.map(|(figure, summary)| drawn(figure, summary, options)).collect(),
+        differences_about: preamble(DIFFERENCES),
         differences: differences(DIFFERENCES),
     })
 }
@@ -34,7 +35,7 @@ fn facts(options: &Options) -> Vec<(String, String)> {
     };
     let facts = [
         ("scale", scale),
-        ("seed", options.seed.unwrap_or(1).to_string()),
+        ("seed", options.seed.unwrap_or(SEED).to_string()),
         ("version", format!("emphatic {}", env!("CARGO_PKG_VERSION"))),
         ("command", command(options.figures.iter().copied(), options)),
     ];
@@ -46,7 +47,10 @@ fn command<'a>(figures: impl Iterator<Item = &'a Figure>, options: &Options) -> 
     let ids: Vec<&str> = figures.map(|figure| figure.id).collect();
     let all = ids.len() == crate::figures::FIGURES.len();
     let ids = if all { String::new() } else { format!(" {}", ids.join(" ")) };
-    format!("emphatic reproduce{ids}{}", options.flags)
+    let quick = if options.quick { " --quick" } else { "" };
+    let runs = options.runs.map_or_else(String::new, |runs| format!(" --runs {runs}"));
+    let seed = options.seed.map_or_else(String::new, |seed| format!(" --seed {seed}"));
+    format!("emphatic reproduce{ids}{quick}{runs}{seed}")
 }
 
 fn judged(claim: &JudgedClaim, figures: &[FigureSummary]) -> page::Claim {
@@ -55,7 +59,7 @@ fn judged(claim: &JudgedClaim, figures: &[FigureSummary]) -> page::Claim {
         id: claim.id.to_owned(),
         text: claim.claim.to_owned(),
         verdict: claim.verdict,
-        evidence: claim.evidence.split("; ").map(str::to_owned).collect(),
+        evidence: claim.evidence.clone(),
         rule: claim.rule.to_owned(),
         figures: about.map(|figure| figure.figure.to_owned()).collect(),
     }
@@ -64,8 +68,10 @@ fn judged(claim: &JudgedClaim, figures: &[FigureSummary]) -> page::Claim {
 fn drawn(figure: &Figure, summary: &FigureSummary, options: &Options) -> page::Figure {
     let tiles = panels::tiles(figure, summary);
     let (name, title) = figure.title.split_once(": ").unwrap_or((figure.title, ""));
-    let mut files: Vec<(String, String)> =
-        vec![("every number (JSON)".to_owned(), format!("{}/summary.json", figure.id))];
+    let mut files: Vec<(String, String)> = vec![
+        ("every number (JSON)".to_owned(), format!("{}/summary.json", figure.id)),
+        ("experiment file".to_owned(), format!("{}/results/experiment.toml", figure.id)),
+    ];
     for drawing in tiles.iter().map(|tile| tile.name()).chain(["figure"]) {
         for kind in ["svg", "png"] {
             files.push((format!("{drawing}.{kind}"), format!("{}/{drawing}.{kind}", figure.id)));
@@ -76,7 +82,7 @@ fn drawn(figure: &Figure, summary: &FigureSummary, options: &Options) -> page::F
         name: name.to_owned(),
         title: title.to_owned(),
         caption: figure.caption.to_owned(),
-        settings: settings(figure, summary),
+        settings: settings(summary),
         runs: fresh_table(summary),
         command: command(std::iter::once(figure), options),
         tiles,
@@ -84,7 +90,7 @@ fn drawn(figure: &Figure, summary: &FigureSummary, options: &Options) -> page::F
     }
 }
 
-fn settings(figure: &Figure, summary: &FigureSummary) -> Vec<(String, String)> {
+fn settings(summary: &FigureSummary) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> =
         summary.settings.iter().map(|(key, value)| (key.replace('_', " "), text(value))).collect();
     rows.push(("best attainable J_μ".to_owned(), format!("{:.6}", summary.optimum)));
@@ -92,7 +98,6 @@ fn settings(figure: &Figure, summary: &FigureSummary) -> Vec<(String, String)> {
     if let Some(start) = summary.start {
         rows.push(("J_μ to start from".to_owned(), format!("{start:.6}")));
     }
-    rows.push(("experiment file".to_owned(), format!("experiments/{}.toml", figure.id)));
     rows
 }
 
@@ -126,7 +131,7 @@ fn fresh_row(method: &MethodFigure, fresh: &Fresh) -> Vec<String> {
         method.label(),
         method.best.alpha.to_string(),
         critic(&method.best.critic),
-        format!("{:.0} %", 100.0 * method.best.probability_best),
+        method.best.probability_best.map_or_else(|| "–".to_owned(), |p| format!("{:.0} %", 100.0 * p)),
         fresh.runs.to_string(),
         with_error(fresh.final_mean, fresh.final_sem),
         quantile("5"),
@@ -156,9 +161,15 @@ fn critic(critic: &Map<String, Value>) -> String {
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Number(x) => x.as_f64().map_or_else(|| x.to_string(), |x| x.to_string()),
+        Value::Number(x) if x.is_f64() => x.as_f64().map_or_else(|| x.to_string(), |x| x.to_string()),
         other => other.to_string(),
     }
+}
+
+/// What stands between the title and the first heading of the second level.
+fn preamble(markdown: &str) -> String {
+    let before = markdown.split("\n## ").next().unwrap_or("");
+    before.split_once('\n').map_or("", |(_, text)| text).trim().to_owned()
 }
 
 /// Titles and texts: each heading of the second level with what follows it.

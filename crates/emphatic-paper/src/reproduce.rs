@@ -9,6 +9,7 @@ use crate::theory::{self, TheoryError};
 use emphatic::ProblemError;
 use emphatic_lab::{Ending, Experiment, FileError, News, RunError, Stop, SummaryError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// What is to be reproduced, and how.
@@ -20,15 +21,16 @@ pub struct Options {
     pub runs: Option<u32>,
     /// A tenth of the runs, fresh ones included.
     pub quick: bool,
-    /// What all randomness comes from.
+    /// What all randomness comes from, if not as in the files.
     pub seed: Option<u64>,
     /// Where everything goes.
     pub out: PathBuf,
-    /// The flags of the command that does the same, for the report: ` --seed 7`.
-    pub flags: String,
     /// Threads and lanes.
     pub engine: emphatic_lab::Options,
 }
+
+/// The seed of the experiment files.
+pub(crate) const SEED: u64 = 1;
 
 /// What was reproduced.
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub struct Reproduction {
     pub figures: Vec<FigureSummary>,
     /// How many updates were made.
     pub updates: u64,
+    /// How long the experiments took.
+    pub time: Duration,
 }
 
 /// A reproduction that could not be finished.
@@ -98,11 +102,12 @@ pub fn reproduce(
     tell: &mut dyn FnMut(Tell),
 ) -> Result<Option<Reproduction>, ReproduceError> {
     let mut figures = Vec::new();
-    let mut updates = 0;
+    let (mut updates, mut time) = (0, Duration::ZERO);
     for figure in &options.figures {
         tell(Tell::Begin(figure.id));
+        let start = Instant::now();
         let Some(made) = run(figure, options, stop, tell)? else { return Ok(None) };
-        updates += made;
+        (updates, time) = (updates + made, time + start.elapsed());
         let results = options.out.join(figure.id).join("results");
         let summary = figure_summary(figure, figure.bounds()?, &results)
             .map_err(|error| ReproduceError::Summary { figure: figure.id, error: error.into() })?;
@@ -110,10 +115,10 @@ pub fn reproduce(
         figures.push(summary);
     }
     tell(Tell::Begin("theory"));
-    let mut claims = theory_claims(options.seed.unwrap_or(1), options.engine.threads)?;
+    let mut claims = theory_claims(options.seed.unwrap_or(SEED), options.engine.threads)?;
     claims.extend(figures.iter().flat_map(|figure| figure.claims.iter().cloned()));
     tell(Tell::Begin("figures"));
-    let reproduction = Reproduction { claims, figures, updates };
+    let reproduction = Reproduction { claims, figures, updates, time };
     write(&reproduction, options)?;
     Ok(Some(reproduction))
 }
@@ -173,7 +178,11 @@ fn write(reproduction: &Reproduction, options: &Options) -> Result<(), Reproduce
 fn put(path: &Path, bytes: &[u8]) -> Result<(), ReproduceError> {
     let mut partial = path.as_os_str().to_owned();
     partial.push(".partial");
-    std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path)).map_err(failed(path))
+    let done = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
+    done.map_err(|error| {
+        let _ = std::fs::remove_file(&partial);
+        failed(path)(error)
+    })
 }
 
 fn failed(path: &Path) -> impl Fn(std::io::Error) -> ReproduceError {

@@ -5,8 +5,8 @@ use crate::figures::{Bounds, Figure};
 use crate::verdict::Verdict;
 use emphatic_lab::statistics::{mean, standard_error};
 use emphatic_lab::store::Kind;
-use emphatic_lab::{Cell, Experiment, MethodSummary, Run, SummaryError, read_runs, summarise};
-use serde::Serialize;
+use emphatic_lab::{Cell, Experiment, MethodSummary, ReadError, Run, SummaryError, read_runs, summarise};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -80,8 +80,8 @@ pub struct Best {
     pub alpha: f64,
     /// The critic.
     pub critic: Map<String, Value>,
-    /// The share of resamples of the runs in which it is the best.
-    pub probability_best: f64,
+    /// The share of resamples of the runs in which it is the best; one run has nothing to resample.
+    pub probability_best: Option<f64>,
     /// After how many episodes it was evaluated.
     pub episodes: Vec<u64>,
     /// The mean of J_μ there.
@@ -124,20 +124,28 @@ pub struct JudgedClaim {
     pub verdict: Verdict,
     /// How it was judged.
     pub rule: &'static str,
-    /// The numbers.
-    pub evidence: String,
+    /// The numbers, one condition after the other.
+    #[serde(serialize_with = "joined")]
+    pub evidence: Vec<String>,
+}
+
+fn joined<S: Serializer>(evidence: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&evidence.join("; "))
 }
 
 impl JudgedClaim {
-    fn of(claim: &Claim, evidence: &Evidence) -> Self {
+    /// With fewer runs than the paper's nothing is decided: which settings are the best is luck then.
+    fn of(claim: &Claim, evidence: &Evidence, enough_runs: bool) -> Self {
         let conditions = (claim.judge)(evidence);
-        let findings: Vec<&str> = conditions.iter().map(|c| c.finding.as_str()).collect();
+        let verdict = if enough_runs { Verdict::of(&conditions) } else { Verdict::NotDecided };
+        let few = (!enough_runs).then(|| "fewer runs than the paper's decide nothing".to_owned());
+        let findings = conditions.into_iter().map(|condition| condition.finding);
         Self {
             id: claim.id,
             claim: claim.text,
-            verdict: Verdict::of(&conditions),
+            verdict,
             rule: claim.rule,
-            evidence: findings.join("; "),
+            evidence: few.into_iter().chain(findings).collect(),
         }
     }
 }
@@ -167,7 +175,7 @@ pub fn figure_summary(
         optimum: bounds.optimum,
         semi_gradient: bounds.semi_gradient,
         start,
-        claims: claims.map(|claim| JudgedClaim::of(claim, &evidence)).collect(),
+        claims: claims.map(|claim| JudgedClaim::of(claim, &evidence, reader.enough_runs)).collect(),
         methods,
         warnings: reader.warnings,
     })
@@ -179,6 +187,8 @@ type BySetting = BTreeMap<usize, Vec<Run>>;
 /// A figure's results.
 struct Reader {
     experiment: Experiment,
+    /// As many as in the paper.
+    enough_runs: bool,
     methods: Vec<MethodSummary>,
     warnings: Vec<String>,
     /// J_μ along the runs of all settings that a panel or a claim needs.
@@ -196,7 +206,11 @@ impl Reader {
         let best: Vec<usize> = summary.methods.iter().map(|method| method.best).collect();
         let shown: Vec<usize> =
             summary.methods.iter().flat_map(|m| by_step_size(&experiment, m)).map(|(_, k)| k).collect();
+        let paper =
+            Experiment::parse(figure.experiment, figure.id, Path::new("")).map_err(ReadError::from)?;
+        let runs = summary.methods.iter().map(|method| method.runs).min().unwrap_or(0);
         Ok(Self {
+            enough_runs: runs >= paper.runs as usize,
             objective: read_runs(dir, Kind::Results, "objective", &shown)?,
             aliased: read_runs(dir, Kind::Results, figure.aliased, &best)?,
             fresh_objective: read_runs(dir, Kind::Fresh, "objective", &best)?,
@@ -253,7 +267,7 @@ impl Reader {
         Best {
             alpha: step_size(&self.experiment, method.best),
             critic: critic(&self.experiment, method.best),
-            probability_best: method.probability_best,
+            probability_best: (method.runs > 1).then_some(method.probability_best),
             episodes: objective.first().map_or_else(Vec::new, |run| run.at.clone()),
             objective_mean,
             objective_sem,
@@ -281,7 +295,7 @@ impl Reader {
     }
 
     fn evidence(&self, method: &MethodSummary, shown: &MethodFigure) -> MethodEvidence {
-        let last = |runs: &BySetting, setting| runs_of(runs, setting).iter().map(Run::last).collect();
+        let last = |runs: &BySetting, setting| by_run(runs_of(runs, setting));
         let sizes = by_step_size(&self.experiment, method).into_iter();
         MethodEvidence {
             name: shown.label(),
@@ -296,11 +310,21 @@ fn runs_of(runs: &BySetting, setting: usize) -> &[Run] {
     runs.get(&setting).map_or(&[], Vec::as_slice)
 }
 
-/// The mean and its standard error at every evaluation, over the runs that have a value there.
+/// What each run ends with, at the place of its number: so that runs of the same experience stay pairs.
+fn by_run(runs: &[Run]) -> Vec<Option<f64>> {
+    let mut ends = vec![None; runs.iter().map(|run| run.run as usize + 1).max().unwrap_or(0)];
+    runs.iter().for_each(|run| ends[run.run as usize] = run.last());
+    ends
+}
+
+/// The mean and its standard error at every evaluation; none where a run has no value, since the others' would be about
+/// something else.
 fn curve(runs: &[Run]) -> (Vec<Option<f64>>, Vec<Option<f64>>) {
     let points = runs.first().map_or(0, |run| run.values.len());
-    let at = |k: usize| -> Vec<f64> { runs.iter().filter_map(|run| run.values[k]).collect() };
-    (0..points).map(|k| (mean(&at(k)), standard_error(&at(k)))).unzip()
+    let at =
+        |k: usize| runs.iter().map(|run| run.values.get(k).copied().flatten()).collect::<Option<Vec<f64>>>();
+    let point = |k| at(k).map_or((None, None), |values| (mean(&values), standard_error(&values)));
+    (0..points).map(point).unzip()
 }
 
 /// Each step-size of a method, ascending, with the best setting that has it.

@@ -4,7 +4,7 @@
 //! λ_a, E_μ[M_t | S_t = s] d_μ(s) = m_{λ_a}(s), and Proposition 1, E_μ[ρ_t M_t δ_t ∇ ln π] = ∂J_μ/∂θ: means over independent
 //! batches of experience, whose standard errors are known.
 
-use crate::verdict::{Condition, Outcome, Verdict};
+use crate::verdict::Verdict;
 use emphatic::theory::derivative;
 use emphatic::{
     ContinuousCounterexample, Exact, ExactCritic, Isa, Kernel, Lanes, Learner, Model, Policy, ProblemError,
@@ -47,7 +47,7 @@ pub const CLAIMS: [TheoryClaim; 4] = [
     TheoryClaim {
         id: "T1",
         text: "∂J_μ/∂θ = Σ_s m(s) Σ_a ∂π(s,a)/∂θ q_π(s,a), for any differentiable policy, interest and transition-based γ",
-        rule: "on 1,000 random problems with softmax policies and 50 with Gaussian ones, the theorem's gradient is within 10⁻⁸ (relative) of the derivative by dual numbers; the semi-gradient is not",
+        rule: "on 1,000 random problems with softmax policies and 50 with Gaussian ones, the theorem's gradient is within 10⁻⁸ (relative) of the derivative by dual numbers; the semi-gradient is not, on most of them",
     },
     TheoryClaim {
         id: "T2",
@@ -57,21 +57,21 @@ pub const CLAIMS: [TheoryClaim; 4] = [
     TheoryClaim {
         id: "T3",
         text: "λ_a = 1 gives m, λ_a = 0 gives d_μ·i, and E_μ[M_t | S_t = s] d_μ(s) = m_{λₐ}(s)",
-        rule: "on six random problems and the counterexample, for λ_a = 0, 0.3, 0.8 and 1, means over 100 batches of 2,000 steps are within 5 standard errors for every state; a λ_a that is 0.1 off is not",
+        rule: "on six random problems and the counterexample, for λ_a = 0, 0.3, 0.8 and 1, means over 100 batches of 2,520 steps are within 7 standard errors for every state; with a λ_a that is 0.1 off they are not, on most of the problems",
     },
     TheoryClaim {
         id: "T4",
         text: "E_μ[ρ_t M_t δ_t ∇ln π] equals the gradient, for a fixed policy, λ_a = 1 and an exact critic",
-        rule: "in the same samples, within 5 standard errors for every weight; the semi-gradient is not",
+        rule: "in the same samples, within 7 standard errors for every weight; for the semi-gradient they are not, on most of the problems",
     },
 ];
 
 /// How far a gradient may be from the derivative, relative to its largest entry.
 const CLOSE: f64 = 1e-8;
 
-/// How many standard errors a right expectation may miss by. With some 600 comparisons, a right one fails once in a few
-/// thousand seeds.
-const ERRORS: f64 = 5.0;
+/// How many standard errors a right expectation may miss by. Over 100 batches that has a probability of 3·10⁻¹⁰ (Student's
+/// distribution), and there are some 400 comparisons: no seed is likely to meet it.
+const ERRORS: f64 = 7.0;
 
 /// What a wrong λ_a is off by, to show that it would be caught.
 const OFF: f64 = 0.1;
@@ -89,20 +89,24 @@ fn deviations<P: Policy<State = usize>, M: Model<P>>(
 
 /// The largest difference between two vectors, relative to the larger of their largest entries.
 fn difference(a: &[f64], b: &[f64]) -> f64 {
-    let largest = |x: &mut dyn Iterator<Item = f64>| x.fold(0.0, |m: f64, x| m.max(x.abs()));
-    let scale = largest(&mut a.iter().chain(b).copied());
-    let apart = largest(&mut a.iter().zip(b).map(|(a, b)| a - b));
+    let scale = largest(a.iter().chain(b).map(|x| x.abs()));
+    let apart = largest(a.iter().zip(b).map(|(a, b)| (a - b).abs()));
     if apart == 0.0 { 0.0 } else { apart / scale }
 }
 
+/// What is not a number is infinitely wrong.
+fn largest(deviations: impl Iterator<Item = f64>) -> f64 {
+    deviations.fold(0.0, |most, x| if x.is_nan() { f64::INFINITY } else { f64::max(most, x) })
+}
+
 /// Checks all claims: verdicts and evidence, in the order of [`CLAIMS`].
-pub fn check(seed: u64, threads: usize) -> Result<[(Verdict, String); 4], TheoryError> {
-    let [t3, t4] = expectations(seed, threads)?;
+pub fn check(seed: u64, threads: usize) -> Result<[(Verdict, Vec<String>); 4], TheoryError> {
+    let [t3, t4] = judged_expectations(&samples(seed, threads)?)?;
     Ok([theorem_1(seed)?, theorem_2(seed)?, t3, t4])
 }
 
 /// Theorem 1.
-fn theorem_1(seed: u64) -> Result<(Verdict, String), TheoryError> {
+fn theorem_1(seed: u64) -> Result<(Verdict, Vec<String>), TheoryError> {
     let mut found = Vec::new();
     for problem in 0..1000 {
         let mut random = Random::new(seed, problem);
@@ -122,7 +126,7 @@ fn theorem_1(seed: u64) -> Result<(Verdict, String), TheoryError> {
 }
 
 /// Theorem 2.
-fn theorem_2(seed: u64) -> Result<(Verdict, String), TheoryError> {
+fn theorem_2(seed: u64) -> Result<(Verdict, Vec<String>), TheoryError> {
     let plain = ContinuousCounterexample::default();
     let mut found = Vec::new();
     for problem in 0..100 {
@@ -142,29 +146,32 @@ fn with_random_interest(
     problem.clone().with_interest(interest)
 }
 
-fn judged_deviations(found: &[(f64, f64)]) -> (Verdict, String) {
-    let worst = found.iter().map(|(gradient, _)| *gradient).fold(0.0, f64::max);
-    let semi: Vec<f64> = found.iter().map(|(_, semi_gradient)| *semi_gradient).collect();
-    let control = semi.iter().copied().fold(0.0, f64::max);
-    let evidence = format!(
-        "largest deviation {worst:.1e} over {} problems; of the semi-gradient {control:.2}",
-        found.len()
-    );
-    (verdict(worst < CLOSE, control > CLOSE), evidence)
+/// From the deviations of the gradient and of the semi-gradient, for each problem.
+fn judged_deviations(found: &[(f64, f64)]) -> (Verdict, Vec<String>) {
+    let worst = largest(found.iter().map(|(gradient, _)| *gradient));
+    let caught = found.iter().filter(|(_, semi_gradient)| *semi_gradient > CLOSE).count();
+    let evidence = vec![
+        format!("largest deviation {worst:.1e} over {} problems", found.len()),
+        format!("that of the semi-gradient is larger than 10⁻⁸ on {caught} of them"),
+    ];
+    (verdict(worst < CLOSE, 2 * caught > found.len()), evidence)
 }
 
-/// Right if what is claimed is found; but only a check that would have caught something wrong decides.
+/// Only a check that would have caught something wrong decides.
 fn verdict(right: bool, caught: bool) -> Verdict {
-    let outcome = |good: bool, bad: Outcome| if good { Outcome::Holds } else { bad };
-    let condition = |outcome| Condition { finding: String::new(), outcome };
-    Verdict::of(&[condition(outcome(right, Outcome::Fails)), condition(outcome(caught, Outcome::Open))])
+    match (right, caught) {
+        (false, _) => Verdict::Refuted,
+        (true, false) => Verdict::NotDecided,
+        (true, true) => Verdict::Confirmed,
+    }
 }
 
 const LAMBDAS: [f64; 4] = [0.0, 0.3, 0.8, 1.0];
 const RANDOM_PROBLEMS: u64 = 6;
 const BATCHES: u64 = 100;
 const BURN_IN: usize = 400;
-const STEPS: usize = 2000;
+/// A multiple of the periods that small problems may have: an incomplete one would be a bias without a variance.
+const STEPS: usize = 2520;
 
 type Numbers = Lanes<4>;
 
@@ -253,17 +260,17 @@ fn worst(means: &[(f64, f64)], expected: &[f64]) -> f64 {
         // Where nothing varies (the emphasis of a state that starts every episode), only rounding is left.
         if miss < 1e-12 { 0.0 } else { miss / error }
     };
-    means.iter().zip(expected).map(miss).fold(0.0, f64::max)
+    largest(means.iter().zip(expected).map(miss))
 }
 
-/// Equation λ_a, and Proposition 1.
-fn expectations(seed: u64, threads: usize) -> Result<[(Verdict, String); 2], TheoryError> {
+/// Samples of the counterexample and of random problems, for the equation of λ_a and Proposition 1.
+fn samples(seed: u64, threads: usize) -> Result<Vec<Samples>, TheoryError> {
     let problems = (0..=RANDOM_PROBLEMS).map(|k| sampled_problem(seed, k)).collect::<Result<Vec<_>, _>>()?;
     let draw = |k: usize| {
         let (task, weights) = &problems[k];
         Samples::draw(task.clone(), weights.clone(), seed.wrapping_add(k as u64))
     };
-    judged_expectations(&on_threads(threads, problems.len(), draw)?)
+    on_threads(threads, problems.len(), draw)
 }
 
 /// The counterexample, then random problems; and a policy.
@@ -306,24 +313,26 @@ fn on_threads<T: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn judged_expectations(samples: &[Samples]) -> Result<[(Verdict, String); 2], TheoryError> {
-    let (mut right, mut off, mut semi) = ([0.0_f64; 2], 0.0_f64, 0.0_f64);
+fn judged_expectations(samples: &[Samples]) -> Result<[(Verdict, Vec<String>); 2], TheoryError> {
+    let (mut emphasis, mut gradient) = (Vec::new(), Vec::new());
     for samples in samples {
-        let (emphasis, gradient) = samples.misses(|lambda_a| lambda_a)?;
-        right[0] = emphasis.into_iter().fold(right[0], f64::max);
+        let right = samples.misses(|lambda_a| lambda_a)?;
+        let off = samples.misses(|lambda_a| (lambda_a - OFF).abs())?;
+        let semi_gradient = samples.misses(|_| 0.0)?;
+        emphasis.push((largest(right.0.into_iter()), largest(off.0.into_iter())));
         // Proposition 1 is about λ_a = 1, the last.
-        right[1] = right[1].max(gradient[LAMBDAS.len() - 1]);
-        // Where nothing varies, a wrong expectation is infinitely many errors off; the others are enough.
-        let wrong = samples.misses(|lambda_a| (lambda_a - OFF).abs())?.0;
-        off = wrong.into_iter().filter(|miss| miss.is_finite()).fold(off, f64::max);
-        semi = semi.max(samples.misses(|_| 0.0)?.1[LAMBDAS.len() - 1]);
+        gradient.push((right.1[LAMBDAS.len() - 1], semi_gradient.1[LAMBDAS.len() - 1]));
     }
-    let judged = |miss: f64, wrong: &str, control: f64| {
-        let evidence =
-            format!("largest deviation {miss:.1} standard errors; of {wrong} {control:.0} standard errors");
-        (verdict(miss < ERRORS, control > ERRORS), evidence)
+    let judged = |misses: &[(f64, f64)], wrong: &str| {
+        let worst = largest(misses.iter().map(|(right, _)| *right));
+        let caught = misses.iter().filter(|(_, wrong)| *wrong > ERRORS).count();
+        let evidence = vec![
+            format!("largest deviation {worst:.1} standard errors over {} problems", misses.len()),
+            format!("that of {wrong} is more than {ERRORS} on {caught} of them"),
+        ];
+        (verdict(worst < ERRORS, 2 * caught > misses.len()), evidence)
     };
-    Ok([judged(right[0], "a λ_a that is 0.1 off", off), judged(right[1], "the semi-gradient", semi)])
+    Ok([judged(&emphasis, "a λ_a that is 0.1 off"), judged(&gradient, "the semi-gradient")])
 }
 
 #[cfg(test)]
@@ -338,14 +347,23 @@ mod tests {
 
     #[test]
     fn the_expectations_are_right() {
-        let [t3, t4] = expectations(1, 2).unwrap();
-        assert_eq!((t3.0, t4.0), (Verdict::Confirmed, Verdict::Confirmed), "{} {}", t3.1, t4.1);
+        let samples = samples(1, 2).unwrap();
+        let [t3, t4] = judged_expectations(&samples).unwrap();
+        assert_eq!((t3.0, t4.0), (Verdict::Confirmed, Verdict::Confirmed), "{:?} {:?}", t3.1, t4.1);
+        // As Proposition 1, for any λ_a.
+        for samples in &samples {
+            let (_, gradient) = samples.misses(|lambda_a| lambda_a).unwrap();
+            assert!(largest(gradient.iter().copied()) < ERRORS, "{gradient:?}");
+        }
     }
 
     #[test]
     fn what_is_wrong_is_refuted_and_what_catches_nothing_decides_nothing() {
         assert_eq!(judged_deviations(&[(1e-12, 0.3), (1e-4, 0.5)]).0, Verdict::Refuted);
-        assert_eq!(judged_deviations(&[(1e-12, 1e-12)]).0, Verdict::NotDecided);
+        assert_eq!(judged_deviations(&[(1e-12, 1e-12), (1e-12, 0.3)]).0, Verdict::NotDecided);
+        // What is not a number once passed as right.
+        assert_eq!(judged_deviations(&[(f64::NAN, 0.3)]).0, Verdict::Refuted);
+        assert_eq!(difference(&[f64::NAN, 1.0], &[0.5, 1.0]), f64::INFINITY);
         let draw = |weights: Vec<f64>| Samples::draw(Task::counterexample(), weights, 3).unwrap();
         let mut samples = draw(vec![1.0, 0.0, 0.5, 0.0]);
         samples.means.iter_mut().for_each(|means| means[1].0 *= 1.2);

@@ -78,7 +78,7 @@ impl Estimate {
         let all: Option<Vec<f64>> = values.iter().copied().collect();
         let known = match all {
             None => Err("runs diverged"),
-            Some(values) => interval(&values).ok_or("too few runs"),
+            Some(values) => interval(&values).ok_or("too few runs with a value"),
         };
         Self { what: what.into(), known }
     }
@@ -127,7 +127,7 @@ impl Estimate {
 pub fn share(what: impl Into<String>, share: Option<f64>) -> Condition {
     let what = what.into();
     let (numbers, outcome) = match share {
-        None => ("runs diverged".to_owned(), Outcome::Open),
+        None => ("that cannot be said of so few runs".to_owned(), Outcome::Open),
         Some(share) => {
             let outcome = match share {
                 share if share >= CONFIDENCE => Outcome::Holds,
