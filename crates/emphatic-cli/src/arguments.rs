@@ -23,8 +23,9 @@ Exit codes:
 const REPRODUCE: &str = "\
 Everything goes to DIR (--out), by default to reproduction (reproduction-quick with --quick):
   report.html          the claims with their verdicts, interactive figures, settings
+  claims.json          the claims with their verdicts, as data
   figN/*.svg, *.png    each panel alone, and the figure
-  figN/summary.json    every number
+  figN/summary.json    every number of the figure
   figN/results         the tables of all runs, as from `emphatic run`
 
 The same command goes on where it was stopped or killed. The same seed gives the same bits.

@@ -76,15 +76,11 @@ fn told(reproduction: &Reproduction, out: &Path, start: Instant) -> String {
 /// A claim, and below it the evidence.
 fn claim(claim: &JudgedClaim) -> String {
     let width = textwrap::termwidth().min(WIDEST);
+    let indent = if width < 50 { "  " } else { "                  " };
     let wrapped = |first: &str, text: &str| {
-        let options =
-            textwrap::Options::new(width).initial_indent(first).subsequent_indent("                  ");
+        let options = textwrap::Options::new(width).initial_indent(first).subsequent_indent(indent);
         textwrap::fill(text, options)
     };
     let head = format!("{:<5}{:<13}", claim.id, claim.verdict.word());
-    format!(
-        "{}\n{}\n",
-        wrapped(&head, claim.claim),
-        wrapped("                  ", &claim.evidence.join("; "))
-    )
+    format!("{}\n{}\n", wrapped(&head, claim.claim), wrapped(indent, &claim.evidence.join("; ")))
 }

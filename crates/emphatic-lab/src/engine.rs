@@ -136,7 +136,8 @@ impl Stop {
         self.0.stop.store(true, Ordering::Relaxed);
     }
 
-    fn is_stopped(&self) -> bool {
+    /// Whether it was asked to stop.
+    pub fn is_stopped(&self) -> bool {
         self.0.stop.load(Ordering::Relaxed)
     }
 }

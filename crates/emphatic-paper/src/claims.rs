@@ -12,7 +12,7 @@
 //! The intervals hold for the settings that were chosen. With fewer runs than the paper's that choice is luck, and the claims are
 //! not the paper's any more: then nothing is decided.
 //!
-//! The rules were written before the experiments were run. They are not tuned to what came out.
+//! The rules were written before the reproduction was first run, and no threshold has been changed since.
 
 use crate::verdict::{Condition, Estimate, share};
 use emphatic::Random;
@@ -165,7 +165,7 @@ pub const CLAIMS: [Claim; 12] = [
         id: "F2d",
         figure: "fig2",
         text: "The larger λ_a, the smaller the step-size that works: smaller λ_a tolerates larger steps",
-        rule: "a step-size works for a λ_a if its mean final J_μ is within 5 % of the gap of that λ_a's best; the largest that works never grows with λ_a, and is smaller for λ_a = 1 than for λ_a = 0: confirmed if so in 99 % of resamples of the runs, refuted if in less than 1 % (no setting is chosen here, so these are the runs of the grid)",
+        rule: "a step-size works for a λ_a if its mean final J_μ is within 5 % of the gap of that λ_a's best; the largest that works never grows with λ_a, and is smaller for λ_a = 1 than for λ_a = 0: confirmed if so in at least 99 % of resamples of the runs, refuted if in at most 1 % (no setting is chosen here, so these are the runs of the grid)",
         judge: |e| vec![step_sizes_fall(e)],
     },
     Claim {

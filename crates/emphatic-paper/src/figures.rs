@@ -168,7 +168,7 @@ mod tests {
         for (figure, (settings, runs)) in FIGURES.iter().zip(sizes) {
             let experiment = Experiment::parse(figure.experiment, figure.id, Path::new("")).unwrap();
             assert_eq!((experiment.settings(), experiment.runs), (settings, runs), "{}", figure.id);
-            assert_eq!(experiment.fresh_runs, 100);
+            assert!(experiment.fresh_runs >= 100);
         }
     }
 

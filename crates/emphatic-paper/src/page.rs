@@ -16,6 +16,8 @@ pub struct Report {
     pub about: String,
     /// Names and values: seed, runs, time taken.
     pub facts: Vec<(String, String)>,
+    /// A paragraph: how claims are judged.
+    pub claims_about: String,
     /// What was judged.
     pub claims: Vec<Claim>,
     /// What was drawn.
@@ -148,12 +150,13 @@ fn claims(report: &Report) -> String {
     // The roles are said again since narrow windows lay the cells out in another way, which may lose them.
     format!(
         "<section id=\"claims\" aria-labelledby=\"claims-title\">\n<h2 id=\"claims-title\">Claims</h2>\n\
-         <p>{}</p>\n<table class=\"claims\" role=\"table\">\n<thead role=\"rowgroup\"><tr role=\"row\">\
+         <p>{} {}</p>\n<table class=\"claims\" role=\"table\">\n<thead role=\"rowgroup\"><tr role=\"row\">\
          <th scope=\"col\" role=\"columnheader\"><span class=\"unseen\">Name</span></th>\
          <th scope=\"col\" role=\"columnheader\">Claim</th><th scope=\"col\" role=\"columnheader\">Verdict</th>\
          <th scope=\"col\" role=\"columnheader\">Evidence</th></tr></thead>\n\
          <tbody role=\"rowgroup\">\n{rows}</tbody>\n</table>\n</section>\n",
         tally(&report.claims),
+        prose(&report.claims_about),
     )
 }
 

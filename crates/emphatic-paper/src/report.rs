@@ -8,7 +8,9 @@ use crate::summary::{FigureSummary, Fresh, JudgedClaim, MethodFigure};
 use crate::verdict::shown;
 use serde_json::{Map, Value};
 
-const ABOUT: &str = "The experiments of “An Off-policy Policy Gradient Theorem Using Emphatic Weightings” (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before. Settings are chosen on some runs and judged on fresh ones. The gap in the rules is the best attainable J_μ minus that to which the semi-gradient leads. In the evidence ± is half of a 99 % interval; in tables and figures it is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
+const ABOUT: &str = "The experiments of “An Off-policy Policy Gradient Theorem Using Emphatic Weightings” (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before it was first run. Panels show the runs by which each method's best setting was chosen, as in the paper; tables and claims are about fresh runs of that setting. In panels and tables ± is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
+
+const VERDICTS: &str = "A claim is confirmed if all conditions of its rule hold, refuted if one fails, and not decided otherwise. A condition compares a mean over fresh runs with a threshold: it holds if the whole 99 % interval (here ± is half of it) lies on the right side, fails if the whole interval lies on the wrong side, and is open otherwise or if a run diverged. The gap in the rules is the best attainable J_μ minus that to which the semi-gradient leads. The intervals hold for the settings that were chosen: other seeds choose others.";
 
 /// The numbered differences from the paper, as they are in the documentation.
 const DIFFERENCES: &str = include_str!("../../../docs/differences.md");
@@ -19,6 +21,7 @@ pub(crate) fn page(reproduction: &Reproduction, options: &Options) -> String {
     page::page(&page::Report {
         title: "The off-policy policy gradient, reproduced".to_owned(),
         about: ABOUT.to_owned(),
+        claims_about: VERDICTS.to_owned(),
         facts: facts(options),
         claims: reproduction.claims.iter().map(|claim| judged(claim, &reproduction.figures)).collect(),
         figures: figures.map(|(figure, summary)| drawn(figure, summary, options)).collect(),
@@ -83,8 +86,8 @@ fn drawn(figure: &Figure, summary: &FigureSummary, options: &Options) -> page::F
         title: title.to_owned(),
         caption: figure.caption.to_owned(),
         settings: settings(summary),
-        runs: fresh_table(summary),
-        command: command(std::iter::once(figure), options),
+        runs: fresh_table(figure, summary),
+        command: format!("{} --out {}", command(std::iter::once(figure), options), figure.id),
         tiles,
         files,
     }
@@ -101,7 +104,9 @@ fn settings(summary: &FigureSummary) -> Vec<(String, String)> {
     rows
 }
 
-fn fresh_table(summary: &FigureSummary) -> Table {
+fn fresh_table(figure: &Figure, summary: &FigureSummary) -> Table {
+    let aliased =
+        if figure.aliased.ends_with(".A0") { "π(A0) if aliased" } else { "mean action if aliased" };
     let columns = [
         "method",
         "step-size α",
@@ -112,7 +117,7 @@ fn fresh_table(summary: &FigureSummary) -> Table {
         "5 %",
         "median",
         "95 %",
-        "aliased",
+        aliased,
         "diverged",
     ];
     let runs = summary.settings.get("fresh_runs").map_or_else(String::new, Value::to_string);
@@ -124,12 +129,12 @@ fn fresh_table(summary: &FigureSummary) -> Table {
 }
 
 fn fresh_row(method: &MethodFigure, fresh: &Fresh) -> Vec<String> {
-    let number = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), shown);
-    let with_error = |mean, error| format!("{} ± {}", number(mean), number(error));
-    let quantile = |percent: &str| number(fresh.final_quantiles.get(percent).and_then(Value::as_f64));
+    let known = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), shown);
+    let with_error = |mean, error| format!("{} ± {}", known(mean), known(error));
+    let quantile = |percent: &str| known(fresh.final_quantiles.get(percent).and_then(Value::as_f64));
     vec![
         method.label(),
-        method.best.alpha.to_string(),
+        number(method.best.alpha),
         critic(&method.best.critic),
         method.best.probability_best.map_or_else(|| "–".to_owned(), |p| format!("{:.0} %", 100.0 * p)),
         fresh.runs.to_string(),
@@ -158,10 +163,15 @@ fn critic(critic: &Map<String, Value>) -> String {
     words.join(", ")
 }
 
+/// A setting: as it would be written.
+fn number(x: f64) -> String {
+    if x != 0.0 && x.abs() < 1e-3 { format!("{x:e}") } else { x.to_string() }
+}
+
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Number(x) if x.is_f64() => x.as_f64().map_or_else(|| x.to_string(), |x| x.to_string()),
+        Value::Number(x) if x.is_f64() => x.as_f64().map_or_else(|| x.to_string(), number),
         other => other.to_string(),
     }
 }

@@ -114,9 +114,15 @@ pub fn reproduce(
         summary.warnings.iter().for_each(|warning| tell(Tell::News(News::Warning(warning))));
         figures.push(summary);
     }
+    if stop.is_stopped() {
+        return Ok(None);
+    }
     tell(Tell::Begin("theory"));
     let mut claims = theory_claims(options.seed.unwrap_or(SEED), options.engine.threads)?;
     claims.extend(figures.iter().flat_map(|figure| figure.claims.iter().cloned()));
+    if stop.is_stopped() {
+        return Ok(None);
+    }
     tell(Tell::Begin("figures"));
     let reproduction = Reproduction { claims, figures, updates, time };
     write(&reproduction, options)?;
@@ -171,6 +177,9 @@ fn write(reproduction: &Reproduction, options: &Options) -> Result<(), Reproduce
             put(&dir.join(format!("{name}.png")), &painter.png(&svg)?)?;
         }
     }
+    let path = options.out.join("claims.json");
+    let json = serde_json::to_string_pretty(&reproduction.claims).map_err(|e| failed(&path)(e.into()))?;
+    put(&path, (json + "\n").as_bytes())?;
     put(&options.out.join("report.html"), report::page(reproduction, options).as_bytes())
 }
 

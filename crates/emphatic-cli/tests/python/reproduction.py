@@ -220,8 +220,8 @@ def check_drawings(figure):
             drawn = [tuple(map(float, point)) for path in paths for point in re.findall(r"[ML](\S+) ([^ML]+)", path)]
             expected = [(rulers[0](a), rulers[1](b)) for a, b in zip(x, y) if b is not None]
             assert len(drawn) == len(expected), f"{figure.name} {name}: {len(drawn)} of {len(expected)} points"
-            # Pixels are written with two decimals.
-            assert np.allclose(drawn, expected, atol=0.0051), f"{figure.name} {name}: {drawn} {expected}"
+            # Pixels are written with two decimals, and so are the ends of the axes.
+            assert np.allclose(drawn, expected, rtol=0, atol=0.0101), f"{figure.name} {name}: {drawn} {expected}"
     for png in figure.directory.glob("*.png"):
         data = png.read_bytes()
         width, height = struct.unpack(">II", data[16:24])
@@ -321,6 +321,9 @@ def reproduction(name, *arguments):
         check_drawings(figure)
     check_page_data(page, figures)
     check_page_tables(page, figures)
+    claims = json.loads((out / "claims.json").read_text())
+    assert [claim["id"] for claim in claims[:4]] == ["T1", "T2", "T3", "T4"]
+    assert claims[4:] == [claim for figure in figures for claim in figure.summary["claims"]]
     # Again it has nothing to do, and says the same.
     again = emphatic("reproduce", *arguments, "--quiet", "--out", out)
     assert "updates" in printed and "updates" not in again
