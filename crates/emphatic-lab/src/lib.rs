@@ -65,5 +65,6 @@ pub use merge::{MergeError, Merged, merge};
 pub use runs::{Run, read_runs};
 pub use summary::{
     FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, SummaryError, summarise,
+    summarise_without_intervals,
 };
 pub use unit::{LaneCount, Machine, UnitError};

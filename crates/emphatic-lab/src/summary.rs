@@ -160,7 +160,13 @@ const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 /// Summarises a directory of results, also while they come in.
 pub fn summarise(dir: &Path, by: Option<Select>) -> Result<Summary, SummaryError> {
     let (experiment, view) = runs::open(dir)?;
-    summary(&experiment, &view, by)
+    summary(&experiment, &view, by, true)
+}
+
+/// The same without intervals by the bootstrap, which take seconds with thousands of runs.
+pub fn summarise_without_intervals(dir: &Path) -> Result<Summary, SummaryError> {
+    let (experiment, view) = runs::open(dir)?;
+    summary(&experiment, &view, None, false)
 }
 
 /// The best setting of each method.
@@ -289,7 +295,12 @@ impl Score {
     }
 }
 
-fn summary(experiment: &Experiment, view: &View, by: Option<Select>) -> Result<Summary, SummaryError> {
+fn summary(
+    experiment: &Experiment,
+    view: &View,
+    by: Option<Select>,
+    intervals: bool,
+) -> Result<Summary, SummaryError> {
     let by = by.unwrap_or(experiment.select);
     let scores = Scores::read(experiment, view, Kind::Results)?;
     if scores.by_setting.is_empty() {
@@ -300,7 +311,7 @@ fn summary(experiment: &Experiment, view: &View, by: Option<Select>) -> Result<S
     let mut methods = Vec::new();
     let mut warnings = view.warnings().to_vec();
     for group in groups(experiment) {
-        match method(experiment, &group, by, &scores, &fresh) {
+        match method(experiment, &group, by, &scores, &fresh, intervals) {
             Some(summary) => methods.push(summary),
             None if scores.matrix(&group, by).0.is_empty() => {} // Still to come.
             None => warnings.push(format!(
@@ -313,9 +324,9 @@ fn summary(experiment: &Experiment, view: &View, by: Option<Select>) -> Result<S
     let mut curves = runs::of_settings(experiment, view, Kind::Results, "objective", &best)?;
     let mut fresh_curves = runs::of_settings(experiment, view, Kind::Fresh, "objective", &best)?;
     for method in &mut methods {
-        method.curve = curve(curves.remove(&method.best));
+        method.curve = curve(curves.remove(&method.best), intervals);
         if let Some(fresh) = &mut method.fresh {
-            fresh.curve = curve(fresh_curves.remove(&method.best));
+            fresh.curve = curve(fresh_curves.remove(&method.best), intervals);
         }
     }
     let units_done = view.count(Kind::Results);
@@ -364,6 +375,7 @@ fn method(
     by: Select,
     scores: &Scores,
     fresh: &Scores,
+    intervals: bool,
 ) -> Option<MethodSummary> {
     let (runs, matrix) = scores.matrix(group, by);
     let best = choose(&matrix)?;
@@ -377,8 +389,8 @@ fn method(
     let of = |k: usize| SettingSummary {
         setting: group.settings[k],
         values: values(group.settings[k]),
-        final_objective: scores.statistics(group.settings[k], &runs, Select::Final, k == best),
-        area: scores.statistics(group.settings[k], &runs, Select::Area, k == best),
+        final_objective: scores.statistics(group.settings[k], &runs, Select::Final, intervals && k == best),
+        area: scores.statistics(group.settings[k], &runs, Select::Area, intervals && k == best),
         probability_best: probabilities[k],
     };
     let settings = ranked(&matrix).into_iter().map(of).collect();
@@ -393,7 +405,7 @@ fn method(
         probability_best: probabilities[best],
         settings,
         curve: Vec::new(),
-        fresh: (!fresh_runs.is_empty()).then(|| fresh_summary(fresh, setting, &fresh_runs)),
+        fresh: (!fresh_runs.is_empty()).then(|| fresh_summary(fresh, setting, &fresh_runs, intervals)),
     })
 }
 
@@ -412,22 +424,23 @@ fn ranked(matrix: &[Vec<Option<f64>>]) -> Vec<usize> {
     order
 }
 
-fn fresh_summary(fresh: &Scores, setting: usize, runs: &[u32]) -> FreshSummary {
+fn fresh_summary(fresh: &Scores, setting: usize, runs: &[u32], intervals: bool) -> FreshSummary {
     let mut values: Vec<f64> = fresh.of(setting).iter().filter_map(|(_, score)| score.last).collect();
     values.sort_by(f64::total_cmp);
     FreshSummary {
         runs: runs.len(),
-        final_objective: fresh.statistics(setting, runs, Select::Final, true),
+        final_objective: fresh.statistics(setting, runs, Select::Final, intervals),
         final_quantiles: QUANTILES.iter().map(|q| quantile(&values, *q)).collect(),
-        area: fresh.statistics(setting, runs, Select::Area, true),
+        area: fresh.statistics(setting, runs, Select::Area, intervals),
         curve: Vec::new(),
     }
 }
 
-fn curve(runs: Option<Vec<Run>>) -> Vec<Point> {
+fn curve(runs: Option<Vec<Run>>, intervals: bool) -> Vec<Point> {
     let runs = runs.unwrap_or_default();
     let whole: Option<Vec<Vec<f64>>> = runs.iter().map(|run| run.values.iter().copied().collect()).collect();
     // Where some runs have diverged, an interval over the others would be about something else.
+    let whole = whole.filter(|_| intervals);
     let intervals = whole.map_or_else(Vec::new, |whole| Bootstrap::default().curve(&whole));
     let points = runs.first().map_or(0, |run| run.at.len());
     let point = |k: usize| {

@@ -5,7 +5,9 @@ use crate::figures::{Bounds, Figure};
 use crate::verdict::Verdict;
 use emphatic_lab::statistics::{mean, standard_error};
 use emphatic_lab::store::Kind;
-use emphatic_lab::{Cell, Experiment, MethodSummary, ReadError, Run, SummaryError, read_runs, summarise};
+use emphatic_lab::{
+    Cell, Experiment, MethodSummary, ReadError, Run, SummaryError, read_runs, summarise_without_intervals,
+};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -201,7 +203,7 @@ struct Reader {
 
 impl Reader {
     fn open(figure: &Figure, dir: &Path) -> Result<Self, SummaryError> {
-        let summary = summarise(dir, None)?;
+        let summary = summarise_without_intervals(dir)?;
         let experiment = Experiment::open(&dir.join("experiment.toml"))?;
         let best: Vec<usize> = summary.methods.iter().map(|method| method.best).collect();
         let shown: Vec<usize> =
