@@ -91,7 +91,8 @@ fn deviations<P: Policy<State = usize>, M: Model<P>>(
 fn difference(a: &[f64], b: &[f64]) -> f64 {
     let scale = largest(a.iter().chain(b).map(|x| x.abs()));
     let apart = largest(a.iter().zip(b).map(|(a, b)| (a - b).abs()));
-    if apart == 0.0 { 0.0 } else { apart / scale }
+    // Nothing by nothing, and an infinity by an infinity, would be no number.
+    if apart == 0.0 || apart.is_infinite() { apart } else { apart / scale }
 }
 
 /// What is not a number is infinitely wrong.
@@ -374,7 +375,7 @@ mod tests {
         assert_eq!(judged_expectations(&[samples]).unwrap()[1].0, Verdict::Refuted);
         // Without a difference between the two, nothing is shown.
         let mut samples = draw(vec![1.0, 0.0, 0.5, 0.0]);
-        samples.means.iter_mut().flatten().for_each(|(_, error)| *error *= 1e6);
+        samples.means.iter_mut().flatten().for_each(|(_, error)| *error = 1e6);
         let [t3, t4] = judged_expectations(&[samples]).unwrap();
         assert_eq!((t3.0, t4.0), (Verdict::NotDecided, Verdict::NotDecided));
     }
