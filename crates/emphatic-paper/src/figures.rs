@@ -23,8 +23,8 @@ pub struct Figure {
 
 #[derive(Clone, Copy, Debug)]
 enum World {
-    Counterexample,
-    LongCounterexample,
+    /// With chains so long.
+    Counterexample(usize),
     Continuous,
 }
 
@@ -43,7 +43,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig1"),
         aliased: "target.S1.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample,
+        world: World::Counterexample(1),
     },
     Figure {
         id: "fig2",
@@ -52,7 +52,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig2"),
         aliased: "target.S1.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample,
+        world: World::Counterexample(1),
     },
     Figure {
         id: "fig3",
@@ -61,7 +61,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig3"),
         aliased: "target.S1.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample,
+        world: World::Counterexample(1),
     },
     Figure {
         id: "fig3-aliased",
@@ -70,7 +70,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig3-aliased"),
         aliased: "target.S1.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample,
+        world: World::Counterexample(1),
     },
     Figure {
         id: "fig4",
@@ -79,7 +79,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig4"),
         aliased: "target.S9.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::LongCounterexample,
+        world: World::Counterexample(5),
     },
     Figure {
         id: "fig5",
@@ -102,18 +102,12 @@ pub struct Bounds {
 }
 
 impl Figure {
-    /// The figure with this name.
-    pub fn named(id: &str) -> Option<&'static Figure> {
-        FIGURES.iter().find(|figure| figure.id == id)
-    }
-
     /// Computed, not written down.
     pub fn bounds(&self) -> Result<Bounds, ProblemError> {
         const STARTS: usize = 4;
         const SEED: u64 = 1;
         match self.world {
-            World::Counterexample | World::LongCounterexample => {
-                let steps = if matches!(self.world, World::Counterexample) { 1 } else { 5 };
+            World::Counterexample(steps) => {
                 let task = Task::long_counterexample(steps);
                 let policy = task.softmax();
                 let zero = vec![0.0; emphatic::Policy::len(&policy)];

@@ -10,6 +10,7 @@ use emphatic::{
     ContinuousCounterexample, Exact, ExactCritic, Isa, Kernel, Lanes, Learner, Model, Policy, ProblemError,
     Random, Real, Softmax, StochasticPolicy, Table, Task, ace,
 };
+use emphatic_lab::statistics::{mean, standard_error};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
@@ -223,16 +224,15 @@ struct Samples {
 
 impl Samples {
     fn draw(task: Task, weights: Vec<f64>, seed: u64) -> Result<Self, TheoryError> {
-        let (task, n) = (Arc::new(task), BATCHES as f64);
+        let task = Arc::new(task);
         let policy = task.softmax();
         let draw =
             |run| Isa::best().run(Batch { task: &task, policy: &policy, weights: &weights, seed, run });
         let batches: Vec<Vec<Numbers>> = (0..BATCHES).map(draw).collect::<Result<_, _>>()?;
+        // What is not a number misses everything.
         let of = |lane: usize, k: usize| {
-            let samples = || batches.iter().map(|batch| batch[k].0[lane]);
-            let mean = samples().sum::<f64>() / n;
-            let variance = samples().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
-            (mean, (variance / n).sqrt())
+            let values: Vec<f64> = batches.iter().map(|batch| batch[k].0[lane]).collect();
+            (mean(&values).unwrap_or(f64::NAN), standard_error(&values).unwrap_or(f64::NAN))
         };
         let numbers = task.states() + policy.len();
         let means = (0..LAMBDAS.len()).map(|lane| (0..numbers).map(|k| of(lane, k)).collect()).collect();
