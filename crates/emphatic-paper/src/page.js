@@ -92,7 +92,7 @@
     view.at = x;
     const pixel = view.x(x);
     const heading = document.createElement("b");
-    heading.textContent = `${view.panel.x.label}: ${short(x)}`;
+    heading.textContent = `${view.panel.label}: ${short(x)}`;
     const table = document.createElement("table");
     view.guide.replaceChildren(svgElement("line", { x1: pixel, x2: pixel, y1: view.top, y2: view.bottom }));
     for (const line of visible(view)) {

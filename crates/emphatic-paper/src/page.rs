@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::chart::{Axis, Line, Panel, Scale, Tile, all_methods, escape, html, look, plain, swatch};
+use crate::chart::{Line, Panel, Tile, all_methods, escape, html, look, plain, swatch};
 use crate::verdict::Verdict;
 
 /// What a report says. Prose may set words as `code` between backticks.
@@ -14,7 +14,7 @@ pub struct Report {
     pub title: String,
     /// A paragraph: what this is.
     pub about: String,
-    /// Names and values: seed, runs, time taken.
+    /// Names and values: scale, seed, version.
     pub facts: Vec<(String, String)>,
     /// A paragraph: how claims are judged.
     pub claims_about: String,
@@ -333,16 +333,9 @@ struct FigureData<'a> {
 #[derive(Serialize)]
 struct PanelData<'a> {
     name: &'a str,
-    x: AxisData,
-    y: AxisData,
-    reference: Option<f64>,
-    lines: Vec<LineData<'a>>,
-}
-
-#[derive(Serialize)]
-struct AxisData {
+    /// Of the horizontal axis.
     label: String,
-    log: bool,
+    lines: Vec<LineData<'a>>,
 }
 
 /// Columns, since they are shorter than points.
@@ -373,12 +366,9 @@ fn figure_data(figure: &Figure) -> FigureData<'_> {
 }
 
 fn panel_data(panel: &Panel) -> PanelData<'_> {
-    let axis = |axis: &Axis| AxisData { label: plain(&axis.label), log: axis.scale == Scale::Log };
     PanelData {
         name: panel.name,
-        x: axis(&panel.x),
-        y: axis(&panel.y),
-        reference: panel.reference.as_ref().map(|reference| reference.y),
+        label: plain(&panel.x.label),
         lines: panel.lines.iter().map(line_data).collect(),
     }
 }
@@ -397,7 +387,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::chart::{Point, Reference};
+    use crate::chart::{Axis, Point, Reference, Scale};
 
     fn report(method: &str, ys: &[Option<f64>]) -> Report {
         let point = |(index, &y): (usize, &Option<f64>)| Point {
