@@ -133,7 +133,7 @@ pub use learner::{
 };
 pub use part::{ComposeError, Either, Part, StepOf};
 pub use policy::{
-    DeterministicLinear, DeterministicPolicy, FinitePolicy, Gaussian, Normal, Policy, Softmax,
+    DeterministicLinear, DeterministicPolicy, FinitePolicy, Fixed, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,
 };
 pub use problem::{ContinuousCounterexample, Key, Problem, ProblemBuilder, ProblemError, Task, Transition};
@@ -141,4 +141,4 @@ pub use random::Random;
 pub use real::{Dual, Lanes, Real};
 pub use state::{RestoreError, SettingError, Stateful};
 pub use step::{Step, StepError};
-pub use theory::{Exact, Limit, Model, best_attainable, limit};
+pub use theory::{Exact, Limit, Model, Trace, best_attainable, limit};

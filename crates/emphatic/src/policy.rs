@@ -5,10 +5,12 @@
 //! [`Lanes`](crate::Lanes), and the exact theory with [`Dual`](crate::Dual) numbers.
 
 mod deterministic;
+mod fixed;
 mod gaussian;
 mod softmax;
 
 pub use deterministic::DeterministicLinear;
+pub use fixed::Fixed;
 pub use gaussian::{Gaussian, Normal};
 pub use softmax::Softmax;
 

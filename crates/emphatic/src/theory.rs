@@ -8,20 +8,27 @@
 //! | q_π, a_π | Σ P (r + γ v), q − v | [`Exact::action_values`], [`Exact::advantages`], [`Exact::action_value`] |
 //! | m, m_{λ_a} | mᵀ = iᵀ(I − P_{π,γ})⁻¹, m_{λ_a} = (1 − λ_a) i + λ_a m | [`Exact::emphatic_weighting`] |
 //! | J_μ | Σ_s d_μ(s) i(s) v_π(s) | [`Exact::objective`] |
+//! | key matrices of TD(0) and ETD(0) | Xᵀ D (I − P_{π,γ}) X | [`Exact::key_matrix`] |
+//! | E[F_t²], the spread of the follow-on trace | second moments under μ | [`Trace`] |
 //! | ∂J_μ/∂θ | Σ_s m(s) Σ_a ∂π(s,a) q_π(s,a) (Theorem 1; Theorem 2 for deterministic policies) | [`Exact::gradient`]; [`derivative`] without the theorem |
 
 pub(crate) mod chain;
+mod dense;
 mod derivative;
 mod flow;
 mod judge;
+mod key_matrix;
 pub(crate) mod order;
 pub(crate) mod quadrature;
+mod radius;
+mod trace;
 pub(crate) mod tracker;
 
 pub use derivative::derivative;
-pub use flow::{Limit, best_attainable, limit};
+pub use flow::{Limit, Moment, best_attainable, follow, limit};
 pub use judge::Judge;
 pub use order::Order;
+pub use trace::{Experience, Trace};
 
 use crate::policy::{FinitePolicy, Policy};
 use crate::problem::{ContinuousCounterexample, ProblemError, Task};

@@ -105,3 +105,25 @@ fn a_policy_that_is_as_certain_as_can_be_has_arrived() {
         assert!(reached.settled && (reached.objective - 1.25).abs() < 1e-12, "{certain}: {reached:?}");
     }
 }
+
+/// Half of the episodes turn about a fast equilibrium inside (0, 1); the other half have a choice that starts on a plateau. Explicit
+/// steps followed the first for ten thousand steps and took the second to have arrived.
+#[test]
+fn a_plateau_beside_a_fast_equilibrium_is_left() {
+    let builder = Problem::builder()
+        .states(["first", "second", "choice"])
+        .actions(["a", "b"])
+        .start("first", 0.5)
+        .start("choice", 0.5)
+        .end("first", "a", 1.0, 0.0)
+        .transition("first", "b", "second", 1.0, 0.0, 1.0)
+        .end("second", "a", 1.0, 1000.0)
+        .end("second", "b", 1.0, 0.0)
+        .end("choice", "a", 1.0, 1000.0)
+        .end("choice", "b", 1.0, 0.0);
+    let task = task(builder, &[0, 0, 1]);
+    let start = [0.0, 0.0, -12.0, 12.0];
+    let reached = limit(&task, &task.softmax(), &start, 1.0).unwrap();
+    // The behaviour is in `first`, `second` and `choice` with 2/5, 1/5 and 2/5: J = 400 p(1 − p) + 200 p + 400.
+    assert!(reached.settled && (reached.objective - (225.0 + 400.0)).abs() < 1e-5, "{reached:?}");
+}

@@ -5,11 +5,11 @@ use super::builder::check_interest;
 use crate::features::{Features, Table};
 use crate::policy::{DeterministicLinear, DeterministicPolicy, Gaussian, Normal, add_outputs};
 use crate::random::Random;
-use crate::real::Real;
+use crate::real::{Real, elementary};
 use crate::step::Step;
 use crate::theory::order::Order;
 use crate::theory::quadrature::SigmoidQuadrature;
-use crate::theory::{ActionSlopes, Bellman, Model};
+use crate::theory::{ActionSlopes, Bellman, Experience, Model};
 use std::sync::Arc;
 
 const NAMES: [&str; 3] = ["S0", "S1", "S2"];
@@ -160,6 +160,36 @@ impl<F: Features<State = usize>> Model<Gaussian<F>> for ContinuousCounterexample
         let [by_mean, by_deviation] = self.quadrature.slopes(at);
         let c = [rise * by_mean, rise * by_deviation * at.slope];
         add_outputs(&policy.features, &state, c, gradient);
+    }
+}
+
+impl<F: Features<State = usize>> Experience<Gaussian<F>> for ContinuousCounterexample {
+    fn followed(&self, state: usize) -> Vec<(usize, f64)> {
+        match state {
+            0 => vec![(1, 2.0 * self.stationary[1]), (2, 2.0 * self.stationary[2])],
+            _ => vec![(0, 1.0)],
+        }
+    }
+
+    fn squared(&self, _policy: &Gaussian<F>, at: &Normal<f64>, state: usize) -> Option<Vec<(usize, f64)>> {
+        if state != 0 {
+            return Some(Vec::new());
+        }
+        // π²/μ is a Gaussian once more, times a constant, unless π is too wide.
+        let (pi, mu) = (at.standard_deviation.powi(-2), self.behaviour.standard_deviation.powi(-2));
+        let precision = 2.0 * pi - mu;
+        if !(precision > 0.0 && precision.is_finite()) {
+            return None;
+        }
+        let (mean, its) = (at.mean, self.behaviour.mean);
+        let standard_deviation = 1.0 / precision.sqrt();
+        // Twice π's exponent less μ's is smallest between the two means, where it is this.
+        let exponent = pi * mu * (mean - its) * (mean - its) / precision;
+        let constant = pi / (mu * precision).sqrt() * elementary::exp(exponent);
+        let normal =
+            Normal { mean: (2.0 * pi * mean - mu * its) / precision, standard_deviation, slope: 0.0 };
+        let right = constant * self.quadrature.sigmoid(&normal);
+        constant.is_finite().then(|| vec![(1, constant - right), (2, right)])
     }
 }
 

@@ -8,8 +8,11 @@ use crate::random::Random;
 use crate::real::Real;
 use crate::theory::chain;
 use crate::theory::order::{Lists, Order};
-use crate::theory::{Bellman, Model};
+use crate::theory::{Bellman, Experience, Model};
 use std::sync::Arc;
+
+/// What the behaviour is called in errors.
+const BEHAVIOUR: &str = "the behaviour";
 
 /// A problem with a behaviour policy that generates the experience, the interest in each state, and what the
 /// actor and the critic see of the states. Its stationary distribution d_μ is part of it.
@@ -35,7 +38,7 @@ impl Task {
     /// Interest is 1 everywhere; actor and critic see the state itself.
     pub fn new(problem: Problem, behaviour: &[Vec<f64>]) -> Result<Self, ProblemError> {
         let (n, actions) = (problem.states.len(), problem.actions.len());
-        let behaviour = check_behaviour(&problem, behaviour)?;
+        let behaviour = Lists::new(problem.check_policy(BEHAVIOUR, behaviour)?);
         let stationary = stationary(&problem, &behaviour)?;
 
         let successors: Vec<Vec<usize>> = (0..n)
@@ -78,7 +81,7 @@ impl Task {
 
     /// The same with another behaviour.
     pub fn with_behaviour(mut self, behaviour: &[Vec<f64>]) -> Result<Self, ProblemError> {
-        self.behaviour = check_behaviour(&self.problem, behaviour)?;
+        self.behaviour = Lists::new(self.problem.check_policy(BEHAVIOUR, behaviour)?);
         self.stationary = stationary(&self.problem, &self.behaviour)?;
         Ok(self)
     }
@@ -234,22 +237,56 @@ impl<P: FinitePolicy<State = usize>> Model<P> for Task {
     }
 }
 
+impl<P: FinitePolicy<State = usize>> Experience<P> for Task {
+    fn followed(&self, state: usize) -> Vec<(usize, f64)> {
+        let taken = self.behaviour(state).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
+        let led = taken.flat_map(|(a, mu)| self.problem.transitions(state, a).iter().map(move |t| (mu, t)));
+        led.map(|(mu, t)| (t.next, mu * t.probability)).collect()
+    }
+
+    fn squared(&self, policy: &P, at: &P::Distribution<f64>, state: usize) -> Option<Vec<(usize, f64)>> {
+        let mut row = Vec::new();
+        for (a, mu) in self.behaviour(state).iter().enumerate() {
+            let pi = policy.probability(at, a);
+            if pi == 0.0 {
+                continue;
+            }
+            let square = pi * pi / mu;
+            if !square.is_finite() {
+                return None;
+            }
+            let passed = self.problem.transitions(state, a).iter().filter(|t| t.gamma > 0.0);
+            row.extend(passed.map(|t| (t.next, square * t.probability * t.gamma * t.gamma)));
+        }
+        Some(row)
+    }
+}
+
 fn check_shape(what: &str, got: usize, right: usize) -> Result<(), ProblemError> {
     if got == right { Ok(()) } else { Err(ProblemError::Shape { what: what.to_owned(), got, right }) }
 }
 
-fn check_behaviour(problem: &Problem, behaviour: &[Vec<f64>]) -> Result<Lists<f64>, ProblemError> {
-    check_shape("the behaviour", behaviour.len(), problem.states.len())?;
-    let mut rows = Vec::with_capacity(behaviour.len());
-    for (state, row) in problem.states.iter().zip(behaviour) {
-        check_shape(&format!("the behaviour in '{state}'"), row.len(), problem.actions.len())?;
-        for (action, &p) in problem.actions.iter().zip(row) {
-            check_probability(p, || format!("the behaviour's probability of '{action}' in '{state}'"))?;
+impl Problem {
+    /// Checks a policy, given by a row for each state and a probability for each action; `whose` names it in errors.
+    pub(crate) fn check_policy(
+        &self,
+        whose: &str,
+        policy: &[Vec<f64>],
+    ) -> Result<Vec<Vec<f64>>, ProblemError> {
+        check_shape(whose, policy.len(), self.states.len())?;
+        let mut rows = Vec::with_capacity(policy.len());
+        for (state, row) in self.states.iter().zip(policy) {
+            if row.len() != self.actions.len() {
+                check_shape(&format!("{whose} in '{state}'"), row.len(), self.actions.len())?;
+            }
+            for (action, &p) in self.actions.iter().zip(row) {
+                check_probability(p, || format!("{whose}'s probability of '{action}' in '{state}'"))?;
+            }
+            let sum = check_sum(row.iter().copied(), || format!("{whose}'s probabilities in '{state}'"))?;
+            rows.push(row.iter().map(|p| p / sum).collect());
         }
-        let sum = check_sum(row.iter().copied(), || format!("the behaviour's probabilities in '{state}'"))?;
-        rows.push(row.iter().map(|p| p / sum).collect::<Vec<_>>());
+        Ok(rows)
     }
-    Ok(Lists::new(rows))
 }
 
 fn stationary(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<f64>, ProblemError> {

@@ -150,6 +150,65 @@ impl<R: Real> Chain<R> {
         }
         sum
     }
+
+    /// x = rhs + P x, by state, when all places have been eliminated.
+    pub(crate) fn solve(&self, rhs: &[R]) -> Vec<R> {
+        let order = &*self.order;
+        let mut x: Vec<R> = order.state.iter().map(|&s| rhs[s]).collect();
+        for i in 0..x.len() {
+            for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
+                let passed = self.passes[slot] * x[entry.place];
+                x[i] += passed;
+            }
+        }
+        for i in (0..x.len()).rev() {
+            for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
+                let onward = self.onward[slot] * x[entry.place];
+                x[i] += onward;
+            }
+            x[i] *= self.inverse_pivot[i];
+        }
+        order.place.iter().map(|&place| x[place]).collect()
+    }
+
+    /// x = rhs + Pᵀ x, by state, when all places have been eliminated.
+    pub(crate) fn solve_transposed(&self, rhs: &[R]) -> Vec<R> {
+        let order = &*self.order;
+        let mut x: Vec<R> = order.state.iter().map(|&s| rhs[s]).collect();
+        for i in 0..x.len() {
+            for entry in order.lower.row(i) {
+                let carried = x[entry.place] * self.onward[entry.twin];
+                x[i] += carried;
+            }
+            x[i] *= self.inverse_pivot[i];
+        }
+        for i in (0..x.len()).rev() {
+            for entry in order.upper.row(i) {
+                let passed = self.passes[entry.twin] * x[entry.place];
+                x[i] += passed;
+            }
+        }
+        order.place.iter().map(|&place| x[place]).collect()
+    }
+}
+
+impl Chain<f64> {
+    /// The chain of a non-negative matrix P, given by rows, with its states eliminated; nothing if I − P is no
+    /// M-matrix, that is if the spectral radius of P is not below one. Rows may sum to more than one: their leaks
+    /// are negative, and then the pivots tell.
+    pub(crate) fn eliminated(order: Arc<Order>, row: impl Fn(usize) -> Vec<(usize, f64)>) -> Option<Self> {
+        let n = order.states();
+        let mut chain = Self::new(order.clone(), vec![0.0; n]);
+        for s in 0..n {
+            let entries = row(s);
+            let (out, leak, _) = chain.row_mut(s);
+            for &(next, p) in &entries {
+                out[order.successors.row(s).partition_point(|&t| t < next)] += p;
+            }
+            *leak = 1.0 - entries.iter().map(|entry| entry.1).sum::<f64>();
+        }
+        (0..n).all(|i| chain.eliminate(i) > 0.0).then_some(chain)
+    }
 }
 
 /// The stationary distribution of a chain without leaks, or two states that are in different closed classes.

@@ -1,0 +1,161 @@
+//! The spectral radius of a sparse non-negative matrix, between two bounds.
+
+use super::chain::Chain;
+use super::order::Order;
+use std::sync::Arc;
+
+/// The bounds are as near as this, relative to them.
+const NEAR: f64 = 1e-13;
+/// Noda's iteration converges quadratically: more rounds than this mean that rounding keeps the bounds apart.
+const MOST_ROUNDS: usize = 60;
+
+/// Bounds on the spectral radius of the matrix with these rows, of which the order knows the places.
+///
+/// A reducible matrix has the radius of the largest of its irreducible blocks. In a block, for every positive vector x,
+/// min (Qx)ᵢ/xᵢ ≤ radius ≤ max (Qx)ᵢ/xᵢ (Collatz, Wielandt), and x ← (max·I − Q)⁻¹ x brings the two together (Noda).
+/// Scaled by x, that matrix is I minus a substochastic one, which is eliminated without subtracting.
+pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, f64)>]) -> [f64; 2] {
+    let block = &blocks(rows);
+    let within = |s: usize| rows[s].iter().filter(move |(t, q)| block[s] == block[*t] && *q > 0.0);
+    let mut x = vec![1.0; rows.len()];
+    let mut bounds = Vec::new();
+    for _ in 0..MOST_ROUNDS {
+        bounds = vec![[f64::INFINITY, 0.0]; rows.len()];
+        for (s, &b) in block.iter().enumerate() {
+            let ratio = within(s).map(|(t, q)| q * x[*t]).sum::<f64>() / x[s];
+            bounds[b] = [f64::min(bounds[b][0], ratio), f64::max(bounds[b][1], ratio)];
+        }
+        if bounds.iter().all(|[low, high]| high - low <= NEAR * high || *high == 0.0) {
+            break;
+        }
+        let scaled = |s: usize| -> Vec<(usize, f64)> {
+            let [low, high] = bounds[block[s]];
+            // A block that has converged, and a state that leads nowhere, have nothing to improve.
+            let still = high - low > NEAR * high;
+            within(s).filter(|_| still).map(|(t, q)| (*t, q * x[*t] / (high * x[s]))).collect()
+        };
+        let Some(chain) = Chain::eliminated(order.clone(), scaled) else { break };
+        let growth = chain.solve(&vec![1.0; rows.len()]);
+        let largest = growth.iter().copied().fold(0.0, f64::max);
+        let next: Vec<f64> = x.iter().zip(&growth).map(|(x, growth)| x * (growth / largest)).collect();
+        if next.iter().any(|x| !(x.is_normal() && *x > 0.0)) {
+            break;
+        }
+        x = next;
+    }
+    let wide = |mut all: [f64; 2], [low, high]: &[f64; 2]| {
+        if low.is_finite() {
+            all = [all[0].max(*low), all[1].max(*high)];
+        }
+        all
+    };
+    bounds.iter().fold([0.0, 0.0], wide)
+}
+
+/// The irreducible block of each state: its strongly connected component (Tarjan), numbered by one of its states.
+fn blocks(rows: &[Vec<(usize, f64)>]) -> Vec<usize> {
+    const NEW: usize = usize::MAX;
+    let n = rows.len();
+    let (mut number, mut low, mut block) = (vec![NEW; n], vec![0; n], vec![NEW; n]);
+    let (mut waiting, mut count) = (Vec::new(), 0);
+    for root in 0..n {
+        let mut path = if number[root] == NEW { vec![(root, 0)] } else { Vec::new() };
+        while let Some((s, edge)) = path.pop() {
+            if edge == 0 {
+                (number[s], low[s]) = (count, count);
+                count += 1;
+                waiting.push(s);
+            } else {
+                low[s] = low[s].min(low[rows[s][edge - 1].0]);
+            }
+            let unseen = (edge..rows[s].len()).find(|&e| {
+                let (t, q) = rows[s][e];
+                if q > 0.0 && number[t] != NEW && block[t] == NEW {
+                    low[s] = low[s].min(number[t]);
+                }
+                q > 0.0 && number[t] == NEW
+            });
+            if let Some(e) = unseen {
+                path.push((s, e + 1));
+                path.push((rows[s][e].0, 0));
+            } else if low[s] == number[s] {
+                while let Some(t) = waiting.pop() {
+                    block[t] = s;
+                    if t == s {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn radius(rows: &[Vec<(usize, f64)>]) -> [f64; 2] {
+        let successors: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|e| e.0).collect()).collect();
+        spectral_radius(&Arc::new(Order::new(&successors).unwrap()), rows)
+    }
+
+    fn near(bounds: [f64; 2], right: f64) {
+        let [low, high] = bounds;
+        assert!(low <= right * (1.0 + 1e-12) && right <= high * (1.0 + 1e-12), "{bounds:?} {right}");
+        assert!(high - low <= 1e-11 * high, "{bounds:?}");
+    }
+
+    #[test]
+    fn closed_forms() {
+        near(radius(&[vec![(0, 2.5)]]), 2.5);
+        near(radius(&[vec![(1, 4.0)], vec![(0, 9.0)]]), 6.0); // Periodic.
+        near(radius(&[vec![(0, 1.0), (1, 2.0)], vec![(0, 3.0), (1, 4.0)]]), (5.0 + 33f64.sqrt()) / 2.0);
+        assert_eq!(radius(&[vec![(1, 9.0), (2, 1e9)], vec![(2, 7.0)], vec![]]), [0.0, 0.0]); // It leads nowhere.
+        // Blocks: {0, 1} has 6, {2} has 7, and what links them does not count.
+        near(radius(&[vec![(1, 4.0), (2, 100.0)], vec![(0, 9.0)], vec![(2, 7.0)]]), 7.0);
+    }
+
+    #[test]
+    fn a_cycle_has_the_geometric_mean_of_its_entries() {
+        let weights = [0.5, 2.0, 8.0, 0.125, 3.0];
+        let rows: Vec<_> = (0..5).map(|s| vec![((s + 1) % 5, weights[s])]).collect();
+        near(radius(&rows), weights.iter().product::<f64>().powf(0.2));
+    }
+
+    #[test]
+    fn random_matrices_grow_as_their_powers_do() {
+        let mut random = Random::new(5, 0);
+        for _ in 0..50 {
+            let n = 2 + random.below(12);
+            let rows: Vec<Vec<(usize, f64)>> = (0..n)
+                .map(|_| {
+                    (0..2 + random.below(3)).map(|_| (random.below(n), 3.0 * random.uniform())).collect()
+                })
+                .collect();
+            let [low, high] = radius(&rows);
+            assert!(high - low <= 1e-9 * high, "{low} {high}");
+            // ‖Qᵏ‖^(1/k) → radius, from repeated squaring: k = 2²⁰.
+            let mut power: Vec<Vec<f64>> = vec![vec![0.0; n]; n];
+            rows.iter().enumerate().for_each(|(s, row)| row.iter().for_each(|(t, q)| power[s][*t] += q));
+            let mut log = 0.0;
+            for k in 0..20 {
+                let entry = |i: usize, j: usize| (0..n).map(|l| power[i][l] * power[l][j]).sum::<f64>();
+                let mut squared: Vec<Vec<f64>> =
+                    (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
+                let norm = squared.iter().flatten().copied().fold(0.0, f64::max);
+                if norm == 0.0 {
+                    assert_eq!(high, 0.0);
+                    break;
+                }
+                squared.iter_mut().flatten().for_each(|x| *x /= norm);
+                log += norm.ln() / f64::from(1 << (k + 1));
+                power = squared;
+            }
+            if high > 0.0 {
+                assert!((log.exp() / high - 1.0).abs() < 1e-4, "{} {high}", log.exp());
+            }
+        }
+    }
+}
