@@ -6,14 +6,16 @@ mod quantity;
 pub(crate) use draft::{Structure, Values};
 pub use quantity::Quantity;
 
-use crate::file::{ExperimentFile, Interest, ProblemValue, Select};
-use crate::file_error::{FileError, Wrong, suggest};
-use crate::problem_file;
-use crate::sweep::{Located, Sweep, Whole};
-use crate::world::{BUILT_IN, Unfit, World};
+use crate::file::{ExperimentFile, ProblemValue, Select};
+use crate::sweep::{Located, Sweep};
 use draft::Variant;
 use emphatic::{ContinuousCounterexample, Task};
+use emphatic_problems::{
+    Behaviour, FileError, Interest, Number, ProblemFile, ReadError, SHIPPED, Share, Unfit, Whole, World,
+    Wrong, read_text, shipped, suggest,
+};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -120,12 +122,12 @@ pub struct Experiment {
     /// The file, and a problem file it names.
     text: String,
     runs_span: Range<usize>,
-    problem_files: Vec<ProblemFile>,
+    problem_files: Vec<KeptFile>,
 }
 
 /// A problem file that an experiment names.
 #[derive(Clone, Debug)]
-struct ProblemFile {
+struct KeptFile {
     text: String,
     span: Range<usize>,
     /// Its name beside the results.
@@ -236,7 +238,7 @@ impl Experiment {
     /// `experiment.toml` has for them.
     pub fn files(&self) -> Vec<(String, String)> {
         let mut text = self.text.clone();
-        let mut files: Vec<&ProblemFile> = self.problem_files.iter().collect();
+        let mut files: Vec<&KeptFile> = self.problem_files.iter().collect();
         files.sort_by_key(|file| std::cmp::Reverse(file.span.start));
         for file in &files {
             text.replace_range(file.span.clone(), &Value::from(file.name.as_str()).to_string());
@@ -262,7 +264,8 @@ impl Experiment {
         };
         // A problem file is known by what it says, not by where it lies.
         let by_name = |(name, cell): &&(&'static str, Cell)| {
-            !(*name == "problem" && matches!(cell, Cell::Text(path) if path.ends_with(".toml")))
+            !(*name == "problem"
+                && matches!(cell, Cell::Text(path) if path.ends_with(".toml") || path.ends_with(".json")))
         };
         let problem = |s: &Scenario| cells(&s.columns.iter().filter(by_name).cloned().collect::<Vec<_>>());
         json!({
@@ -379,35 +382,6 @@ impl Cell {
     }
 }
 
-/// A file that cannot be read, or that is wrong.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
-pub enum ReadError {
-    /// It cannot be read.
-    #[error("{path} cannot be read: {error}")]
-    Io {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// It is no text.
-    #[error("{0} is not a text file in UTF-8")]
-    NotText(String),
-    /// It is wrong.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    File(#[from] FileError),
-}
-
-/// The text of a file.
-pub(crate) fn read_text(path: &Path) -> Result<String, ReadError> {
-    let shown = || path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| ReadError::Io { path: shown(), error })?;
-    // A zero byte is UTF-8, but no text has one.
-    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    text.ok_or_else(|| ReadError::NotText(shown()))
-}
-
 /// A number that tells texts apart (FNV-1a).
 fn fingerprint(text: &str) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -495,14 +469,14 @@ fn check_separate(file: &crate::file::MethodFile, variants: &[Variant]) -> Resul
 fn scenarios(
     file: &ExperimentFile,
     beside: &Path,
-    problem_files: &mut Vec<ProblemFile>,
+    problem_files: &mut Vec<KeptFile>,
 ) -> Result<Vec<Scenario>, Wrong> {
     let mut scenarios = Vec::new();
     for problem in file.problem.several("problem")? {
         scenarios.extend(problems(problem, beside, problem_files)?);
     }
     if let Some(behaviours) = &file.behaviour {
-        let with = |s: &Scenario, b: &crate::file::Behaviour| s.world.with_behaviour(b);
+        let with = |s: &Scenario, b: &Behaviour| s.world.with_behaviour(b);
         scenarios = each(&scenarios, behaviours, "behaviour", with, behaviour_text)?;
     }
     if let Some(interests) = &file.interest {
@@ -538,8 +512,11 @@ fn each<T>(
     Ok(all)
 }
 
-fn behaviour_text(crate::file::Behaviour(table): &crate::file::Behaviour) -> String {
-    use crate::file::Share;
+fn behaviour_text(behaviour: &Behaviour) -> String {
+    let table = match behaviour {
+        Behaviour::Word(_) => return "uniform".to_owned(),
+        Behaviour::Table(table) => table,
+    };
     let share = |share: &Share| match share {
         Share::Number(x) => x.0.to_string(),
         Share::InState(table) => table_text(table),
@@ -548,7 +525,7 @@ fn behaviour_text(crate::file::Behaviour(table): &crate::file::Behaviour) -> Str
     format!("{{ {} }}", entries.join(", "))
 }
 
-fn table_text(table: &std::collections::BTreeMap<String, crate::sweep::Number>) -> String {
+fn table_text(table: &BTreeMap<String, Number>) -> String {
     let entries: Vec<String> = table.iter().map(|(key, x)| format!("{key} = {}", x.0)).collect();
     format!("{{ {} }}", entries.join(", "))
 }
@@ -563,7 +540,7 @@ fn interest_text(interest: &Interest) -> String {
 fn problems(
     problem: &Located<ProblemValue>,
     beside: &Path,
-    problem_files: &mut Vec<ProblemFile>,
+    problem_files: &mut Vec<KeptFile>,
 ) -> Result<Vec<Scenario>, Wrong> {
     let (name, span, steps) = match &problem.value {
         ProblemValue::Name(name) => (name, problem.span.clone(), None),
@@ -600,29 +577,40 @@ fn problems(
             }
             Ok(all)
         }
-        path if path.ends_with(".toml") => {
+        path if path.ends_with(".toml") || path.ends_with(".json") => {
             let full = beside.join(path);
             let text = read_text(&full).map_err(|error| {
                 let help = "the path of a problem file is relative to the experiment file";
                 let is_path = matches!(error, ReadError::Io { .. });
                 Wrong::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
             })?;
-            let task = problem_file::parse(&text)
-                .map_err(|wrong| wrong.in_other(full.display().to_string(), &text))?;
             let base =
                 Path::new(path).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-            let taken =
-                |name: &str| name == "experiment.toml" || problem_files.iter().any(|f| f.name == name);
-            let numbered = (1..).map(|k| format!("{k}-{base}"));
-            let own = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base);
-            problem_files.push(ProblemFile { text, span, name: own.clone() });
-            let columns = vec![("problem", Cell::Text(own))];
-            Ok(vec![Scenario { world: World::Finite(Arc::new(task)), columns }])
+            from_file(&text, &full.display().to_string(), base, span, problem_files)
         }
-        _ => {
-            let help = suggest(name, BUILT_IN.into_iter());
-            let help = help.map(|help| format!("{help} (a problem file's path ends in .toml)"));
-            Err(Wrong::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
-        }
+        _ => match shipped::find(name) {
+            Some(shipped) => from_file(shipped.text, name, format!("{name}.toml"), span, problem_files),
+            None => {
+                let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name));
+                let help = help.map(|help| format!("{help} (a problem file's path ends in .toml or .json)"));
+                Err(Wrong::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
+            }
+        },
     }
+}
+
+/// The problem of this text, which is kept beside the results under a name that no other has.
+fn from_file(
+    text: &str,
+    full: &str,
+    base: String,
+    span: Range<usize>,
+    problem_files: &mut Vec<KeptFile>,
+) -> Result<Vec<Scenario>, Wrong> {
+    let file = ProblemFile::understand(text, full).map_err(|wrong| wrong.in_other(full.to_owned(), text))?;
+    let taken = |name: &str| name == "experiment.toml" || problem_files.iter().any(|f| f.name == name);
+    let numbered = (1..).map(|k| format!("{k}-{base}"));
+    let own = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base);
+    problem_files.push(KeptFile { text: text.to_owned(), span, name: own.clone() });
+    Ok(vec![Scenario { world: file.world, columns: vec![("problem", Cell::Text(own))] }])
 }

@@ -3,17 +3,15 @@
 //! These types read the file and give its JSON Schema, in which the comments here become the descriptions. What the values
 //! mean together is checked in `experiment`.
 
-use crate::sweep::{Number, OneOrMany, Sweep, Sweepable, Whole};
+use crate::sweep::{OneOrMany, Sweep};
+use emphatic_problems::{Behaviour, Expected, Interest, Number, Whole, scalar_or_table};
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, IntoDeserializer, MapAccess, Visitor};
+use serde::de::Deserializer;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -22,10 +20,10 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "An emphatic experiment")]
 pub(crate) struct ExperimentFile {
-    /// In what is learned: `counterexample`, `long-counterexample`, `continuous-counterexample`, or the path of a problem
-    /// file, relative to this one.
+    /// In what is learned: a problem that comes with the program, such as `counterexample`, or the path of a problem file,
+    /// relative to this one.
     pub(crate) problem: Sweep<ProblemValue>,
-    /// The policy that generates the experience, if not the problem's own: `{ A0 = 0.5, A1 = 0.5 }` in every state, or
+    /// The policy that generates the experience, if not the problem's own: `uniform`, `{ A0 = 0.5, A1 = 0.5 }` in every state, or
     /// `{ S0 = { A0 = 0.5, A1 = 0.5 } }` in some; for a real action `{ mean = 1.0, standard_deviation = 1.0 }`.
     pub(crate) behaviour: Option<Sweep<Behaviour>>,
     /// The interest in the states that the objective is made of, if not the problem's own: a number for all states, or
@@ -119,20 +117,13 @@ mod told {
     #[derive(JsonSchema)]
     #[schemars(untagged)]
     pub(super) enum ProblemName {
-        BuiltIn(BuiltIn),
-        Path(#[schemars(regex(pattern = r"\.toml$"))] String),
+        Shipped(#[schemars(transform = add_names)] String),
+        Path(#[schemars(regex(pattern = r"\.(toml|json)$"))] String),
     }
 
-    /// A problem that needs no file.
-    #[derive(JsonSchema)]
-    #[schemars(rename_all = "kebab-case")]
-    pub(super) enum BuiltIn {
-        /// Three states, two of which look alike to the actor: the semi-gradient goes the wrong way.
-        Counterexample,
-        /// The same with chains of some length in between.
-        LongCounterexample,
-        /// The same with a real action.
-        ContinuousCounterexample,
+    fn add_names(schema: &mut schemars::Schema) {
+        let names = emphatic_problems::SHIPPED.map(|shipped| shipped.name);
+        schema.insert("enum".to_owned(), names.as_slice().into());
     }
 
     /// What can be recorded.
@@ -286,7 +277,7 @@ macro_rules! words {
             }
         }
 
-        impl Sweepable for $name {
+        impl Expected for $name {
             const EXPECTED: &'static str = $expected;
         }
     };
@@ -380,27 +371,6 @@ words! {
     Area = "area"
 }
 
-/// The interest: a number for all states, or a table.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(untagged)]
-pub(crate) enum Interest {
-    Everywhere(Number),
-    ByState(BTreeMap<String, Number>),
-}
-
-/// The behaviour: a table of probabilities, or of such tables by state.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(crate) struct Behaviour(pub(crate) BTreeMap<String, Share>);
-
-/// The probability of an action, or the probabilities in a state.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(untagged)]
-pub(crate) enum Share {
-    Number(Number),
-    InState(BTreeMap<String, Number>),
-}
-
 /// A problem: its name, or a table with its parameters.
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(untagged)]
@@ -417,90 +387,15 @@ pub(crate) enum Critic {
     Table(Box<CriticFile>),
 }
 
-impl Sweepable for Interest {
-    const EXPECTED: &'static str = "a number, or a table of numbers by state";
-}
-impl Sweepable for Behaviour {
-    const EXPECTED: &'static str = "a table of probabilities by action, or of such tables by state";
-}
-impl Sweepable for Share {
-    const EXPECTED: &'static str = "a probability, or a table of probabilities by action";
-}
-impl Sweepable for ProblemValue {
+impl Expected for ProblemValue {
     const EXPECTED: &'static str = "a problem's name or path, or a table with its name and parameters";
 }
-impl Sweepable for Critic {
+impl Expected for Critic {
     const EXPECTED: &'static str = "a critic's name, or a table with its kind and settings";
 }
-impl Sweepable for PolicyFile {
+impl Expected for PolicyFile {
     const EXPECTED: &'static str = "a table";
 }
-impl Sweepable for BTreeMap<String, Number> {
-    const EXPECTED: &'static str = "a table of probabilities by action";
-}
-
-/// What is written as a scalar or as a table.
-pub(crate) trait ScalarOrTable<'de>: Sized + Sweepable {
-    type Scalar: Deserialize<'de>;
-    type Table: Deserialize<'de>;
-    fn scalar(scalar: Self::Scalar) -> Self;
-    fn table(table: Self::Table) -> Self;
-}
-
-/// Reads what is written as a scalar or as a table.
-pub(crate) struct ScalarOrTableVisitor<T>(pub(crate) PhantomData<T>);
-
-/// A scalar of any kind goes to the type that expects one, which refuses what does not fit.
-macro_rules! scalar {
-    ($($visit:ident: $type:ty),*) => {
-        $(fn $visit<E: serde::de::Error>(self, value: $type) -> Result<T, E> {
-            T::Scalar::deserialize(value.into_deserializer()).map(T::scalar)
-        })*
-    };
-}
-
-impl<'de, T: ScalarOrTable<'de>> Visitor<'de> for ScalarOrTableVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(T::EXPECTED)
-    }
-
-    scalar!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_i128: i128, visit_u128: u128, visit_f64: f64, visit_str: &str);
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::Table::deserialize(MapAccessDeserializer::new(map)).map(T::table)
-    }
-}
-
-/// Reads a type that is written as a scalar or as a table.
-macro_rules! scalar_or_table {
-    ($name:ident: $scalar:ty => $from_scalar:expr, $table:ty => $from_table:expr) => {
-        impl<'de> ScalarOrTable<'de> for $name {
-            type Scalar = $scalar;
-            type Table = $table;
-
-            fn scalar(scalar: $scalar) -> Self {
-                $from_scalar(scalar)
-            }
-
-            fn table(table: $table) -> Self {
-                $from_table(table)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(ScalarOrTableVisitor(PhantomData))
-            }
-        }
-    };
-}
-
-pub(crate) use scalar_or_table;
-
-scalar_or_table!(Interest: Number => Interest::Everywhere, BTreeMap<String, Number> => Interest::ByState);
-scalar_or_table!(Share: Number => Share::Number, BTreeMap<String, Number> => Share::InState);
 scalar_or_table!(ProblemValue: String => ProblemValue::Name, ProblemFileValue => |t| ProblemValue::Table(Box::new(t)));
 scalar_or_table!(Critic: CriticKind => Critic::Kind, CriticFile => |t| Critic::Table(Box::new(t)));
 
@@ -563,7 +458,7 @@ impl NumberOrList {
     }
 }
 
-impl Sweepable for NumberOrList {
+impl Expected for NumberOrList {
     const EXPECTED: &'static str = "a number, a list of numbers";
 }
 

@@ -6,7 +6,6 @@
 use crate::experiment::{Experiment, Quantity, Structure};
 use crate::file::{Actions, CriticKind, EmphasisKind, FeaturesKind, PolicyKind, ValuesKind};
 use crate::rows::Rows;
-use crate::world::World;
 use emphatic::learner::ActionOf;
 use emphatic::theory::Judge;
 use emphatic::{
@@ -15,6 +14,7 @@ use emphatic::{
     Gaussian, Gtd, Isa, Kernel, LearnError, LearnedAdvantage, Learner, Model, NoEmphasis, Part, Policy, Real,
     RestoreError, SettingError, Softmax, Step, StochasticPolicy, Table, Task, Update,
 };
+use emphatic_problems::World;
 use std::sync::Arc;
 use thiserror::Error;
 

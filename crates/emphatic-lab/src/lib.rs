@@ -30,7 +30,7 @@
 //! |---|---|
 //! | experiment files as written, and their JSON Schema | `file`, `sweep` |
 //! | … as understood: scenarios, methods, settings, blocks | `experiment` |
-//! | problem files | `problem_file`, `world` |
+//! | problem files | the crate `emphatic-problems` |
 //! | names become learners | `learners` |
 //! | a unit: one stream, one block of settings | `unit`, `rows` |
 //! | threads, shards, fresh runs | `engine`, `merge` |
@@ -41,10 +41,8 @@ mod engine;
 mod estimate;
 mod experiment;
 mod file;
-mod file_error;
 mod learners;
 mod merge;
-mod problem_file;
 mod rows;
 mod runs;
 mod settings_table;
@@ -54,13 +52,12 @@ mod summary;
 mod sweep;
 pub mod table;
 mod unit;
-mod world;
 
+pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, News, Options, Progress, Report, RunError, Shard, Stop, run};
 pub use estimate::{Estimate, estimate};
-pub use experiment::{Cell, Experiment, Length, Method, Quantity, ReadError};
+pub use experiment::{Cell, Experiment, Length, Method, Quantity};
 pub use file::{Select, schema};
-pub use file_error::FileError;
 pub use merge::{MergeError, Merged, merge};
 pub use runs::{Run, read_runs};
 pub use summary::{

@@ -1,10 +1,11 @@
 //! Puts the results of shards together.
 
 use crate::engine::{self, RunError};
-use crate::experiment::{Experiment, ReadError};
+use crate::experiment::Experiment;
 use crate::store::{Kind, Store, StoreError, View};
 use crate::summary::SummaryError;
 use crate::table::{self, TableError};
+use emphatic_problems::ReadError;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 

@@ -2,7 +2,7 @@
 
 mod print;
 
-use crate::experiment::{Cell, Experiment, ReadError};
+use crate::experiment::{Cell, Experiment};
 use crate::file::Select;
 use crate::runs::{self, Run, Runs};
 use crate::statistics::{
@@ -10,6 +10,7 @@ use crate::statistics::{
 };
 use crate::store::{Kind, StoreError, View};
 use crate::table::TableError;
+use emphatic_problems::ReadError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Values of an experiment file: one, or several that are swept.
 
-use crate::file_error::Wrong;
+use emphatic_problems::{Expected, Wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
@@ -23,12 +23,6 @@ pub(crate) struct Sweep<T> {
     pub(crate) values: Vec<Located<T>>,
     pub(crate) span: Range<usize>,
     pub(crate) is_list: bool,
-}
-
-/// What can be swept.
-pub(crate) trait Sweepable {
-    /// What one of them is called in messages.
-    const EXPECTED: &'static str;
 }
 
 impl<T> Sweep<T> {
@@ -54,7 +48,7 @@ impl<T> Sweep<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de> + Sweepable> Deserialize<'de> for Sweep<T> {
+impl<'de, T: Deserialize<'de> + Expected> Deserialize<'de> for Sweep<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Spanned::<OneOrMany<T>>::deserialize(deserializer)?;
         let span = raw.span();
@@ -76,7 +70,7 @@ pub(crate) enum OneOrMany<T> {
     Many(Vec<Spanned<T>>),
 }
 
-impl<'de, T: Deserialize<'de> + Sweepable> Deserialize<'de> for OneOrMany<T> {
+impl<'de, T: Deserialize<'de> + Expected> Deserialize<'de> for OneOrMany<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OneOrManyVisitor(PhantomData))
     }
@@ -93,7 +87,7 @@ macro_rules! one {
     };
 }
 
-impl<'de, T: Deserialize<'de> + Sweepable> Visitor<'de> for OneOrManyVisitor<T> {
+impl<'de, T: Deserialize<'de> + Expected> Visitor<'de> for OneOrManyVisitor<T> {
     type Value = OneOrMany<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -123,92 +117,5 @@ impl<T: JsonSchema> JsonSchema for Sweep<T> {
 
     fn inline_schema() -> bool {
         true
-    }
-}
-
-/// A number.
-#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
-#[schemars(transparent)]
-pub(crate) struct Number(pub(crate) f64);
-
-/// A whole number that is not negative.
-#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
-#[schemars(transparent)]
-pub(crate) struct Whole(pub(crate) u64);
-
-impl Sweepable for Number {
-    const EXPECTED: &'static str = "a number";
-}
-
-impl Sweepable for Whole {
-    const EXPECTED: &'static str = "a whole number";
-}
-
-impl Sweepable for String {
-    const EXPECTED: &'static str = "a name in quotation marks";
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumberVisitor;
-        impl Visitor<'_> for NumberVisitor {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str(Number::EXPECTED)
-            }
-
-            fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
-                Ok(Number(value))
-            }
-
-            fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-
-            fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-
-            fn visit_u128<E>(self, value: u128) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-        }
-        deserializer.deserialize_any(NumberVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for Whole {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WholeVisitor;
-        impl Visitor<'_> for WholeVisitor {
-            type Value = Whole;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a whole number that is not negative")
-            }
-
-            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Whole, E> {
-                let wrong = || E::invalid_value(serde::de::Unexpected::Signed(value), &self);
-                u64::try_from(value).map(Whole).map_err(|_| wrong())
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Whole, E> {
-                Ok(Whole(value))
-            }
-
-            fn visit_i128<E: serde::de::Error>(self, _: i128) -> Result<Whole, E> {
-                Err(E::custom(format!("a whole number here lies between 0 and {}", u64::MAX)))
-            }
-
-            fn visit_u128<E: serde::de::Error>(self, _: u128) -> Result<Whole, E> {
-                self.visit_i128(0)
-            }
-        }
-        deserializer.deserialize_any(WholeVisitor)
     }
 }

@@ -2,13 +2,14 @@
 
 use super::{Cell, MOST_KINDS, MOST_SETTINGS, Method, Scenario};
 use crate::file::{
-    Actions, Algorithm, Critic, CriticFile, CriticKind, EmphasisKind, FeaturesKind, Interest, MethodFile,
-    PolicyFile, PolicyKind, ValuesKind, Vector, Vectors,
+    Actions, Algorithm, Critic, CriticFile, CriticKind, EmphasisKind, FeaturesKind, MethodFile, PolicyFile,
+    PolicyKind, ValuesKind, Vector, Vectors,
 };
-use crate::file_error::Wrong;
-use crate::sweep::{Located, Number, Sweep, Whole};
-use crate::world::{Unfit, World};
+use crate::sweep::{Located, Sweep};
 use emphatic::Features;
+use emphatic_problems::Wrong;
+use emphatic_problems::{Interest, Number, Whole};
+use emphatic_problems::{Unfit, World};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use toml::Spanned;

@@ -1,7 +1,7 @@
 //! What can be recorded.
 
-use crate::file_error::suggest;
-use crate::world::{Unfit, World};
+use emphatic_problems::suggest;
+use emphatic_problems::{Unfit, World};
 
 /// A quantity that is recorded at each evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

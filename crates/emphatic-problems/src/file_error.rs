@@ -20,39 +20,47 @@ pub struct FileError {
 
 /// What is wrong with a value, before it is known which file it stands in.
 #[derive(Clone, Debug)]
-pub(crate) struct Wrong {
-    pub(crate) message: String,
-    pub(crate) span: Option<Range<usize>>,
-    pub(crate) help: Option<String>,
+pub struct Wrong {
+    /// What is wrong.
+    pub message: String,
+    /// Where it stands, in bytes.
+    pub span: Option<Range<usize>>,
+    /// What would be right.
+    pub help: Option<String>,
     /// The name and text of the file, if it is not the one that is being read but one that it names.
     file: Option<(String, String)>,
 }
 
 impl Wrong {
     /// What is wrong with what stands at `span`.
-    pub(crate) fn at(span: &Range<usize>, message: impl Into<String>) -> Self {
+    pub fn at(span: &Range<usize>, message: impl Into<String>) -> Self {
         Self { message: message.into(), span: Some(span.clone()), help: None, file: None }
     }
 
     /// What is wrong with the file as a whole.
-    pub(crate) fn anywhere(message: impl Into<String>) -> Self {
+    pub fn anywhere(message: impl Into<String>) -> Self {
         Self { message: message.into(), span: None, help: None, file: None }
     }
 
+    /// What a file lacks.
+    pub fn missing(key: &str) -> Self {
+        Self::anywhere(format!("the key `{key}` is missing")).maybe_help(needed(key).map(str::to_owned))
+    }
+
     /// The same with what would be right.
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// The same with what would be right, if there is anything to say.
-    pub(crate) fn maybe_help(mut self, help: Option<String>) -> Self {
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
         self.help = self.help.or(help);
         self
     }
 
     /// What the reader of TOML says about this text.
-    pub(crate) fn toml(error: &toml::de::Error, text: &str) -> Self {
+    pub fn toml(error: &toml::de::Error, text: &str) -> Self {
         let marked = error.span().and_then(|span| text.get(span)).unwrap_or("");
         let (message, help) = plain(error.message(), marked);
         // What the whole file lacks stands nowhere in it.
@@ -61,13 +69,13 @@ impl Wrong {
     }
 
     /// The same in another file than the one that is being read.
-    pub(crate) fn in_other(mut self, name: String, text: &str) -> Self {
+    pub fn in_other(mut self, name: String, text: &str) -> Self {
         self.file = Some((name, text.to_owned()));
         self
     }
 
     /// The error in this file.
-    pub(crate) fn in_file(self, name: &str, text: &str) -> FileError {
+    pub fn in_file(self, name: &str, text: &str) -> FileError {
         let other = self.file.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         let (name, text) = other.unwrap_or((name, text));
         // Where no place is shown, the message says which file it is about.
@@ -150,9 +158,9 @@ fn needed(key: &str) -> Option<&'static str> {
         "problem" | "runs" | "method" => Some(
             "an experiment has a `problem`, `runs`, `episodes` or `steps`, and a [[method]] for each method",
         ),
-        "states" | "actions" | "start" | "behaviour" | "transitions" => {
-            Some("a problem has `states`, `actions`, a `start`, a `behaviour` and `transitions`")
-        }
+        "states" | "actions" | "start" | "behaviour" | "transitions" => Some(
+            "a problem has `states`, `actions`, a `start`, a `behaviour` and `transitions`, or a pattern: [grid], [chain] or [random]",
+        ),
         _ => None,
     }
 }
@@ -184,7 +192,7 @@ fn quoted(message: &str) -> impl Iterator<Item = &str> {
 }
 
 /// "did you mean …?" if one word is nearer than all others, or what there is.
-pub(crate) fn suggest<'a>(wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<String> {
+pub fn suggest<'a>(wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<String> {
     const MOST: usize = 20;
     let right: Vec<&str> = right.collect();
     let wrong = wrong.to_lowercase();
