@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 pub use axis::{Axis, Scale};
 use axis::{Ruler, Tick};
-pub use look::{look, swatch};
+pub use look::{Look, look, swatch};
 pub use text::{escape, html, plain};
 use text::{px, spans, width};
 
