@@ -4,7 +4,9 @@
 //! no place in a drawing and leaves a gap.
 
 mod axis;
+mod contour;
 mod diagram;
+mod landscape;
 mod look;
 mod text;
 
@@ -12,6 +14,7 @@ use std::fmt::Write;
 
 pub use axis::{Axis, Scale};
 use axis::{Ruler, Tick};
+pub use landscape::{Flow, Landscape, Note, Side};
 pub use look::{Look, look, swatch};
 pub use text::{escape, html, plain};
 use text::{px, spans, width};

@@ -22,6 +22,7 @@
 //! | concept | where |
 //! |---|---|
 //! | panels of lines, alone and in a row | `chart`, its axes in `axis` |
+//! | an objective over two parameters, with flows | `landscape`, its fill in `contour` |
 //! | the problem of the paper's first figure | `diagram` |
 //! | what every method looks like | `look` |
 //! | labels in a tiny markup | `text` |
@@ -34,6 +35,6 @@ mod png;
 
 pub use self::png::{PaintError, Painter, RESOLUTION};
 pub use chart::{
-    Axis, Line, Look, Panel, Point, Reference, Scale, Tile, all_methods, escape, html, look, plain, row,
-    swatch,
+    Axis, Flow, Landscape, Line, Look, Note, Panel, Point, Reference, Scale, Side, Tile, all_methods, escape,
+    html, look, plain, row, swatch,
 };
