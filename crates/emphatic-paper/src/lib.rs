@@ -8,15 +8,13 @@
 //! | the experiments | [`figures`]; the files themselves lie under `experiments` |
 //! | the claims and the rules that judge them | [`claims`], [`theory`], [`verdict`] |
 //! | what came out: every number in the report | [`summary`] |
-//! | pictures | `panels`, `chart`, `png` |
+//! | pictures | `panels`; they are drawn by [`emphatic_chart`] |
 //! | the report | `report`, `page` |
 
-mod chart;
 pub mod claims;
 pub mod figures;
 mod page;
 mod panels;
-mod png;
 mod report;
 pub mod reproduce;
 pub mod summary;

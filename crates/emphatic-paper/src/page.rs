@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use emphatic_chart::{Line, Panel, Tile, all_methods, escape, html, look, plain, swatch};
 use serde::Serialize;
 
-use crate::chart::{Line, Panel, Tile, all_methods, escape, html, look, plain, swatch};
 use crate::verdict::Verdict;
 
 /// What a report says. Prose may set words as `code` between backticks.
@@ -384,10 +384,10 @@ fn line_data(line: &Line) -> LineData<'_> {
 
 #[cfg(test)]
 mod tests {
+    use emphatic_chart::{Axis, Point, Reference, Scale};
     use serde_json::Value;
 
     use super::*;
-    use crate::chart::{Axis, Point, Reference, Scale};
 
     fn report(method: &str, ys: &[Option<f64>]) -> Report {
         let point = |(index, &y): (usize, &Option<f64>)| Point {

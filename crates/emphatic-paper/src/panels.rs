@@ -1,9 +1,9 @@
 //! A figure's panels, from its numbers.
 
-use crate::chart::{Axis, Line, Panel, Point, Reference, Scale, Tile, row};
 use crate::figures::Figure;
 use crate::summary::{FigureSummary, MethodFigure};
 use crate::verdict::shown;
+use emphatic_chart::{Axis, Line, Panel, Point, Reference, Scale, Tile, row};
 
 /// A figure's panels: sensitivity to the step-size (figure 1: the problem), learning curves, the policy in the aliased states.
 pub fn tiles(figure: &Figure, summary: &FigureSummary) -> Vec<Tile> {

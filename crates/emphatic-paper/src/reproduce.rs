@@ -2,11 +2,11 @@
 
 use crate::figures::Figure;
 use crate::panels;
-use crate::png::{PaintError, Painter};
 use crate::report;
 use crate::summary::{FigureSummary, JudgedClaim, figure_summary};
 use crate::theory::{self, TheoryError};
 use emphatic::ProblemError;
+use emphatic_chart::{PaintError, Painter};
 use emphatic_lab::{Ending, Experiment, FileError, News, RunError, Stop, SummaryError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

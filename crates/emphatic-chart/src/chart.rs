@@ -4,7 +4,9 @@
 //! no place in a drawing and leaves a gap.
 
 mod axis;
+mod contour;
 mod diagram;
+mod landscape;
 mod look;
 mod text;
 
@@ -12,7 +14,8 @@ use std::fmt::Write;
 
 pub use axis::{Axis, Scale};
 use axis::{Ruler, Tick};
-pub use look::{look, swatch};
+pub use landscape::{Flow, Landscape, Note, Side};
+pub use look::{Look, look, swatch};
 pub use text::{escape, html, plain};
 use text::{px, spans, width};
 
@@ -278,9 +281,8 @@ impl Panel {
     }
 
     fn vertical(&self, area: Area, frame: Area) -> String {
-        let (x, middle) = (area.left + LABEL, frame.top + frame.height / 2.0);
-        let turned = format!(" transform=\"rotate(-90 {} {})\"", px(x), px(middle));
-        centred(&self.y.label, (x, middle), frame.height, &turned)
+        let middle = frame.top + frame.height / 2.0;
+        upright(&self.y.label, (area.left + LABEL, middle), frame.height)
     }
 
     /// On the line or under it, left, right or between: where it hides the least.
@@ -438,7 +440,7 @@ pub fn row(title: &str, tiles: &[Tile]) -> String {
         body += &tile.draw_titled(Area { left, top, width: wide, height }, REGULAR);
     }
     let legend_top = top + height + 7.0;
-    let (legend, legend_height) = legend(&all_methods(tiles), legend_top, PAGE_WIDTH);
+    let (legend, legend_height) = legend(&all_methods(tiles), method_sample, legend_top, PAGE_WIDTH);
     let description = tiles.iter().map(Tile::describe).collect::<Vec<_>>().join(" ");
     let about = About { id: String::new(), title: plain(title), description };
     printed((PAGE_WIDTH, legend_top + legend_height), &about, &(body + &legend))
@@ -458,14 +460,17 @@ pub fn all_methods(tiles: &[Tile]) -> Vec<&str> {
 /// A tile as a document of its own.
 fn column(tile: &Tile, id_prefix: &str) -> String {
     let ((width, height), methods) = (COLUMN, tile.methods());
-    let legend_top = height - legend(&methods, 0.0, width).1;
+    let legend_top = height - legend(&methods, method_sample, 0.0, width).1;
     let area = Area { left: 0.0, top: 0.0, width, height: legend_top - 5.0 };
-    let body = tile.draw_titled(area, BOLD) + &legend(&methods, legend_top, width).0;
+    let body = tile.draw_titled(area, BOLD) + &legend(&methods, method_sample, legend_top, width).0;
     printed(COLUMN, &tile.about(&format!("{id_prefix}-{}", tile.name())), &body)
 }
 
+/// What a legend shows of the method with this name and number, from a place so far to the right.
+type Sample = fn(&str, usize, (f64, f64), f64) -> String;
+
 /// Samples of the methods' lines with their names, in columns and as few lines as they need; and the height.
-fn legend(methods: &[&str], top: f64, room: f64) -> (String, f64) {
+fn legend(methods: &[&str], sample: Sample, top: f64, room: f64) -> (String, f64) {
     const SAMPLE: f64 = 20.0;
     const APART: f64 = 14.0;
     let cell = |method: &&str| SAMPLE + 4.0 + width(method, SMALL) + APART;
@@ -484,16 +489,16 @@ fn legend(methods: &[&str], top: f64, room: f64) -> (String, f64) {
         let (line, column) = (index / widths.len(), index % widths.len());
         let x = start + widths[..column].iter().sum::<f64>();
         let y = top + (line as f64 + 0.5) * LEGEND_LINE;
-        svg += &legend_entry(method, (x, y), SAMPLE);
+        svg += &sample(method, index, (x, y), SAMPLE);
+        let (x, baseline) = (px(x + SAMPLE + 4.0), px(y + MIDDLE * SMALL));
+        let _ = write!(svg, "<text x=\"{x}\" y=\"{baseline}\">{}</text>", escape(method));
     }
     (svg + "</g>", lines as f64 * LEGEND_LINE)
 }
 
-fn legend_entry(method: &str, (x, y): (f64, f64), sample: f64) -> String {
-    let (look, name) = (look(method), escape(method));
-    let (attributes, drawn) = (look.attributes(), look.sample(x, y, sample));
-    let (x, baseline) = (px(x + sample + 4.0), px(y + MIDDLE * SMALL));
-    format!("<g {attributes}>{drawn}</g><text x=\"{x}\" y=\"{baseline}\">{name}</text>")
+fn method_sample(method: &str, _: usize, (x, y): (f64, f64), length: f64) -> String {
+    let look = look(method);
+    format!("<g {}>{}</g>", look.attributes(), look.sample(x, y, length))
 }
 
 /// The place of the axis in a page, for its pointer: measures of the ends, their pixels, and the scale.
@@ -567,6 +572,11 @@ fn centred(label: &str, (x, y): (f64, f64), room: f64, attributes: &str) -> Stri
         "<text class=\"label\" x=\"{x}\" y=\"{y}\" font-size=\"{font}\" text-anchor=\"middle\"{attributes}>{}</text>",
         spans(label, size)
     )
+}
+
+/// A label to be read from below to above.
+fn upright(label: &str, (x, y): (f64, f64), room: f64) -> String {
+    centred(label, (x, y), room, &format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y)))
 }
 
 fn below(area: Area, height: f64) -> Area {

@@ -116,7 +116,7 @@ impl Look {
     }
 }
 
-fn disc(x: f64, y: f64, radius: f64) -> String {
+pub(super) fn disc(x: f64, y: f64, radius: f64) -> String {
     let (r, d) = (px(radius), px(2.0 * radius));
     format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", px(x - radius), px(y))
 }
