@@ -1,15 +1,19 @@
 //! The command line.
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use emphatic_lab::Shard;
 use emphatic_paper::figures::FIGURES;
+use emphatic_problems::SHIPPED;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   emphatic reproduce                      the paper's figures, every claim judged
+  emphatic new counterexample             a problem file to start from
+  emphatic solve counterexample.toml      what is exactly true of it?
+  emphatic diagnose counterexample.toml   is the semi-gradient safe in it? what should I try?
   emphatic check experiment.toml          how much work is it?
   emphatic run experiment.toml            run it, or go on with it
   emphatic summarise results/experiment   what came out?
@@ -37,6 +41,36 @@ Examples:
   emphatic reproduce --quick
   emphatic reproduce fig2 fig4 --out figures
   emphatic reproduce --seed 7 --runs 100 --out more";
+
+const NEW: &str = "\
+The file is commented: change it to describe your own problem.
+
+Examples:
+  emphatic new counterexample               writes counterexample.toml
+  emphatic new four-rooms --out maze.toml   a grid with walls to change";
+
+const SOLVE: &str = "\
+FILE is a problem file (.toml or .json), or the name of a problem of `emphatic new`. Shown for the target
+policy of the file, or for the policy with zero weights if it has none: d_μ, π, v, q, m, m/d_μ by state, J_μ,
+its gradient and the semi-gradient.
+
+Examples:
+  emphatic solve counterexample
+  emphatic solve problem.toml --lambda-a 0.5
+  emphatic solve problem.toml --json > solution.json
+  emphatic solve problem.toml --csv > states.csv
+  emphatic solve problem.toml --csv=weights > gradients.csv";
+
+const DIAGNOSE: &str = "\
+FILE is a problem file (.toml or .json), or the name of a problem of `emphatic new`. It answers: is a
+semi-gradient method (OffPAC, DPG) safe here? can the emphasis be estimated? is TD(0) stable with these
+features? which setting should I start with, and why?
+
+Examples:
+  emphatic diagnose counterexample
+  emphatic diagnose problem.toml --figure flows.svg
+  emphatic diagnose problem.toml --write experiment.toml && emphatic run experiment.toml
+  emphatic diagnose problem.toml --starts 50 --json > diagnosis.json";
 
 const RUN: &str = "\
 Results go to DIR (--out), by default to results/NAME for NAME.toml
@@ -78,8 +112,9 @@ Examples:
   emphatic summarise results/experiment --csv > settings.csv    a line for each setting";
 
 const SCHEMA: &str = "\
-Example:
+Examples:
   emphatic schema > experiment.schema.json
+  emphatic schema problem > problem.schema.json
 
 An editor with a TOML language server uses it if a file begins with
   #:schema ./experiment.schema.json";
@@ -103,6 +138,15 @@ pub(crate) enum Command {
     /// Run the paper's experiments, judge its claims, draw its figures and write a report
     #[command(after_help = REPRODUCE)]
     Reproduce(ReproduceArguments),
+    /// Write a problem file to start from
+    #[command(after_help = NEW)]
+    New(NewArguments),
+    /// Show what is exactly true of a problem and a policy
+    #[command(after_help = SOLVE)]
+    Solve(SolveArguments),
+    /// Say whether the semi-gradient is safe in a problem, and what to start with
+    #[command(after_help = DIAGNOSE)]
+    Diagnose(DiagnoseArguments),
     /// Run an experiment, or go on with it
     #[command(after_help = RUN)]
     Run(RunArguments),
@@ -134,9 +178,13 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
-    /// Print the JSON Schema of experiment files, for editors
+    /// Print the JSON Schema of experiment or problem files, for editors
     #[command(after_help = SCHEMA)]
-    Schema,
+    Schema {
+        /// Of which files
+        #[arg(default_value = "experiment", value_name = "OF")]
+        of: FileKind,
+    },
     /// Print completions for a shell
     #[command(after_help = COMPLETIONS)]
     Completions {
@@ -168,6 +216,78 @@ pub(crate) struct ReproduceArguments {
     /// Show no progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct NewArguments {
+    /// Which problem
+    #[arg(value_parser = PossibleValuesParser::new(SHIPPED.map(|s| PossibleValue::new(s.name).help(s.about()))))]
+    pub(crate) problem: String,
+    /// Where to write it, if not to PROBLEM.toml
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct SolveArguments {
+    /// The problem
+    pub(crate) file: PathBuf,
+    /// λ_a of the weighting m and of a third gradient
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = fraction)]
+    pub(crate) lambda_a: f64,
+    /// How many states and weights are shown, the largest first
+    #[arg(long, value_name = "N", default_value_t = emphatic_diagnosis::solve::SHOWN)]
+    pub(crate) top: usize,
+    /// Everything, as JSON
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// A line for each state, or for each weight with --csv=weights
+    #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "states")]
+    pub(crate) csv: Option<Lines>,
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct DiagnoseArguments {
+    /// The problem
+    pub(crate) file: PathBuf,
+    /// From how many random starts flows are followed, if not as many as the size of the problem allows (10 at most)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    pub(crate) starts: Option<u32>,
+    /// What random starts come from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How many threads, if not one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Draw the flows: a file that ends in .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = picture)]
+    pub(crate) figure: Option<PathBuf>,
+    /// Write an experiment file that tries what is suggested
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write: Option<PathBuf>,
+    /// Everything, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+/// What a line of CSV is about.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Lines {
+    States,
+    Weights,
+}
+
+/// Kinds of files.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum FileKind {
+    Experiment,
+    Problem,
 }
 
 #[derive(Args)]
@@ -228,6 +348,18 @@ pub(crate) enum Lanes {
 pub(crate) enum InstructionSet {
     Plain,
     Best,
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|x| (0.0..=1.0).contains(x));
+    number.ok_or_else(|| "it is a number between 0 and 1".to_owned())
+}
+
+fn picture(text: &str) -> Result<PathBuf, String> {
+    match text.ends_with(".svg") || text.ends_with(".png") {
+        true => Ok(text.into()),
+        false => Err("a picture's name ends in .svg or .png".to_owned()),
+    }
 }
 
 fn shard(text: &str) -> Result<Shard, String> {

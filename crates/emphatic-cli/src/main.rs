@@ -1,10 +1,14 @@
-//! The `emphatic` command: reproduces the paper; runs, continues, merges and summarises experiments.
+//! The `emphatic` command: reproduces the paper; solves and diagnoses problems; runs, continues, merges and summarises
+//! experiments.
 
 mod arguments;
 mod check;
+mod diagnose;
+mod new;
 mod progress;
 mod reproduce;
 mod run;
+mod solve;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
@@ -35,7 +39,16 @@ fn perform(command: Command) -> miette::Result<Exit> {
         Command::Reproduce(arguments) => return reproduce::reproduce(&arguments),
         Command::Run(arguments) => return run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments)?,
-        Command::Schema => print(&format!("{:#}\n", emphatic_lab::schema()))?,
+        Command::New(arguments) => new::new(&arguments)?,
+        Command::Solve(arguments) => solve::solve(&arguments)?,
+        Command::Diagnose(arguments) => diagnose::diagnose(&arguments)?,
+        Command::Schema { of } => {
+            let schema = match of {
+                arguments::FileKind::Experiment => emphatic_lab::schema(),
+                arguments::FileKind::Problem => emphatic_problems::schema(),
+            };
+            print(&format!("{schema:#}\n"))?;
+        }
         Command::Merge { dirs, out } => {
             let merged = emphatic_lab::merge(&dirs, &out)?;
             warn(&merged.warnings);

@@ -70,6 +70,19 @@ impl Display {
         }
     }
 
+    /// So many of so many things are done.
+    pub(crate) fn count(&mut self, done: usize, all: usize, what: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_style(style("{bar:32} {pos} of {len} {msg}"));
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
+            bar.set_message(what.to_owned());
+        } else if !self.quiet && self.told.elapsed() >= EVERY {
+            self.told = Instant::now();
+            eprintln!("{done} of {all} {what}");
+        }
+    }
+
     /// Takes the bar away.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {

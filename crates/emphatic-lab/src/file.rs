@@ -5,12 +5,9 @@
 
 use crate::sweep::{OneOrMany, Sweep};
 use emphatic_problems::{Behaviour, Expected, Interest, Number, Whole, scalar_or_table};
-use schemars::generate::SchemaSettings;
-use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde::de::Deserializer;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -65,32 +62,7 @@ pub(crate) struct ExperimentFile {
 
 /// The JSON Schema of experiment files, for editors.
 pub fn schema() -> serde_json::Value {
-    let settings = SchemaSettings::draft2020_12().with_transform(as_toml);
-    settings.into_generator().into_root_schema_for::<ExperimentFile>().into()
-}
-
-/// TOML has no null: what may be left out is not in the list of required keys, and that is all. Descriptions are
-/// paragraphs, wherever their lines end here.
-fn as_toml(schema: &mut Schema) {
-    let null = Value::from("null");
-    if let Some(types @ Value::Array(_)) = schema.get_mut("type")
-        && let Some(only) = types.as_array().and_then(|types| types.iter().find(|name| **name != null))
-    {
-        *types = only.clone();
-    }
-    if let Some(Value::Array(kinds)) = schema.get_mut("anyOf") {
-        kinds.retain(|kind| kind.get("type") != Some(&null));
-        if let [Value::Object(_)] = kinds[..]
-            && let Some(Value::Array(mut only)) = schema.remove("anyOf")
-            && let Some(Value::Object(inner)) = only.pop()
-        {
-            inner.into_iter().for_each(|(key, value)| drop(schema.insert(key, value)));
-        }
-    }
-    if let Some(Value::String(text)) = schema.get_mut("description") {
-        *text = text.replace('\n', " ");
-    }
-    transform_subschemas(&mut as_toml, schema);
+    emphatic_problems::schema_of::<ExperimentFile>()
 }
 
 /// Types that no value is read into: they tell the schema what is checked once the whole file is known.

@@ -39,13 +39,15 @@ mod names;
 mod pattern;
 pub mod problem_file;
 mod read;
+mod schema;
 pub mod shipped;
 pub mod values;
 mod world;
 
 pub use file_error::{FileError, Wrong, suggest};
-pub use problem_file::{ProblemFile, Target};
+pub use problem_file::{ProblemFile, Target, schema};
 pub use read::{ReadError, read_text};
+pub use schema::schema_of;
 pub use shipped::{SHIPPED, Shipped};
 pub use values::{Behaviour, Expected, Interest, Number, Share, Whole};
 pub use world::{Unfit, World};

@@ -25,6 +25,7 @@ use crate::names::Names;
 use crate::pattern::{Grid, Layout, Line, Parts, RandomProblem, Way, count, numbered};
 use crate::read::{ReadError, read_text};
 use crate::scalar_or_table;
+use crate::schema::schema_of;
 use crate::shipped;
 use crate::values::{Behaviour, Expected, Interest, Key, Keys, Number, Share, Whole};
 use crate::world::{Unfit, World, policy_rows, softmax_weights, uniform};
@@ -85,6 +86,11 @@ impl ProblemFile {
         let (world, target) = understand(text, name)?;
         Ok(Self { name: name.to_owned(), text: text.to_owned(), world, target })
     }
+}
+
+/// The JSON Schema of problem files, for editors.
+pub fn schema() -> serde_json::Value {
+    schema_of::<File>()
 }
 
 /// A decision problem with a behaviour.

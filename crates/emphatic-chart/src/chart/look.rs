@@ -31,7 +31,7 @@ enum Marker {
 
 use Marker::*;
 
-const METHODS: [(&str, Look); 8] = [
+const METHODS: [(&str, Look); 10] = [
     ("ACE(0)", solid("#D55E00", "#F0803C", Circle)),
     ("ACE(0.25)", solid("#E69F00", "#F0B429", Up)),
     ("ACE(0.5)", solid("#56B4E9", "#56B4E9", OpenSquare)),
@@ -40,6 +40,8 @@ const METHODS: [(&str, Look); 8] = [
     ("True-ACE", dashed("#009E73", "#1FBF92", OpenCircle)),
     ("DPG", solid("#CC79A7", "#DE94BD", Cross)),
     ("True-DPGE", dashed("#000000", "#F4F4F4", OpenDiamond)),
+    ("gradient", solid("#08306B", "#B7CDF7", Down)),
+    ("semi-gradient", dashed("#D55E00", "#F0803C", Circle)),
 ];
 
 /// For any other name.

@@ -71,6 +71,11 @@ impl ContinuousCounterexample {
         Ok(self)
     }
 
+    /// The mean and the standard deviation of the behaviour.
+    pub fn behaviour(&self) -> (f64, f64) {
+        (self.behaviour.mean, self.behaviour.standard_deviation)
+    }
+
     /// The same with another Gaussian as its behaviour.
     pub fn with_behaviour(mut self, mean: f64, standard_deviation: f64) -> Result<Self, ProblemError> {
         if !mean.is_finite() {
@@ -163,12 +168,27 @@ impl<F: Features<State = usize>> Model<Gaussian<F>> for ContinuousCounterexample
     }
 }
 
-impl<F: Features<State = usize>> Experience<Gaussian<F>> for ContinuousCounterexample {
+impl<F: Features<State = usize>> Experience<DeterministicLinear<F>> for ContinuousCounterexample {
     fn followed(&self, state: usize) -> Vec<(usize, f64)> {
         match state {
             0 => vec![(1, 2.0 * self.stationary[1]), (2, 2.0 * self.stationary[2])],
             _ => vec![(0, 1.0)],
         }
+    }
+
+    fn squared(
+        &self,
+        _policy: &DeterministicLinear<F>,
+        _at: &f64,
+        _state: usize,
+    ) -> Option<Vec<(usize, f64)>> {
+        None // A single action has no density to compare with the behaviour's.
+    }
+}
+
+impl<F: Features<State = usize>> Experience<Gaussian<F>> for ContinuousCounterexample {
+    fn followed(&self, state: usize) -> Vec<(usize, f64)> {
+        Experience::<DeterministicLinear<F>>::followed(self, state)
     }
 
     fn squared(&self, _policy: &Gaussian<F>, at: &Normal<f64>, state: usize) -> Option<Vec<(usize, f64)>> {

@@ -1,0 +1,66 @@
+//! `emphatic diagnose`.
+
+use crate::arguments::DiagnoseArguments;
+use crate::new::write_new;
+use crate::print;
+use crate::progress::Display;
+use emphatic_chart::Painter;
+use emphatic_diagnosis::{Diagnosis, Options, figure};
+use emphatic_problems::ProblemFile;
+use miette::{IntoDiagnostic, miette};
+use std::path::Path;
+use std::sync::Mutex;
+
+pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
+    let problem = ProblemFile::open(&arguments.file)?;
+    let mut options = Options::default();
+    options.starts = arguments.starts.map(|starts| starts as usize);
+    options.seed = arguments.seed;
+    options.threads = arguments.threads.map_or(options.threads, usize::from);
+    let mut display = Display::new(arguments.quiet);
+    display.begin("following flows");
+    let display = Mutex::new(display);
+    let tell = |done: usize, all: usize| {
+        if let Ok(mut display) = display.lock() {
+            display.count(done, all, "flows");
+        }
+    };
+    let diagnosis = emphatic_diagnosis::diagnose(&problem, &options, &tell);
+    if let Ok(display) = display.lock() {
+        display.clear();
+    }
+    let diagnosis = diagnosis.map_err(|error| miette!("{}: {error}", problem.name))?;
+    let mut text = match arguments.json {
+        true => serde_json::to_string_pretty(&diagnosis).into_diagnostic()? + "\n",
+        false => diagnosis.text(),
+    };
+    let mut written = Vec::new();
+    if let Some(path) = &arguments.figure {
+        draw(&problem, &diagnosis, path)?;
+        written.push(format!("{} is drawn.", path.display()));
+    }
+    if let Some(path) = &arguments.write {
+        let suggestion = diagnosis.suggestion.as_ref();
+        let suggestion = suggestion
+            .ok_or_else(|| miette!("there is nothing to try: no policy does better than another"))?;
+        write_new(path, &suggestion.experiment(&problem, path))?;
+        let path = path.display();
+        written.push(format!("{path} is written. Try `emphatic run {path}`."));
+    }
+    if !arguments.json && !written.is_empty() {
+        text += &format!("\n{}\n", written.join("\n"));
+    }
+    print(&text)
+}
+
+fn draw(problem: &ProblemFile, diagnosis: &Diagnosis, path: &Path) -> miette::Result<()> {
+    let svg = figure::figure(problem, diagnosis).ok_or_else(|| {
+        miette!(
+            help = "--starts 0 follows those from the given policy",
+            "the flows of this problem were not followed, so there is nothing to draw"
+        )
+    })?;
+    let is_png = path.extension().is_some_and(|extension| extension == "png");
+    let bytes = if is_png { Painter::new().png(&svg).into_diagnostic()? } else { svg.into_bytes() };
+    std::fs::write(path, bytes).map_err(|error| miette!("{} cannot be written: {error}", path.display()))
+}

@@ -1,0 +1,32 @@
+//! `emphatic new`.
+
+use crate::arguments::NewArguments;
+use crate::print;
+use emphatic_problems::shipped;
+use miette::miette;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn new(arguments: &NewArguments) -> miette::Result<()> {
+    let problem = &arguments.problem;
+    let shipped = shipped::find(problem).ok_or_else(|| miette!("there is no problem `{problem}`"))?;
+    let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{problem}.toml")));
+    write_new(&path, shipped.text)?;
+    let path = path.display();
+    print(&format!("{path} is written. Try `emphatic solve {path}` and `emphatic diagnose {path}`.\n"))
+}
+
+/// Writes a file that is not there yet: what a user has changed is not lost.
+pub(crate) fn write_new(path: &Path, text: &str) -> miette::Result<()> {
+    let shown = path.display();
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    match file.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(miette!(
+            help = "move it away, or choose another name",
+            "{shown} is already there, and is left as it is"
+        )),
+        Err(error) => Err(miette!("{shown} cannot be written: {error}")),
+    }
+}

@@ -1,0 +1,83 @@
+//! Whether linear critics are stable.
+
+use crate::subject::Subject;
+use emphatic::{Exact, Features, Policy, Table};
+use nalgebra::{DMatrix, Schur, SymmetricEigen};
+use serde::Serialize;
+
+/// The most features of which eigenvalues are computed: they take time that grows with their cube.
+const MOST_FEATURES: usize = 500;
+
+/// A direction in which features vary less than this, relative to the largest, is none.
+const NOTHING: f64 = 1e-12;
+
+/// The key matrices of linear critics.
+#[derive(Clone, Debug, Serialize)]
+pub struct Critics {
+    /// How many features the critic sees.
+    pub features: usize,
+    /// Whether each state has one feature of its own.
+    pub tabular: bool,
+    /// Off-policy TD(0).
+    pub td: Stability,
+    /// ETD(0).
+    pub etd: Stability,
+}
+
+/// Whether the expected update of a critic is stable.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stability {
+    /// Stable if the real parts of all eigenvalues are positive; nothing if it was not decided.
+    pub stable: Option<bool>,
+    /// The eigenvalues of the key matrix as (real, imaginary), smallest real part first, without those of directions in which
+    /// no state has features. Empty if they were not computed.
+    pub eigenvalues: Vec<(f64, f64)>,
+}
+
+/// Asks about the stability of critics with these features.
+pub(crate) fn critics<P: Policy<State = usize>, M: Subject<P>>(
+    exact: &Exact<f64, M, P>,
+    features: &Table,
+) -> Critics {
+    let one_each = |s: usize| features.active(&s).eq([(s, 1.0)]);
+    let tabular = features.len() == features.states() && (0..features.states()).all(one_each);
+    let m = exact.emphatic_weighting(1.0);
+    let stability = |weighting: &[f64]| match features.len() <= MOST_FEATURES {
+        true => of_matrix(&exact.key_matrix(features, weighting), features),
+        // D (I − P) is an M-matrix: its eigenvalues have positive real parts.
+        false => {
+            let everywhere = weighting.iter().all(|w| *w > 0.0);
+            Stability { stable: (tabular && everywhere).then_some(true), eigenvalues: Vec::new() }
+        }
+    };
+    Critics { features: features.len(), tabular, td: stability(exact.stationary()), etd: stability(&m) }
+}
+
+fn of_matrix(matrix: &[Vec<f64>], features: &Table) -> Stability {
+    let k = matrix.len();
+    let undecided = Stability { stable: None, eigenvalues: Vec::new() };
+    if k == 0 {
+        return undecided;
+    }
+    let mut gram: DMatrix<f64> = DMatrix::zeros(k, k);
+    for s in 0..features.states() {
+        for (f, x) in features.active(&s) {
+            features.active(&s).for_each(|(g, y)| gram[(f, g)] += x * y);
+        }
+    }
+    // In the directions that no state has, nothing is learned, and nothing can grow.
+    let directions = SymmetricEigen::new(gram);
+    let largest = directions.eigenvalues.max();
+    let kept: Vec<usize> = (0..k).filter(|&j| directions.eigenvalues[j] > NOTHING * largest).collect();
+    let basis = directions.eigenvectors.select_columns(&kept);
+    let matrix = DMatrix::from_fn(k, k, |i, j| matrix[i][j]);
+    let matrix = basis.transpose() * matrix * &basis;
+    let scale = matrix.amax();
+    let Some(schur) = Schur::try_new(matrix, f64::EPSILON, 1000 * k) else { return undecided };
+    let mut eigenvalues: Vec<(f64, f64)> = schur.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
+    eigenvalues.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    // What is within rounding of zero decides nothing.
+    let smallest = eigenvalues.first().map_or(0.0, |z| z.0);
+    let stable = (smallest.abs() > NOTHING * scale).then_some(smallest > 0.0);
+    Stability { stable, eigenvalues }
+}

@@ -1,0 +1,197 @@
+//! The diagnosis: `emphatic diagnose`.
+
+use crate::critic::{Critics, critics};
+use crate::emphasis::{Emphasis, emphasis};
+use crate::flows::{Flows, count, flows};
+use crate::solve::angle;
+use crate::subject::{Subject, with_subject};
+use crate::suggestion::{Suggestion, suggest};
+use crate::words;
+use emphatic::{Exact, Policy, ProblemError};
+use emphatic_problems::{ProblemFile, Target, World};
+use serde::Serialize;
+
+/// How much is looked at.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many random starts flows are followed from; nothing lets the size of the problem decide: ten in a small one, none in a
+    /// large one, whose flows are not followed at all.
+    pub starts: Option<usize>,
+    /// What random starts come from.
+    pub seed: u64,
+    /// How many threads follow flows.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { starts: None, seed: 1, threads }
+    }
+}
+
+/// Random starts in a small problem.
+const STARTS: usize = 10;
+
+/// Flows times transitions that are followed unless more is asked for: about a minute of work.
+const WORK: usize = 125_000;
+
+/// What there is to know of learning off-policy in a problem.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diagnosis {
+    /// The problem's name.
+    pub problem: String,
+    /// How large it is.
+    pub size: Size,
+    /// J_μ of the given policy.
+    pub objective: f64,
+    /// The angle between the gradient and the semi-gradient at the policy that flows start from, in degrees.
+    pub angle: Option<f64>,
+    /// Actions that the target takes and the behaviour never does, in states that the behaviour visits: state, action.
+    pub uncovered: Vec<(String, String)>,
+    /// Where flows lead; nothing if the problem is too large to follow them, or the objective has no gradient.
+    pub flows: Option<Flows>,
+    /// The follow-on trace for the given policy; nothing for a deterministic one, which has no ratio.
+    pub emphasis: Option<Emphasis>,
+    /// The follow-on trace for the policy in which the gradient's flow ends.
+    pub emphasis_at_end: Option<Emphasis>,
+    /// Linear critics for the given policy.
+    pub critics: Critics,
+    /// What to start with; nothing if no policy does better than another.
+    pub suggestion: Option<Suggestion>,
+    /// The verdict in plain words.
+    pub verdict: Vec<String>,
+}
+
+/// How large a problem is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Size {
+    /// States.
+    pub states: usize,
+    /// Actions; nothing if the action is a real number.
+    pub actions: Option<usize>,
+    /// Transitions.
+    pub transitions: usize,
+    /// Features that the actor sees.
+    pub actor_features: usize,
+    /// Weights of the policy.
+    pub weights: usize,
+}
+
+/// Diagnoses a problem. `tell` hears how many flows have been followed, of how many.
+pub fn diagnose(
+    problem: &ProblemFile,
+    options: &Options,
+    tell: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Diagnosis, ProblemError> {
+    let learned = learned(problem);
+    let mut diagnosis = with_subject!(&problem.world, &learned, |model, policy, weights| {
+        from_learned(problem, model, policy, weights, options, tell)
+    })?;
+    // The trace and the critics are asked about for the policy that was given.
+    with_subject!(&problem.world, &problem.target, |model, policy, weights| {
+        let exact = Exact::new(model, policy, weights)?;
+        diagnosis.objective = exact.objective();
+        diagnosis.critics = critics(&exact, &problem.world.critic());
+        if !matches!(problem.target, Target::Deterministic(_)) {
+            diagnosis.emphasis = Some(emphasis(&exact, problem.world.states())?);
+        }
+        Ok::<(), ProblemError>(())
+    })?;
+    diagnosis.uncovered = uncovered(problem);
+    diagnosis.suggestion = with_subject!(&problem.world, &learned, |model, policy, weights| {
+        suggest(problem, model, policy, weights, &diagnosis)
+    });
+    diagnosis.verdict = words::verdict(&diagnosis);
+    Ok(diagnosis)
+}
+
+/// The policy that learning starts from: the target, or zero weights if it cannot be learned.
+pub(crate) fn learned(problem: &ProblemFile) -> Target {
+    match (&problem.world, &problem.target) {
+        (World::Finite(task), Target::Fixed(_)) => Target::Softmax(vec![0.0; task.softmax().len()]),
+        (_, target) => target.clone(),
+    }
+}
+
+/// What depends on the policy that learning starts from.
+fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
+    problem: &ProblemFile,
+    model: &M,
+    policy: &P,
+    weights: &[f64],
+    options: &Options,
+    tell: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Diagnosis, ProblemError> {
+    let world = &problem.world;
+    let exact = Exact::new(model, policy, weights)?;
+    let transitions = transitions(world);
+    let affordable = WORK / transitions.max(1);
+    let starts = options.starts.or_else(|| {
+        let most = affordable.checked_sub(count(0))? / (count(1) - count(0));
+        Some(most.min(STARTS))
+    });
+    let names = (world.states(), world.actor());
+    let flows = match starts {
+        Some(starts) => Some(flows(model, policy, weights, names, options, starts, tell)?),
+        None => None,
+    };
+    let at_end = match &flows {
+        Some(flows) if !matches!(problem.target, Target::Deterministic(_)) => {
+            // Where the flow ends nowhere, nothing can be said.
+            let end = Exact::new(model, policy, &flows.ends[0]);
+            end.ok().and_then(|exact| emphasis(&exact, world.states()).ok())
+        }
+        _ => None,
+    };
+    Ok(Diagnosis {
+        problem: problem.name.clone(),
+        size: Size {
+            states: world.states().len(),
+            actions: Some(world.actions().len()).filter(|n| *n > 0),
+            transitions,
+            actor_features: emphatic::Features::len(world.actor()),
+            weights: weights.len(),
+        },
+        objective: exact.objective(),
+        angle: angle(&exact.gradient(1.0), &exact.gradient(0.0)),
+        uncovered: Vec::new(),
+        flows,
+        emphasis: None,
+        emphasis_at_end: at_end,
+        critics: critics(&exact, &world.critic()),
+        suggestion: None,
+        verdict: Vec::new(),
+    })
+}
+
+fn transitions(world: &World) -> usize {
+    match world {
+        World::Finite(task) => (0..task.states())
+            .map(|s| (0..task.actions()).map(|a| task.problem().transitions(s, a).len()).sum::<usize>())
+            .sum(),
+        World::Continuous(_) => 6,
+    }
+}
+
+/// What the target does and the behaviour never, where it comes.
+fn uncovered(problem: &ProblemFile) -> Vec<(String, String)> {
+    let World::Finite(task) = &problem.world else { return Vec::new() };
+    let taken = |s: usize, a: usize| match &problem.target {
+        Target::Fixed(fixed) => crate::subject::at(fixed, &[], s)[a] > 0.0,
+        _ => true, // A softmax takes every action.
+    };
+    let (states, actions) = (task.problem().states(), task.problem().actions());
+    let of_state = |s: usize| {
+        let never = move |a: &usize| task.behaviour(s)[*a] == 0.0 && taken(s, *a);
+        (0..actions.len()).filter(never).map(move |a| (states[s].clone(), actions[a].clone()))
+    };
+    (0..states.len()).filter(|&s| task.stationary()[s] > 0.0).flat_map(of_state).collect()
+}
+
+impl Diagnosis {
+    /// The verdict, the numbers under it and the suggestion.
+    pub fn text(&self) -> String {
+        words::text(self)
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether the emphasis can be estimated by the follow-on trace.
+
+use crate::subject::Subject;
+use emphatic::{Exact, Policy, ProblemError, Trace};
+use serde::Serialize;
+
+/// States that carry at least this share of the emphatic weighting are asked about: at most a hundred of them.
+const SHARE: f64 = 0.01;
+
+/// How near an estimate of m is wanted.
+pub const RELATIVE: f64 = 0.1;
+
+/// The follow-on trace for one policy.
+#[derive(Clone, Debug, Serialize)]
+pub struct Emphasis {
+    /// Bounds on the spectral radius of the second-moment operator; nothing if ρ² has no finite mean, or there is no ratio.
+    pub spectral_radius: Option<[f64; 2]>,
+    /// Whether the trace has a finite variance.
+    pub finite: bool,
+    /// The states that carry most of m, the largest first.
+    pub states: Vec<StateEmphasis>,
+    /// After how many steps m is known to 10 % in each of those; nothing if it is never.
+    pub steps: Option<f64>,
+}
+
+/// The trace in one state.
+#[derive(Clone, Debug, Serialize)]
+pub struct StateEmphasis {
+    /// The state.
+    pub state: String,
+    /// Its share of the emphatic weighting.
+    pub share: f64,
+    /// E[F | s] = m/d_μ.
+    pub mean: f64,
+    /// The standard deviation of F in it; nothing if it is infinite.
+    pub standard_deviation: Option<f64>,
+    /// After how many steps m is known to 10 % in it; nothing if it is never.
+    pub steps: Option<f64>,
+}
+
+impl Emphasis {
+    /// The largest ratio of standard deviation to mean.
+    pub fn relative_spread(&self) -> Option<f64> {
+        let ratios = self.states.iter().map(|s| s.standard_deviation.map(|sd| sd / s.mean));
+        ratios.collect::<Option<Vec<f64>>>().map(|ratios| ratios.into_iter().fold(0.0, f64::max))
+    }
+}
+
+/// Asks about the trace for a policy.
+pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
+    exact: &Exact<f64, M, P>,
+    names: &[String],
+) -> Result<Emphasis, ProblemError> {
+    let trace = Trace::new(exact)?;
+    let (d, m) = (exact.stationary(), exact.emphatic_weighting(1.0));
+    let all: f64 = m.iter().sum();
+    let mut large: Vec<usize> =
+        (0..m.len()).filter(|&s| d[s] > 0.0 && m[s] >= SHARE * all && all > 0.0).collect();
+    large.sort_by(|&a, &b| m[b].total_cmp(&m[a]));
+    let deviations = trace.standard_deviations();
+    let mut indicator = vec![0.0; m.len()];
+    let mut of = |s: usize| {
+        indicator[s] = 1.0;
+        let steps = trace.steps(&indicator, RELATIVE);
+        indicator[s] = 0.0;
+        StateEmphasis {
+            state: names[s].clone(),
+            share: m[s] / all,
+            mean: m[s] / d[s],
+            standard_deviation: deviations.as_ref().map(|all| all[s]),
+            steps: steps.is_finite().then_some(steps),
+        }
+    };
+    let states: Vec<StateEmphasis> = large.into_iter().map(&mut of).collect();
+    let steps = states.iter().map(|s| s.steps).collect::<Option<Vec<f64>>>();
+    Ok(Emphasis {
+        spectral_radius: trace.spectral_radius(),
+        finite: deviations.is_some(),
+        steps: steps.map(|steps| steps.into_iter().fold(0.0, f64::max)),
+        states,
+    })
+}

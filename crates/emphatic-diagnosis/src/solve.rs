@@ -1,0 +1,370 @@
+//! Everything that is exactly true of a policy in a problem: `emphatic solve`.
+
+pub use crate::subject::Column;
+use crate::subject::{Subject, with_subject};
+use emphatic::{Exact, Features, Policy, ProblemError, Table};
+use emphatic_problems::{ProblemFile, Target, World};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+/// In text, this many states or weights at most are shown unless more are asked for.
+pub const SHOWN: usize = 20;
+
+/// What is exactly true of a policy in a problem.
+#[derive(Clone, Debug)]
+pub struct Solution {
+    /// The problem's name.
+    pub problem: String,
+    /// The kind of policy: `softmax`, `fixed`, `gaussian` or `deterministic`.
+    pub policy: &'static str,
+    /// λ_a of the weighting m and of the third gradient.
+    pub lambda_a: f64,
+    /// The names of the states.
+    pub states: Vec<String>,
+    /// d_μ, the interest, what the policy does, v, q, m and m/d_μ.
+    pub columns: Vec<Column>,
+    /// J_μ.
+    pub objective: f64,
+    /// The gradients; nothing for a policy without weights.
+    pub gradients: Option<Gradients>,
+}
+
+/// The gradient of J_μ and what semi-gradient methods follow instead.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gradients {
+    /// What each weight belongs to.
+    pub names: Vec<String>,
+    /// The weights of the policy.
+    pub weights: Vec<f64>,
+    /// λ_a = 1: the gradient.
+    pub gradient: Vec<f64>,
+    /// λ_a = 0: the semi-gradient.
+    pub semi_gradient: Vec<f64>,
+    /// With the λ_a that was asked for, if it is neither 0 nor 1.
+    pub with_lambda_a: Option<Vec<f64>>,
+    /// The angle between the gradient and the semi-gradient, in degrees. Nothing if one of them is zero.
+    pub angle: Option<f64>,
+    /// The angle between the gradient and what λ_a gives.
+    pub angle_with_lambda_a: Option<f64>,
+}
+
+/// Solves the problem for its target policy.
+pub fn solve(problem: &ProblemFile, lambda_a: f64) -> Result<Solution, ProblemError> {
+    if !(0.0..=1.0).contains(&lambda_a) {
+        let right = "it must lie between 0 and 1";
+        return Err(ProblemError::Number { what: "lambda_a".to_owned(), value: lambda_a, right });
+    }
+    with_subject!(&problem.world, &problem.target, |model, policy, weights| {
+        solve_for(problem, model, policy, weights, lambda_a)
+    })
+}
+
+fn solve_for<P: Policy<State = usize>, M: Subject<P>>(
+    problem: &ProblemFile,
+    model: &M,
+    policy: &P,
+    weights: &[f64],
+    lambda_a: f64,
+) -> Result<Solution, ProblemError> {
+    let exact = Exact::new(model, policy, weights)?;
+    let (d, m) = (exact.stationary(), exact.emphatic_weighting(lambda_a));
+    // A state that is never visited has no density.
+    let density = d.iter().zip(&m).map(|(d, m)| if *d > 0.0 { m / d } else { f64::NAN }).collect();
+    let mut columns = vec![
+        Column::new("stationary", "d_μ", d.to_vec()),
+        Column::new("interest", "interest", model.interest().to_vec()),
+    ];
+    columns.extend(model.policy_columns(policy, weights));
+    columns.push(Column::new("value", "v", exact.values().to_vec()));
+    columns.extend(model.value_columns(policy, weights, &exact));
+    columns.push(Column::new("emphatic_weighting", "m", m));
+    columns.push(Column::new("emphatic_density", "m/d_μ", density));
+    Ok(Solution {
+        problem: problem.name.clone(),
+        policy: policy_name(&problem.target),
+        lambda_a,
+        states: problem.world.states().to_vec(),
+        columns,
+        objective: exact.objective(),
+        gradients: (!policy.is_empty()).then(|| gradients(problem, &exact, weights, lambda_a)),
+    })
+}
+
+fn gradients<P: Policy<State = usize>, M: Subject<P>>(
+    problem: &ProblemFile,
+    exact: &Exact<f64, M, P>,
+    weights: &[f64],
+    lambda_a: f64,
+) -> Gradients {
+    let (gradient, semi_gradient) = (exact.gradient(1.0), exact.gradient(0.0));
+    let with_lambda_a = (lambda_a != 0.0 && lambda_a != 1.0).then(|| exact.gradient(lambda_a));
+    Gradients {
+        names: weight_names(&problem.world, weights.len()),
+        weights: weights.to_vec(),
+        angle: angle(&gradient, &semi_gradient),
+        angle_with_lambda_a: with_lambda_a.as_ref().and_then(|other| angle(&gradient, other)),
+        gradient,
+        semi_gradient,
+        with_lambda_a,
+    }
+}
+
+/// What the target is called in files.
+pub(crate) fn policy_name(target: &Target) -> &'static str {
+    match target {
+        Target::Softmax(_) => "softmax",
+        Target::Fixed(_) => "fixed",
+        Target::Gaussian(_) => "gaussian",
+        Target::Deterministic(_) => "deterministic",
+    }
+}
+
+/// The angle between two vectors in degrees; nothing if one of them is zero.
+pub(crate) fn angle(x: &[f64], y: &[f64]) -> Option<f64> {
+    let largest = |x: &[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let (x_scale, y_scale) = (largest(x), largest(y));
+    if x_scale == 0.0 || y_scale == 0.0 {
+        return None;
+    }
+    // Half the angle from the sum and the difference of the unit vectors: exact for small angles too.
+    let norm = |x: &[f64], scale: f64| x.iter().map(|x| (x / scale).powi(2)).sum::<f64>().sqrt() * scale;
+    let (a, b) = (norm(x, x_scale), norm(y, y_scale));
+    let length = |sign: f64| x.iter().zip(y).map(|(x, y)| (x / a + sign * y / b).powi(2)).sum::<f64>().sqrt();
+    Some(2.0 * length(-1.0).atan2(length(1.0)).to_degrees())
+}
+
+/// What each weight belongs to: the states that have its feature, and the action.
+pub(crate) fn weight_names(world: &World, weights: usize) -> Vec<String> {
+    let features = feature_names(world.actor(), world.states());
+    let outputs: Vec<String> = match weights / features.len().max(1) {
+        2 if world.actions().is_empty() => vec![".mean".to_owned(), ".deviation".to_owned()],
+        _ if world.actions().is_empty() => vec![String::new()],
+        _ => world.actions().iter().map(|action| format!(".{action}")).collect(),
+    };
+    features.iter().flat_map(|f| outputs.iter().map(move |output| format!("{f}{output}"))).collect()
+}
+
+/// A feature is called by the states that have it, if they are few and have no other.
+pub(crate) fn feature_names(features: &Table, states: &[String]) -> Vec<String> {
+    const FEW: usize = 3;
+    let mut of: Vec<Vec<usize>> = vec![Vec::new(); features.len()];
+    let mut alone = true;
+    for s in 0..features.states() {
+        let mut active = 0;
+        for (f, _) in features.active(&s) {
+            of[f].push(s);
+            active += 1;
+        }
+        alone &= active == 1;
+    }
+    let name = |(f, of): (usize, &Vec<usize>)| match of.len() {
+        1..=FEW if alone => of.iter().map(|&s| states[s].as_str()).collect::<Vec<_>>().join("+"),
+        _ => format!("feature {f}"),
+    };
+    of.iter().enumerate().map(name).collect()
+}
+
+impl Solution {
+    /// The largest entries in words and tables: `most` states and weights at most.
+    pub fn text(&self, most: usize) -> String {
+        let (states, objective) = (self.states.len(), number(self.objective));
+        let mut text =
+            format!("{}: {states} states, {} policy\n\nJ_μ = {objective}\n", self.problem, self.policy);
+        if self.lambda_a != 1.0 {
+            let _ = writeln!(text, "λ_a = {}: m below is (1 − λ_a) d_μ i + λ_a m", self.lambda_a);
+        }
+        let m = self.columns.iter().find(|column| column.name == "emphatic_weighting");
+        let shown = largest(m.map_or(&[], |m| &m.values), most);
+        text += &heading("states", self.states.len(), shown.len(), "m");
+        let header = std::iter::once("state".to_owned()).chain(self.columns.iter().map(|c| c.symbol.clone()));
+        let row = |s: usize| {
+            let numbers = self.columns.iter().map(move |column| number(column.values[s]));
+            std::iter::once(self.states[s].clone()).chain(numbers).collect()
+        };
+        text += &table(header.collect(), shown.into_iter().map(row));
+        match &self.gradients {
+            Some(gradients) => text += &gradients.text(self.lambda_a, most),
+            None => {
+                text +=
+                    "\nThe policy has no weights (its probabilities are given), so there is no gradient.\n"
+            }
+        }
+        text
+    }
+
+    /// A line for each state.
+    pub fn csv(&self) -> String {
+        let names = std::iter::once("state").chain(self.columns.iter().map(|column| column.name.as_str()));
+        let mut text = line(names.map(quoted));
+        for (s, state) in self.states.iter().enumerate() {
+            let numbers = self.columns.iter().map(|column| plain(column.values[s]));
+            text += &line(std::iter::once(quoted(state)).chain(numbers));
+        }
+        text
+    }
+
+    /// A line for each weight; nothing but the header for a policy without weights.
+    pub fn weights_csv(&self) -> String {
+        let asked = self.gradients.as_ref().and_then(|g| g.with_lambda_a.as_ref());
+        let own = asked.map(|_| format!("gradient({})", self.lambda_a));
+        let names =
+            ["weight", "value", "gradient", "semi_gradient"].into_iter().map(str::to_owned).chain(own);
+        let mut text = line(names);
+        let Some(g) = &self.gradients else { return text };
+        for (k, name) in g.names.iter().enumerate() {
+            let numbers = [g.weights[k], g.gradient[k], g.semi_gradient[k]].into_iter();
+            let numbers = numbers.chain(asked.map(|own| own[k])).map(plain);
+            text += &line(std::iter::once(quoted(name)).chain(numbers));
+        }
+        text
+    }
+
+    /// All of it as data; what is not a number is null.
+    pub fn json(&self) -> Value {
+        let columns: Map<String, Value> =
+            self.columns.iter().map(|column| (column.name.clone(), json!(column.values))).collect();
+        json!({
+            "problem": self.problem,
+            "policy": self.policy,
+            "lambda_a": self.lambda_a,
+            "objective": self.objective,
+            "states": self.states,
+            "columns": columns,
+            "gradients": self.gradients,
+        })
+    }
+}
+
+impl Gradients {
+    fn text(&self, lambda_a: f64, most: usize) -> String {
+        let sizes: Vec<f64> = self.gradient.iter().map(|x| x.abs()).collect();
+        let shown = largest(&sizes, most);
+        let mut text = heading("weights", self.names.len(), shown.len(), "the gradient");
+        let mut header = vec!["weight", "value", "gradient", "semi-gradient"]
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>();
+        header.extend(self.with_lambda_a.as_ref().map(|_| format!("λ_a = {lambda_a}")));
+        let row = |k: usize| {
+            let mut row = vec![
+                self.names[k].clone(),
+                number(self.weights[k]),
+                number(self.gradient[k]),
+                number(self.semi_gradient[k]),
+            ];
+            row.extend(self.with_lambda_a.as_ref().map(|own| number(own[k])));
+            row
+        };
+        text += &table(header, shown.into_iter().map(row));
+        let degrees = |angle: Option<f64>| match angle {
+            Some(angle) => format!("{angle:.2}°"),
+            None => "undefined: one of them is zero".to_owned(),
+        };
+        let _ = write!(text, "\nangle between gradient and semi-gradient: {}\n", degrees(self.angle));
+        if self.with_lambda_a.is_some() {
+            let own = degrees(self.angle_with_lambda_a);
+            let _ = writeln!(text, "angle between gradient and λ_a = {lambda_a}: {own}");
+        }
+        text
+    }
+}
+
+fn heading(what: &str, all: usize, shown: usize, by: &str) -> String {
+    match shown < all {
+        true => format!(
+            "\nThe {shown} of {all} {what} in which {by} is largest (--top N shows more, --csv and --json all):\n\n"
+        ),
+        false => "\n".to_owned(),
+    }
+}
+
+/// The places of the `most` largest entries, or of all in order if they are no more.
+fn largest(values: &[f64], most: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..values.len()).collect();
+    if places.len() > most {
+        places.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
+        places.truncate(most);
+    }
+    places
+}
+
+/// Six digits, as short as can be.
+pub(crate) fn number(x: f64) -> String {
+    if x.is_nan() {
+        return "–".to_owned();
+    }
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let size = x.abs();
+    if !(1e-4..1e7).contains(&size) {
+        return format!("{x:.3e}").replace("e-", "e−").replace('-', "−");
+    }
+    let decimals = (5 - size.log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{x:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    text.replace('-', "−")
+}
+
+/// Columns side by side, numbers to the right.
+pub(crate) fn table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+    let width = |c: usize| rows.iter().map(|row| row[c].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match c {
+                0 => write!(line, "  {cell:<width$}"),
+                _ => write!(line, "  {cell:>width$}"),
+            };
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    cells.collect::<Vec<_>>().join(",") + "\n"
+}
+
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+fn plain(x: f64) -> String {
+    if x.is_finite() { x.to_string() } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles() {
+        assert_eq!(angle(&[1.0, 0.0], &[0.0, 2.0]), Some(90.0));
+        assert_eq!(angle(&[1e-200, 0.0], &[-3.0, 0.0]), Some(180.0));
+        assert_eq!(angle(&[1.0], &[0.0]), None);
+        let small = angle(&[1.0, 0.0], &[1.0, 1e-10]).unwrap();
+        assert!((small.to_radians() / 1e-10 - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [1.25, 0.1818181818, -2.0, 1234567.0, 1e-5, -1.5e9, 0.0, f64::NAN, 9.5, 999_999.96];
+        let right = ["1.25", "0.181818", "−2", "1234567", "1.000e−5", "−1.500e9", "0", "–", "9.5", "1000000"];
+        assert_eq!(shown.map(number), right);
+    }
+
+    #[test]
+    fn the_largest_come_first_and_all_keep_their_order() {
+        assert_eq!(largest(&[1.0, 3.0, 2.0], 2), [1, 2]);
+        assert_eq!(largest(&[1.0, 3.0, 2.0], 3), [0, 1, 2]);
+    }
+}

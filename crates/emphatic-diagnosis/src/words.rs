@@ -1,0 +1,348 @@
+//! The diagnosis in words and tables.
+
+use crate::critic::Stability;
+use crate::diagnose::Diagnosis;
+use crate::emphasis::Emphasis;
+use crate::flows::{Flows, Reached};
+use crate::solve::{number, table};
+use std::fmt::Write;
+
+/// Lines of text are no longer than this.
+const WIDTH: usize = 100;
+
+/// States and groups that are shown in a table.
+const SHOWN: usize = 10;
+
+/// The verdict in plain words, the weightiest first.
+pub(crate) fn verdict(diagnosis: &Diagnosis) -> Vec<String> {
+    let mut all = Vec::new();
+    all.extend(coverage(diagnosis));
+    match &diagnosis.flows {
+        Some(flows) if flows.is_flat() => all.push(
+            "No policy that was tried does better than another: there is nothing for an actor to learn here."
+                .to_owned(),
+        ),
+        Some(flows) => {
+            all.push(safety(flows));
+            all.push(smallest(flows));
+        }
+        None => all.push(direction(diagnosis)),
+    }
+    match &diagnosis.emphasis {
+        Some(emphasis) => all.push(trace(emphasis, diagnosis.emphasis_at_end.as_ref())),
+        None => all.push(
+            "A deterministic policy has no ratio to the behaviour, so there is no follow-on trace: the emphasis has to be computed.".to_owned(),
+        ),
+    }
+    all.push(critics(diagnosis));
+    all
+}
+
+fn coverage(diagnosis: &Diagnosis) -> Option<String> {
+    let (state, action) = diagnosis.uncovered.first()?;
+    let more = match diagnosis.uncovered.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(format!(
+        "The behaviour never takes {action} in {state}{more}, but the target does: what comes of it cannot be learned from this experience."
+    ))
+}
+
+fn safety(flows: &Flows) -> String {
+    let (semi, full) = (flows.semi_gradient(), flows.gradient());
+    let falls = |semi: &Option<f64>, full: &Option<f64>| match (semi, full) {
+        (Some(semi), Some(full)) => full - semi,
+        (None, Some(_)) => f64::INFINITY,
+        _ => 0.0,
+    };
+    let from_random: Vec<f64> =
+        semi.from_random.iter().zip(&full.from_random).map(|(s, f)| falls(s, f)).collect();
+    let worse = from_random.iter().filter(|fall| **fall > flows.margin()).count();
+    let starts = from_random.len();
+    let ends = |reached: &Reached| reached.objective.map_or("nowhere".to_owned(), number);
+    let random = match (worse, starts) {
+        (_, 0) => String::new(),
+        (0, _) => format!(" From {starts} random starts it ends as high as the gradient."),
+        _ => {
+            let most = from_random.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
+            format!(" From {worse} of {starts} random starts it ends lower, by up to {}.", number(most))
+        }
+    };
+    let fall = falls(&semi.objective, &full.objective);
+    if fall > flows.margin() {
+        let walks = if semi.objective.is_some_and(|end| end < flows.start - flows.margin()) {
+            ": it walks away from where it starts"
+        } else {
+            ""
+        };
+        return format!(
+            "The semi-gradient (OffPAC, DPG and what is built on them) is not safe here{walks}. From the given policy, whose J_μ is {}, it leads to {}; the gradient leads to {}.{random}",
+            number(flows.start),
+            ends(semi),
+            ends(full)
+        );
+    }
+    let safe = match worse {
+        0 => "is safe here, as far as these starts tell",
+        _ => "is not safe here",
+    };
+    format!(
+        "The semi-gradient (OffPAC, DPG and what is built on them) {safe}. From the given policy, whose J_μ is {}, it leads to {}, the gradient to {}.{random}",
+        number(flows.start),
+        ends(semi),
+        ends(full)
+    )
+}
+
+fn smallest(flows: &Flows) -> String {
+    let best = number(flows.best);
+    match flows.smallest_lambda_a {
+        Some(0.0) => format!("Every λ_a reaches the best objective found, {best}, from the given policy."),
+        Some(least) => format!(
+            "From λ_a = {least:.3} on, the best objective found, {best}, is reached from the given policy."
+        ),
+        None => format!(
+            "From the given policy not even the gradient reaches the best objective found, {best}, which another start led to."
+        ),
+    }
+}
+
+fn direction(diagnosis: &Diagnosis) -> String {
+    let angle = match diagnosis.angle {
+        Some(angle) if angle > 90.0 => {
+            format!(
+                "at the given policy the semi-gradient is {angle:.1}° from the gradient: following it lowers the objective"
+            )
+        }
+        Some(angle) => format!("at the given policy the semi-gradient is {angle:.1}° from the gradient"),
+        None => "at the given policy the gradient or the semi-gradient is zero".to_owned(),
+    };
+    format!(
+        "The problem is too large to follow its flows ({} transitions; --starts 0 insists); {angle}.",
+        diagnosis.size.transitions
+    )
+}
+
+fn trace(given: &Emphasis, end: Option<&Emphasis>) -> String {
+    let one = |emphasis: &Emphasis| match (emphasis.spectral_radius, emphasis.steps) {
+        (None, _) => "no finite variance: the square of the ratio has no finite mean".to_owned(),
+        (Some([_, radius]), _) if !emphasis.finite => {
+            format!("infinite variance (its second moment grows by {} each step)", number(radius))
+        }
+        (Some([_, radius]), steps) => {
+            let spread = emphasis.relative_spread().unwrap_or(f64::INFINITY);
+            let steps =
+                steps.map_or("for ever".to_owned(), |steps| format!("about {} steps", rounded(steps)));
+            format!(
+                "finite variance (spectral radius {}); its standard deviation is up to {} times its mean, and an estimate of m to 10 % takes {steps}",
+                number(radius),
+                number(spread)
+            )
+        }
+    };
+    let end = end.map_or(String::new(), |end| {
+        format!(" For the policy that the gradient leads to it has {}.", one(end))
+    });
+    format!("The follow-on trace has {} for the given policy.{end}", one(given))
+}
+
+/// A number of steps to two digits, at least one.
+fn rounded(steps: f64) -> String {
+    let unit = 10f64.powf((steps.max(1.0).log10().floor() - 1.0).max(0.0));
+    number(((steps / unit).ceil() * unit).max(1.0))
+}
+
+fn critics(diagnosis: &Diagnosis) -> String {
+    let one = |stability: &Stability| match stability.stable {
+        Some(true) => "stable",
+        Some(false) => "not stable",
+        None if stability.eigenvalues.is_empty() => "not decided (too many features)",
+        None => "at the border of stability",
+    };
+    let critics = &diagnosis.critics;
+    format!(
+        "With the critic's {} features, linear off-policy TD(0) is {} and ETD(0) is {}.",
+        critics.features,
+        one(&critics.td),
+        one(&critics.etd)
+    )
+}
+
+/// Everything in text.
+pub(crate) fn text(diagnosis: &Diagnosis) -> String {
+    let size = &diagnosis.size;
+    let actions = size.actions.map_or("a real action".to_owned(), |n| format!("{n} actions"));
+    let mut text = format!(
+        "{}: {} states, {actions}, {} transitions; the actor sees {} features ({} weights)\n\n",
+        diagnosis.problem, size.states, size.transitions, size.actor_features, size.weights
+    );
+    for sentence in &diagnosis.verdict {
+        text += &paragraph("• ", sentence);
+    }
+    if let Some(flows) = &diagnosis.flows {
+        text += &flows_text(flows, diagnosis.angle);
+    }
+    if let Some(emphasis) = &diagnosis.emphasis {
+        text += &emphasis_text(emphasis, "the given policy");
+    }
+    if let Some(emphasis) = &diagnosis.emphasis_at_end {
+        text += &emphasis_text(emphasis, "the policy that the gradient leads to");
+    }
+    text += &critics_text(diagnosis);
+    text += &suggestion_text(diagnosis);
+    text
+}
+
+fn flows_text(flows: &Flows, angle: Option<f64>) -> String {
+    let mut text = heading("Where expected updates lead");
+    let starts = flows.gradient().from_random.len();
+    let range = |reached: &Reached, pick: fn(f64, f64) -> f64, first: f64| {
+        let all: Vec<f64> = reached.from_random.iter().flatten().copied().collect();
+        if all.is_empty() { "–".to_owned() } else { number(all.into_iter().fold(first, pick)) }
+    };
+    let mut header = vec!["λ_a".to_owned(), "from given".to_owned(), "settled".to_owned()];
+    if starts > 0 {
+        header.extend([format!("lowest of {starts} random"), "highest".to_owned(), "reach best".to_owned()]);
+    }
+    let row = |reached: &Reached| {
+        let objective = reached.objective.map_or("–".to_owned(), number);
+        let settled = if reached.settled { "yes" } else { "no" };
+        let mut row = vec![number(reached.lambda_a), objective, settled.to_owned()];
+        if starts > 0 {
+            let good = reached.from_random.iter().filter(|x| flows.reaches(**x)).count();
+            row.push(range(reached, f64::min, f64::INFINITY));
+            row.push(range(reached, f64::max, f64::NEG_INFINITY));
+            row.push(format!("{good}/{starts}"));
+        }
+        row
+    };
+    text += &table(header, flows.reached.iter().map(row));
+    let _ = writeln!(text, "\n  J_μ of the given policy      {}", number(flows.start));
+    let _ = writeln!(text, "  best J_μ found               {}", number(flows.best));
+    let _ = writeln!(text, "  highest on semi-gradient     {}", number(flows.highest_on_semi_gradient));
+    let angle = angle.map_or("undefined (a zero)".to_owned(), |angle| format!("{angle:.1}°"));
+    let _ = writeln!(text, "  angle at the given policy    {angle}");
+    let _ = writeln!(text, "  α · steps to cover 95 %      {}", number(flows.time));
+    if !flows.apart.is_empty() {
+        text += "\n  They part in:\n\n";
+        let header = ["states", "", "gradient", "semi-gradient"].map(str::to_owned).to_vec();
+        let rows = flows.apart.iter().take(SHOWN);
+        text += &table(
+            header,
+            rows.map(|a| vec![a.states.clone(), a.what.clone(), number(a.gradient), number(a.semi_gradient)]),
+        );
+        text += &more(flows.apart.len(), "more");
+    }
+    text
+}
+
+fn emphasis_text(emphasis: &Emphasis, whose: &str) -> String {
+    let mut text = heading(&format!("The follow-on trace for {whose}"));
+    match emphasis.spectral_radius {
+        Some([low, high]) if high > low => {
+            let _ = writeln!(
+                text,
+                "  spectral radius of the second-moment operator: {} (between {low} and {high})\n",
+                number(high)
+            );
+        }
+        Some([_, high]) => {
+            let _ = writeln!(text, "  spectral radius of the second-moment operator: {}\n", number(high));
+        }
+        None => text += "  the square of the ratio has no finite mean\n\n",
+    }
+    let header = ["state", "share of m", "mean of F", "deviation of F", "steps to know m to 10 %"];
+    let never = || "∞".to_owned();
+    let row = |s: &crate::emphasis::StateEmphasis| {
+        let deviation = s.standard_deviation.map_or_else(never, number);
+        let steps = s.steps.map_or_else(never, rounded);
+        vec![s.state.clone(), format!("{:.1} %", 100.0 * s.share), number(s.mean), deviation, steps]
+    };
+    text += &table(header.map(str::to_owned).to_vec(), emphasis.states.iter().take(SHOWN).map(row));
+    text += &more(emphasis.states.len(), "more that carry at least 1 % of m");
+    text
+}
+
+fn critics_text(diagnosis: &Diagnosis) -> String {
+    let critics = &diagnosis.critics;
+    let mut text = heading("Linear critics");
+    let row = |name: &str, stability: &Stability| {
+        let stable = match stability.stable {
+            Some(true) => "stable",
+            Some(false) => "not stable",
+            None => "not decided",
+        };
+        let value = |z: &(f64, f64)| match z.1 {
+            0.0 => number(z.0),
+            im => format!("{} {} {}i", number(z.0), if im < 0.0 { "−" } else { "+" }, number(im.abs())),
+        };
+        let first = stability.eigenvalues.first().map_or("–".to_owned(), value);
+        let last = stability.eigenvalues.last().map_or("–".to_owned(), value);
+        vec![name.to_owned(), stable.to_owned(), first, last]
+    };
+    let header = ["", "", "smallest eigenvalue", "largest"].map(str::to_owned).to_vec();
+    text += &table(header, [row("TD(0)", &critics.td), row("ETD(0)", &critics.etd)].into_iter());
+    text += "\n  Stable if all eigenvalues of the key matrix have positive real parts.\n";
+    text
+}
+
+fn suggestion_text(diagnosis: &Diagnosis) -> String {
+    let mut text = heading("Start with");
+    let Some(suggestion) = &diagnosis.suggestion else {
+        return text + "  nothing: there is nothing to learn for an actor.\n";
+    };
+    let list = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(", ");
+    let algorithm = match suggestion.lambda_a {
+        Some(lambda_a) => format!("{}, λ_a = {lambda_a}", suggestion.algorithm),
+        None => suggestion.algorithm.to_owned(),
+    };
+    let critic = match suggestion.critic.kind {
+        "exact" => "exact".to_owned(),
+        kind => format!(
+            "{kind}, alpha_v = {}; alpha_w = {}",
+            list(&suggestion.critic.alpha_v),
+            list(&suggestion.critic.alpha_w)
+        ),
+    };
+    let values = [
+        ("algorithm", algorithm),
+        ("step-sizes", list(&suggestion.alpha)),
+        ("length", format!("{} steps", suggestion.steps)),
+        ("critic", critic),
+    ];
+    for (what, value) in values {
+        let _ = writeln!(text, "  {what:<12}{value}");
+        let why = suggestion.reasons.iter().find(|(of, _)| *of == what);
+        text += &why.map_or(String::new(), |(_, why)| paragraph("              ", &format!("{why}.")));
+    }
+    text
+}
+
+fn heading(title: &str) -> String {
+    format!("\n{title}\n{}\n", "─".repeat(title.chars().count()))
+}
+
+fn more(all: usize, what: &str) -> String {
+    if all > SHOWN { format!("  … {} {what}\n", all - SHOWN) } else { String::new() }
+}
+
+/// Text of lines that are not too long; those after the first are indented as far as the mark before the first is wide.
+fn paragraph(mark: &str, text: &str) -> String {
+    let indent = " ".repeat(mark.chars().count());
+    let mut out = String::from(mark);
+    let mut width = mark.chars().count();
+    for (k, word) in text.split(' ').enumerate() {
+        let long = word.chars().count();
+        if k > 0 && width + 1 + long > WIDTH {
+            let _ = write!(out, "\n{indent}");
+            width = indent.len();
+        } else if k > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out += word;
+        width += long;
+    }
+    out + "\n"
+}
