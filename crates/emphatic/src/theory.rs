@@ -14,6 +14,7 @@ pub(crate) mod chain;
 mod derivative;
 mod flow;
 mod judge;
+mod minimum_degree;
 pub(crate) mod order;
 pub(crate) mod quadrature;
 pub(crate) mod tracker;

@@ -84,6 +84,16 @@ pub enum ProblemError {
         "under the target policy, I − P_{{π,γ}} is singular: from '{0}' an episode never ends and nothing is discounted"
     )]
     NeverEnds(String),
+    /// So many states that lead to so many others that the problem is too large to solve.
+    #[error(
+        "eliminating the {states} states one by one would fill more than {most} entries of a matrix: too many lead to too many others"
+    )]
+    Fill {
+        /// How many states there are.
+        states: usize,
+        /// How many entries may be filled, on either side of the diagonal.
+        most: usize,
+    },
     /// Numbers too large to compute with.
     #[error("the value or the emphatic weighting of '{0}' is too large to compute with")]
     NotFinite(String),

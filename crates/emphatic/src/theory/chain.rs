@@ -95,12 +95,12 @@ impl<R: Real> Chain<R> {
         let mut leak = self.row_leak[state];
         let mut reward = self.row_reward[state];
         for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
-            let k = entry.place;
+            let k = entry.place();
             let passes = self.work[k] * self.inverse_pivot[k];
             self.work[k] = R::zero();
             self.passes[slot] = passes;
             for (slot, entry) in order.upper.range(k).zip(order.upper.row(k)) {
-                self.work[entry.place] += passes * self.onward[slot];
+                self.work[entry.place()] += passes * self.onward[slot];
             }
             leak += passes * self.leak[k];
             reward += passes * self.reward[k];
@@ -108,8 +108,8 @@ impl<R: Real> Chain<R> {
         self.work[i] = R::zero(); // Returning to itself is not leaving.
         let mut pivot = leak;
         for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-            let onward = self.work[entry.place];
-            self.work[entry.place] = R::zero();
+            let onward = self.work[entry.place()];
+            self.work[entry.place()] = R::zero();
             self.onward[slot] = onward;
             pivot += onward;
         }
@@ -125,7 +125,7 @@ impl<R: Real> Chain<R> {
         let order = &*self.order;
         let mut sum = R::splat(self.interest[order.state[i]]);
         for entry in order.lower.row(i) {
-            sum += self.carried[entry.place] * self.onward[entry.twin];
+            sum += self.carried[entry.place()] * self.onward[entry.twin()];
         }
         self.carried[i] = sum * self.inverse_pivot[i];
     }
@@ -136,7 +136,7 @@ impl<R: Real> Chain<R> {
         let order = &*self.order;
         let mut sum = self.reward[i];
         for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-            sum += self.onward[slot] * values[entry.place];
+            sum += self.onward[slot] * values[entry.place()];
         }
         sum * self.inverse_pivot[i]
     }
@@ -146,7 +146,7 @@ impl<R: Real> Chain<R> {
     pub(crate) fn weighting(&self, i: usize, weightings: &[R]) -> R {
         let mut sum = self.carried[i];
         for entry in self.order.upper.row(i) {
-            sum += self.passes[entry.twin] * weightings[entry.place];
+            sum += self.passes[entry.twin()] * weightings[entry.place()];
         }
         sum
     }
@@ -167,7 +167,7 @@ pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>,
             work[order.place[t]] = probability[slot];
         }
         for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
-            let k = entry.place;
+            let k = entry.place();
             let into = std::mem::take(&mut work[k]);
             if pivot[k] == 0.0 {
                 leak[i] += into; // Whoever enters a closed class does not come back.
@@ -176,14 +176,14 @@ pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>,
             let times = into / pivot[k];
             passes[slot] = times;
             for (slot, entry) in order.upper.range(k).zip(order.upper.row(k)) {
-                work[entry.place] += times * onward[slot];
+                work[entry.place()] += times * onward[slot];
             }
             leak[i] += times * leak[k];
         }
         work[i] = 0.0;
         pivot[i] = leak[i];
         for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-            onward[slot] = std::mem::take(&mut work[entry.place]);
+            onward[slot] = std::mem::take(&mut work[entry.place()]);
             pivot[i] += onward[slot];
         }
         if pivot[i] == 0.0
@@ -196,7 +196,8 @@ pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>,
     if let Some(last) = last {
         weight[last] = 1.0;
         for k in (0..last).rev() {
-            weight[k] = order.upper.row(k).iter().map(|entry| passes[entry.twin] * weight[entry.place]).sum();
+            weight[k] =
+                order.upper.row(k).iter().map(|entry| passes[entry.twin()] * weight[entry.place()]).sum();
             // Weights are relative to the last state's, which may be visited next to never.
             if weight[k] > 1e150 {
                 weight[k..].iter_mut().for_each(|w| *w *= 1e-150);
