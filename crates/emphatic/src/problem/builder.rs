@@ -301,12 +301,16 @@ impl ProblemBuilder {
 
 fn start_distribution(states: &Names, start: &[(Key, f64)]) -> Result<Vec<(usize, f64)>, ProblemError> {
     let mut shares: Vec<(usize, f64)> = Vec::new();
+    let mut known: Vec<Option<usize>> = vec![None; states.names.len()];
     for (key, probability) in start {
         let s = states.find(key)?;
         check_probability(*probability, || format!("the start probability of {key}"))?;
-        match shares.iter_mut().find(|(t, _)| *t == s) {
-            Some((_, share)) => *share += probability,
-            None => shares.push((s, *probability)),
+        match known[s] {
+            Some(k) => shares[k].1 += probability,
+            None => {
+                known[s] = Some(shares.len());
+                shares.push((s, *probability));
+            }
         }
     }
     shares.retain(|&(_, share)| share > 0.0);
