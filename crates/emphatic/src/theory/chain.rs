@@ -99,9 +99,7 @@ impl<R: Real> Chain<R> {
             let passes = self.work[k] * self.inverse_pivot[k];
             self.work[k] = R::zero();
             self.passes[slot] = passes;
-            for (slot, entry) in order.upper.range(k).zip(order.upper.row(k)) {
-                self.work[entry.place()] += passes * self.onward[slot];
-            }
+            pass_on(order, k, passes, &self.onward, &mut self.work);
             leak += passes * self.leak[k];
             reward += passes * self.reward[k];
         }
@@ -152,6 +150,19 @@ impl<R: Real> Chain<R> {
     }
 }
 
+/// p_ij += f_ik p_kj, run by run, since neighbours in memory can be added to side by side.
+#[inline(always)]
+fn pass_on<R: Real>(order: &Order, k: usize, times: R, onward: &[R], work: &mut [R]) {
+    let mut onward = &onward[order.upper.range(k)];
+    for run in order.runs.row(k) {
+        let (now, later) = onward.split_at(run.len());
+        for (to, p) in work[run.places()].iter_mut().zip(now) {
+            *to += times * *p;
+        }
+        onward = later;
+    }
+}
+
 /// The stationary distribution of a chain without leaks, or two states that are in different closed classes.
 ///
 /// The same elimination: a state whose pivot is zero is the last of a closed class, since it leads nowhere else.
@@ -175,9 +186,7 @@ pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>,
             }
             let times = into / pivot[k];
             passes[slot] = times;
-            for (slot, entry) in order.upper.range(k).zip(order.upper.row(k)) {
-                work[entry.place()] += times * onward[slot];
-            }
+            pass_on(order, k, times, &onward, &mut work);
             leak[i] += times * leak[k];
         }
         work[i] = 0.0;

@@ -69,7 +69,9 @@ struct Quotient {
     degree: Vec<usize>,
     /// How many states have been eliminated behind it, one after the other.
     height: Vec<usize>,
+    /// Degree, height and number; with what degree and height each state is in it, which may be less than they are by now.
     queue: BinaryHeap<Reverse<(usize, usize, usize)>>,
+    queued: Vec<(usize, usize)>,
     /// States of so many neighbours that they are best left to the end.
     hubs: Vec<usize>,
     /// By state, the last clique it was found in; by clique, with which later one it was last compared, and how many
@@ -97,6 +99,7 @@ impl Quotient {
             members: vec![Vec::new(); n],
             size: vec![0; n],
             alike: (0..n).map(|s| if is_hub[s] { vec![] } else { vec![s] }).collect(),
+            queued: degree.iter().map(|&degree| (degree, 0)).collect(),
             queue: (0..n).filter(|&s| !is_hub[s]).map(|s| Reverse((degree[s], 0, s))).collect(),
             found: vec![NONE; n],
             compared: vec![NONE; n],
@@ -111,8 +114,12 @@ impl Quotient {
     fn order(mut self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.linked.len());
         while let Some(Reverse((degree, height, s))) = self.queue.pop() {
-            if self.alike[s].is_empty() || (degree, height) != (self.degree[s], self.height[s]) {
-                continue; // An outdated entry.
+            if self.alike[s].is_empty() {
+                continue;
+            }
+            if (degree, height) != (self.degree[s], self.height[s]) {
+                self.enqueue(s); // Its turn comes later.
+                continue;
             }
             self.eliminate(s, &mut order);
         }
@@ -143,11 +150,18 @@ impl Quotient {
             self.cliques[s].push(pivot);
         }
         self.join(&clique);
-        for &s in clique.iter().filter(|&&s| !self.alike[s].is_empty()) {
-            self.queue.push(Reverse((self.degree[s], self.height[s], s)));
+        for &s in &clique {
+            if (self.degree[s], self.height[s]) < self.queued[s] {
+                self.enqueue(s);
+            }
         }
         self.members[pivot] = clique;
         self.size[pivot] = size;
+    }
+
+    fn enqueue(&mut self, s: usize) {
+        self.queued[s] = (self.degree[s], self.height[s]);
+        self.queue.push(Reverse((self.degree[s], self.height[s], s)));
     }
 
     /// The neighbours of a state; its cliques are absorbed in the one it leaves.

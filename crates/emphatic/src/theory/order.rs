@@ -80,9 +80,29 @@ impl Entry {
     }
 }
 
+/// Places one after the other that a place is linked with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Run {
+    start: u32,
+    end: u32,
+}
+
+impl Run {
+    #[inline(always)]
+    pub(crate) fn places(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
+}
+
 /// The order in which the states of a chain are eliminated, worked out once from which states lead where.
 ///
-/// States of few neighbours go first (minimum degree), so that a sparse chain stays sparse. All below is told in *places*: place 0 is eliminated first.
+/// States of few neighbours go first (minimum degree), so that a sparse chain stays sparse. All below is told in
+/// *places*: place 0 is eliminated first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// Which states each state leads to, itself included if it does, in ascending order.
@@ -95,6 +115,8 @@ pub struct Order {
     pub(crate) parent: Vec<Option<usize>>,
     /// For each place, the later places it is linked with, ascending; the twin lies in `lower`.
     pub(crate) upper: Lists<Entry>,
+    /// The same as runs.
+    pub(crate) runs: Lists<Run>,
     /// For each place, the earlier places it is linked with, ascending; the twin lies in `upper`.
     pub(crate) lower: Lists<Entry>,
 }
@@ -103,7 +125,7 @@ impl Order {
     /// The order for a chain in which `successors[s]` are the states that `s` leads to.
     ///
     /// Refuses chains whose elimination would fill more than 50 million entries on either side of the diagonal, as many as
-    /// 10,000 states have that all lead to each other. (Grids of 100,000 states fill 3 million.)
+    /// 10,000 states have that all lead to each other. (A grid of 100,000 states fills 3 million.)
     pub fn new(successors: &[Vec<usize>]) -> Result<Self, ProblemError> {
         let n = successors.len();
         successors.iter().flatten().try_for_each(|&t| check_state(t, n))?;
@@ -121,13 +143,19 @@ impl Order {
             row.dedup();
             row
         }));
-        Ok(Self { successors, parent: tree.parent, place, state, upper, lower })
+        let runs = Lists::new((0..n).map(|k| runs(upper.row(k))));
+        Ok(Self { successors, parent: tree.parent, place, state, upper, runs, lower })
     }
 
     /// The number of states.
     pub fn states(&self) -> usize {
         self.state.len()
     }
+}
+
+fn runs(row: &[Entry]) -> impl Iterator<Item = Run> {
+    let run = |row: &[Entry]| Run { start: row[0].place, end: row[0].place + row.len() as u32 };
+    row.chunk_by(|a, b| a.place + 1 == b.place).map(run)
 }
 
 /// Which states are linked, in either direction, without loops; each list ascending.
