@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Up to so many states the neighbours are kept as they are, above that as a quotient graph.
-const FEW: usize = 1000;
+/// Up to so many states the order is by degree, as exactly and with as shallow a tree as can be; above that what can
+/// be had fast.
+pub(super) const FEW: usize = 1000;
 
 /// The states in the order of elimination, given which are linked: ascending lists, symmetric, without loops.
 pub(super) fn minimum_degree(linked: Vec<Vec<usize>>) -> Vec<usize> {
