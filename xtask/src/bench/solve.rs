@@ -29,9 +29,9 @@ pub(super) fn solve(target: &Path, python: Option<&Path>, all: &mut Vec<Solved>)
     merge(all, &output(&mut ours("dense", SMALL))?)?;
     merge(all, &output(ours("solve", SMALL).arg(&file))?)?;
     merge(all, &output(ours("solve", LARGE).arg(&file))?)?;
-    if let Some(python) = python {
+    for (python, variant) in python.iter().flat_map(|python| [(python, "plain"), (python, "tuned")]) {
         let script = "benches/peers/solve_scipy.py";
-        merge(all, &output(on_one_core(python).arg(script).args(LARGE).arg(&file))?)?;
+        merge(all, &output(on_one_core(python).arg(script).args(LARGE).arg(&file).arg(variant))?)?;
     }
     Ok(())
 }
