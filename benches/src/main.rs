@@ -2,6 +2,11 @@
 //!
 //! `emphatic-bench STREAM` writes figure 3's stream of steps to the file STREAM, for the peers to learn from, and
 //! prints one line of JSON for each measurement. `emphatic-bench STREAM 3` does figure 3 alone, for a profiler.
+//!
+//! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it tells its memory, and
+//! writes v and m to FILE; `emphatic-bench dense WIDTH HEIGHT` does so by dense elimination.
+
+mod solve;
 
 use emphatic::learner::{ActionOf, SeenBy};
 use emphatic::{
@@ -18,14 +23,26 @@ use std::time::Instant;
 const PROBES: [usize; 4] = [0, 1234, 2250, 4499];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().ok_or("usage: emphatic-bench STREAM [FIGURE]")?;
-    let only = arguments.next();
-    let bench = Bench { repeats: 3, only, out: std::io::stdout() };
-    run(bench, Some(&path), [10_000, 50_000, 2_000])
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let out = std::io::stdout();
+    match arguments[..] {
+        ["solve", width, height, file] => {
+            solve::solve([width.parse()?, height.parse()?], false, Some(file), out)
+        }
+        ["dense", width, height] => solve::solve([width.parse()?, height.parse()?], true, None, out),
+        [path] => run(Bench { repeats: 3, only: None, out }, Some(path), LENGTHS),
+        [path, figure] => run(Bench { repeats: 3, only: Some(figure.to_owned()), out }, Some(path), LENGTHS),
+        _ => {
+            Err("usage: emphatic-bench STREAM [FIGURE] | solve WIDTH HEIGHT FILE | dense WIDTH HEIGHT".into())
+        }
+    }
 }
 
-/// All workloads, with streams of these lengths for figures 3, 4 and 5.
+/// How many steps there are for figures 3, 4 and 5.
+const LENGTHS: [usize; 3] = [10_000, 50_000, 2_000];
+
+/// All workloads, with streams of these lengths.
 fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: [usize; 3]) -> Result<(), Box<dyn Error>> {
     let steps: Vec<_> = Task::counterexample().stream(1, 0).take(lengths[0]).collect();
     if let Some(path) = path {

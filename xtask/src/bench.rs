@@ -1,7 +1,10 @@
 //! `cargo xtask bench`.
 
+mod solve;
+
 use crate::{cargo, output, run};
 use serde_json::{Value, json};
+use solve::Solved;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -78,12 +81,15 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
     let stream = target.join("stream.f64");
     let mut all: Vec<Measured> = Vec::new();
     let mut whole = None;
+    let mut solved: Vec<Solved> = Vec::new();
     for round in 1..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}: emphatic");
         let printed = output(on_one_core("target/release/emphatic-bench").arg(&stream))?;
         merge(&mut all, &printed)?;
         eprintln!("round {round} of {ROUNDS}: figure 3 from the command line");
         whole_experiment(target, &mut whole)?;
+        eprintln!("round {round} of {ROUNDS}: exact solutions");
+        solve::solve(target, python.as_deref(), &mut solved)?;
         for peer in python.iter().flat_map(|_| ["numba", "jax"]) {
             eprintln!("round {round} of {ROUNDS}: {peer}");
             let script = format!("benches/peers/fig3_{peer}.py");
@@ -93,7 +99,8 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
         }
     }
     compare_probes(&all)?;
-    report(&all, whole.as_ref(), &target.join("results.json"))
+    solve::compare(&solved)?;
+    report(&all, whole.as_ref(), &solved, &target.join("results.json"))
 }
 
 /// A Python with the peers installed, in an environment of its own.
@@ -102,7 +109,9 @@ fn python(target: &Path) -> Result<PathBuf, String> {
     let python = environment.join("bin/python");
     if !python.exists() {
         run(Command::new("python3").args(["-m", "venv"]).arg(&environment)).map_err(|error| {
-            format!("{error}\nNumba and JAX need Python 3; `cargo xtask bench --no-peers` does without")
+            format!(
+                "{error}\nNumba, JAX and SciPy need Python 3; `cargo xtask bench --no-peers` does without"
+            )
         })?;
     }
     run(Command::new(&python).args([
@@ -191,7 +200,12 @@ fn lanes_of<'a>(all: &'a [Measured], workload: &str) -> Option<&'a Measured> {
     lanes.min_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds))
 }
 
-fn report(all: &[Measured], whole: Option<&WholeExperiment>, path: &Path) -> Result<(), String> {
+fn report(
+    all: &[Measured],
+    whole: Option<&WholeExperiment>,
+    solved: &[Solved],
+    path: &Path,
+) -> Result<(), String> {
     println!("\n{:<38} {:<14} {:>10} {:>16}", "workload", "by", "ns/update", "times as long");
     let mut rows = Vec::new();
     for measured in all {
@@ -228,7 +242,10 @@ fn report(all: &[Measured], whole: Option<&WholeExperiment>, path: &Path) -> Res
             "against_bare_lanes": cost, "two_threads_against_one": threads,
         });
     }
-    let text = format!("{:#}\n", json!({"measured": rows, "goals": goals, "command_line": command_line}));
+    let solutions = solve::report(solved);
+    let results =
+        json!({"measured": rows, "goals": goals, "command_line": command_line, "solutions": solutions});
+    let text = format!("{results:#}\n");
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     println!("\nwritten to {}", path.display());
     Ok(())

@@ -10,8 +10,9 @@ The developer commands of emphatic.
 
   cargo xtask test               install what the tests need, check formatting and lints, run all tests
   cargo xtask test --full        the same, and check the README's verdicts against a reproduction at full scale
-  cargo xtask bench              nanoseconds an update: lanes against f64, Numba and JAX, as ratios in one run
-  cargo xtask bench --no-peers   the same without Numba and JAX (they need Python 3 and 900 MB)
+  cargo xtask bench              nanoseconds an update: lanes against f64, Numba and JAX; exact solutions against SciPy and
+                                 dense elimination; as ratios in one run
+  cargo xtask bench --no-peers   the same without Numba, JAX and SciPy (they need Python 3 and 1 GB)
 ";
 
 fn main() -> ExitCode {

@@ -254,7 +254,9 @@ fn apart<P: Policy<State = usize>, M: Subject<P>>(
     }
     all.retain(|(distance, _)| *distance > 0.01);
     all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    all.into_iter().map(|(_, apart)| apart).collect()
+    // In each group the difference that is largest is enough.
+    let mut seen = std::collections::BTreeSet::new();
+    all.into_iter().map(|(_, apart)| apart).filter(|apart| seen.insert(apart.states.clone())).collect()
 }
 
 /// For the first of the states that look alike, the names of all; nothing for the others.

@@ -108,8 +108,8 @@ impl Policy for Released {
         self.0.distribution(weights, state, out);
     }
 
-    fn overlap(&self, a: &usize, b: &usize) -> bool {
-        self.0.overlap(a, b)
+    fn features(&self, state: &usize) -> impl Iterator<Item = usize> {
+        self.0.features(state)
     }
 }
 

@@ -72,11 +72,6 @@ pub trait Features {
 
     /// The active features of a state, with their values.
     fn active(&self, state: &Self::State) -> impl Iterator<Item = (usize, f64)> + Clone;
-
-    /// Whether two states have an active feature in common, so that learning in one changes the other.
-    fn overlap(&self, a: &Self::State, b: &Self::State) -> bool {
-        self.active(a).any(|(i, _)| self.active(b).any(|(j, _)| i == j))
-    }
 }
 
 /// A feature for each state: the tabular case.
@@ -298,12 +293,6 @@ mod tests {
         let table = Table::dense(&[vec![1.0, 0.0, 2.0], vec![0.0, 3.0, 0.0]]).unwrap();
         assert_eq!((seen(&table, &0), seen(&table, &1)), (vec![(0, 1.0), (2, 2.0)], vec![(1, 3.0)]));
         assert_eq!((table.states(), table.len(), table.most_active()), (2, 3, 2));
-    }
-
-    #[test]
-    fn overlap_is_a_shared_active_feature() {
-        let aliased = Table::aliased(&[0, 1, 1]);
-        assert!(aliased.overlap(&1, &2) && aliased.overlap(&0, &0) && !aliased.overlap(&0, &1));
     }
 
     #[test]

@@ -59,8 +59,8 @@ pub trait Policy {
     /// π(·|s), written to `out`, which came from [`Policy::room`].
     fn distribution<R: Real>(&self, weights: &[R], state: &Self::State, out: &mut Self::Distribution<R>);
 
-    /// Whether an update in `a` can change how the policy acts in `b`.
-    fn overlap(&self, a: &Self::State, b: &Self::State) -> bool;
+    /// By what features the policy knows a state: an update there changes how it acts in every state that shares one.
+    fn features(&self, state: &Self::State) -> impl Iterator<Item = usize>;
 }
 
 /// A policy that draws its actions.

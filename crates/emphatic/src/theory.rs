@@ -18,6 +18,7 @@ mod derivative;
 mod flow;
 mod judge;
 mod key_matrix;
+mod minimum_degree;
 pub(crate) mod order;
 pub(crate) mod quadrature;
 mod radius;

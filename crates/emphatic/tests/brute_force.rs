@@ -5,7 +5,7 @@
 mod common;
 
 use common::random_weights;
-use emphatic::{Exact, Random, Softmax, Table, Task};
+use emphatic::{Exact, Problem, Random, Softmax, Table, Task};
 
 /// P_{π,γ} and r_π, summed up from the problem's transitions.
 fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
@@ -63,6 +63,30 @@ fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
+/// d_μ: what enters a state is what leaves it.
+fn check_balance(task: &Task) {
+    let (n, d) = (task.states(), task.stationary());
+    let mut entered = vec![0.0; n];
+    for s in 0..n {
+        for a in 0..task.actions() {
+            for t in task.problem().transitions(s, a) {
+                entered[t.next] += d[s] * task.behaviour(s)[a] * t.probability;
+            }
+        }
+    }
+    close("d", d, &entered, 1e-14);
+    close("the sum of d", &[d.iter().sum()], &[1.0], 1e-14);
+}
+
+/// v and m from the dense systems (I − P) v = r and (I − P)ᵀ m = i.
+fn solve_both(p: &[Vec<f64>], r: Vec<f64>, interest: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
+    let n = p.len();
+    let identity = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
+    let matrix: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| identity(i, j) - p[i][j]).collect()).collect();
+    let transposed = (0..n).map(|i| (0..n).map(|j| matrix[j][i]).collect()).collect();
+    (solve(matrix, r), solve(transposed, interest))
+}
+
 #[test]
 fn values_weightings_and_stationary_distributions_of_random_problems() {
     for seed in 0..200 {
@@ -81,27 +105,9 @@ fn values_weightings_and_stationary_distributions_of_random_problems() {
             close("P", &row, &p[s], 1e-13);
         }
 
-        // d_μ: what enters a state is what leaves it.
-        let d = task.stationary();
-        let mut entered = vec![0.0; n];
-        for s in 0..n {
-            for a in 0..task.actions() {
-                for t in task.problem().transitions(s, a) {
-                    entered[t.next] += d[s] * task.behaviour(s)[a] * t.probability;
-                }
-            }
-        }
-        close("d", d, &entered, 1e-14);
-        close("the sum of d", &[d.iter().sum()], &[1.0], 1e-14);
-
-        // v and m from the dense systems (I − P) v = r and (I − P)ᵀ m = i.
-        let identity = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
-        let matrix: Vec<Vec<f64>> =
-            (0..n).map(|i| (0..n).map(|j| identity(i, j) - p[i][j]).collect()).collect();
-        let transposed = (0..n).map(|i| (0..n).map(|j| matrix[j][i]).collect()).collect();
-        let interest: Vec<f64> = d.iter().zip(task.interest()).map(|(d, i)| d * i).collect();
-        let v = solve(matrix, r);
-        let m = solve(transposed, interest.clone());
+        check_balance(&task);
+        let interest: Vec<f64> = task.stationary().iter().zip(task.interest()).map(|(d, i)| d * i).collect();
+        let (v, m) = solve_both(&p, r, interest.clone());
         close("v", exact.values(), &v, 1e-11);
         close("m", &exact.emphatic_weighting(1.0), &m, 1e-11);
         close("i", &exact.emphatic_weighting(0.0), &interest, 1e-15);
@@ -127,6 +133,46 @@ fn values_weightings_and_stationary_distributions_of_random_problems() {
             }
         }
     }
+}
+
+/// A walk on a 40 × 40 grid that slips, ends in the far corner and, rarely, anywhere.
+fn grid(start: impl Fn(usize) -> f64) -> Task {
+    let n = 40 * 40;
+    let mut builder =
+        Problem::builder().states((0..n).map(|s| s.to_string())).actions(["right", "down", "left", "up"]);
+    for s in 0..n {
+        builder = builder.start(s, start(s));
+        let (x, y) = (s % 40, s / 40);
+        let near = [
+            y * 40 + (x + 1).min(39),
+            (y + 1).min(39) * 40 + x,
+            y * 40 + x.max(1) - 1,
+            y.max(1) * 40 - 40 + x,
+        ];
+        for a in 0..4 {
+            let ending = if s + 1 == n { 1.0 } else { 0.01 };
+            builder = builder.end(s, a, ending, x as f64);
+            for (k, next) in near.into_iter().enumerate() {
+                let p = if k == a { 2.0 / 3.0 } else { 1.0 / 9.0 };
+                builder = builder.transition(s, a, next, p * (1.0 - ending), -1.0, 0.99);
+            }
+        }
+    }
+    Task::new(builder.build().unwrap(), &vec![vec![0.25; 4]; n]).unwrap()
+}
+
+#[test]
+fn a_problem_of_many_states() {
+    let one_start = grid(|s| if s == 7 { 1.0 } else { 0.0 });
+    check_balance(&one_start);
+    check_balance(&grid(|s| if s % 100 == 3 { 1.0 / 16.0 } else { 0.0 }));
+    let policy = one_start.softmax();
+    let weights = random_weights(&mut Random::new(606, 0), &policy);
+    let exact = Exact::new(&one_start, &policy, &weights).unwrap();
+    let (p, r) = dense(&one_start, &softmax(&one_start, &policy, &weights));
+    let (v, m) = solve_both(&p, r, one_start.stationary().to_vec());
+    close("v", exact.values(), &v, 1e-12);
+    close("m", &exact.emphatic_weighting(1.0), &m, 1e-12);
 }
 
 #[test]

@@ -45,8 +45,8 @@ impl<F: Features> Policy for DeterministicLinear<F> {
         [*out] = outputs(&self.features, state, weights);
     }
 
-    fn overlap(&self, a: &F::State, b: &F::State) -> bool {
-        self.features.overlap(a, b)
+    fn features(&self, state: &F::State) -> impl Iterator<Item = usize> {
+        self.features.active(state).map(|(feature, _)| feature)
     }
 }
 

@@ -62,8 +62,8 @@ impl Policy for Fixed {
         }
     }
 
-    fn overlap(&self, _a: &usize, _b: &usize) -> bool {
-        false
+    fn features(&self, _state: &usize) -> impl Iterator<Item = usize> {
+        std::iter::empty() // Nothing is learned, so nothing is shared.
     }
 }
 

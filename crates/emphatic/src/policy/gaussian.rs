@@ -60,8 +60,8 @@ impl<F: Features> Policy for Gaussian<F> {
         *out = Normal { mean, standard_deviation: y.softplus(), slope: y.sigmoid() };
     }
 
-    fn overlap(&self, a: &F::State, b: &F::State) -> bool {
-        self.features.overlap(a, b)
+    fn features(&self, state: &F::State) -> impl Iterator<Item = usize> {
+        self.features.active(state).map(|(feature, _)| feature)
     }
 }
 

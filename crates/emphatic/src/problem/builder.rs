@@ -84,6 +84,16 @@ pub enum ProblemError {
         "under the target policy, I − P_{{π,γ}} is singular: from '{0}' an episode never ends and nothing is discounted"
     )]
     NeverEnds(String),
+    /// So many states that lead to so many others that the problem is too large to solve.
+    #[error(
+        "eliminating the {states} states one by one would fill more than {most} entries of a matrix: too many lead to too many others"
+    )]
+    Fill {
+        /// How many states there are.
+        states: usize,
+        /// How many entries may be filled, on either side of the diagonal.
+        most: usize,
+    },
     /// Numbers too large to compute with.
     #[error("the value or the emphatic weighting of '{0}' is too large to compute with")]
     NotFinite(String),
@@ -291,12 +301,16 @@ impl ProblemBuilder {
 
 fn start_distribution(states: &Names, start: &[(Key, f64)]) -> Result<Vec<(usize, f64)>, ProblemError> {
     let mut shares: Vec<(usize, f64)> = Vec::new();
+    let mut known: Vec<Option<usize>> = vec![None; states.names.len()];
     for (key, probability) in start {
         let s = states.find(key)?;
         check_probability(*probability, || format!("the start probability of {key}"))?;
-        match shares.iter_mut().find(|(t, _)| *t == s) {
-            Some((_, share)) => *share += probability,
-            None => shares.push((s, *probability)),
+        match known[s] {
+            Some(k) => shares[k].1 += probability,
+            None => {
+                known[s] = Some(shares.len());
+                shares.push((s, *probability));
+            }
         }
     }
     shares.retain(|&(_, share)| share > 0.0);

@@ -95,21 +95,19 @@ impl<R: Real> Chain<R> {
         let mut leak = self.row_leak[state];
         let mut reward = self.row_reward[state];
         for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
-            let k = entry.place;
+            let k = entry.place();
             let passes = self.work[k] * self.inverse_pivot[k];
             self.work[k] = R::zero();
             self.passes[slot] = passes;
-            for (slot, entry) in order.upper.range(k).zip(order.upper.row(k)) {
-                self.work[entry.place] += passes * self.onward[slot];
-            }
+            pass_on(order, k, passes, &self.onward, &mut self.work);
             leak += passes * self.leak[k];
             reward += passes * self.reward[k];
         }
         self.work[i] = R::zero(); // Returning to itself is not leaving.
         let mut pivot = leak;
         for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-            let onward = self.work[entry.place];
-            self.work[entry.place] = R::zero();
+            let onward = self.work[entry.place()];
+            self.work[entry.place()] = R::zero();
             self.onward[slot] = onward;
             pivot += onward;
         }
@@ -125,7 +123,7 @@ impl<R: Real> Chain<R> {
         let order = &*self.order;
         let mut sum = R::splat(self.interest[order.state[i]]);
         for entry in order.lower.row(i) {
-            sum += self.carried[entry.place] * self.onward[entry.twin];
+            sum += self.carried[entry.place()] * self.onward[entry.twin()];
         }
         self.carried[i] = sum * self.inverse_pivot[i];
     }
@@ -136,7 +134,7 @@ impl<R: Real> Chain<R> {
         let order = &*self.order;
         let mut sum = self.reward[i];
         for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-            sum += self.onward[slot] * values[entry.place];
+            sum += self.onward[slot] * values[entry.place()];
         }
         sum * self.inverse_pivot[i]
     }
@@ -146,7 +144,7 @@ impl<R: Real> Chain<R> {
     pub(crate) fn weighting(&self, i: usize, weightings: &[R]) -> R {
         let mut sum = self.carried[i];
         for entry in self.order.upper.row(i) {
-            sum += self.passes[entry.twin] * weightings[entry.place];
+            sum += self.passes[entry.twin()] * weightings[entry.place()];
         }
         sum
     }
@@ -157,13 +155,13 @@ impl<R: Real> Chain<R> {
         let mut x: Vec<R> = order.state.iter().map(|&s| rhs[s]).collect();
         for i in 0..x.len() {
             for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
-                let passed = self.passes[slot] * x[entry.place];
+                let passed = self.passes[slot] * x[entry.place()];
                 x[i] += passed;
             }
         }
         for i in (0..x.len()).rev() {
             for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-                let onward = self.onward[slot] * x[entry.place];
+                let onward = self.onward[slot] * x[entry.place()];
                 x[i] += onward;
             }
             x[i] *= self.inverse_pivot[i];
@@ -177,14 +175,14 @@ impl<R: Real> Chain<R> {
         let mut x: Vec<R> = order.state.iter().map(|&s| rhs[s]).collect();
         for i in 0..x.len() {
             for entry in order.lower.row(i) {
-                let carried = x[entry.place] * self.onward[entry.twin];
+                let carried = x[entry.place()] * self.onward[entry.twin()];
                 x[i] += carried;
             }
             x[i] *= self.inverse_pivot[i];
         }
         for i in (0..x.len()).rev() {
             for entry in order.upper.row(i) {
-                let passed = self.passes[entry.twin] * x[entry.place];
+                let passed = self.passes[entry.twin()] * x[entry.place()];
                 x[i] += passed;
             }
         }
@@ -211,6 +209,19 @@ impl Chain<f64> {
     }
 }
 
+/// p_ij += f_ik p_kj, run by run, since neighbours in memory can be added to side by side.
+#[inline(always)]
+fn pass_on<R: Real>(order: &Order, k: usize, times: R, onward: &[R], work: &mut [R]) {
+    let mut onward = &onward[order.upper.range(k)];
+    for run in order.runs.row(k) {
+        let (now, later) = onward.split_at(run.len());
+        for (to, p) in work[run.places()].iter_mut().zip(now) {
+            *to += times * *p;
+        }
+        onward = later;
+    }
+}
+
 /// The stationary distribution of a chain without leaks, or two states that are in different closed classes.
 ///
 /// The same elimination: a state whose pivot is zero is the last of a closed class, since it leads nowhere else.
@@ -226,7 +237,7 @@ pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>,
             work[order.place[t]] = probability[slot];
         }
         for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
-            let k = entry.place;
+            let k = entry.place();
             let into = std::mem::take(&mut work[k]);
             if pivot[k] == 0.0 {
                 leak[i] += into; // Whoever enters a closed class does not come back.
@@ -234,15 +245,13 @@ pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>,
             }
             let times = into / pivot[k];
             passes[slot] = times;
-            for (slot, entry) in order.upper.range(k).zip(order.upper.row(k)) {
-                work[entry.place] += times * onward[slot];
-            }
+            pass_on(order, k, times, &onward, &mut work);
             leak[i] += times * leak[k];
         }
         work[i] = 0.0;
         pivot[i] = leak[i];
         for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-            onward[slot] = std::mem::take(&mut work[entry.place]);
+            onward[slot] = std::mem::take(&mut work[entry.place()]);
             pivot[i] += onward[slot];
         }
         if pivot[i] == 0.0
@@ -255,7 +264,8 @@ pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>,
     if let Some(last) = last {
         weight[last] = 1.0;
         for k in (0..last).rev() {
-            weight[k] = order.upper.row(k).iter().map(|entry| passes[entry.twin] * weight[entry.place]).sum();
+            weight[k] =
+                order.upper.row(k).iter().map(|entry| passes[entry.twin()] * weight[entry.place()]).sum();
             // Weights are relative to the last state's, which may be visited next to never.
             if weight[k] > 1e150 {
                 weight[k..].iter_mut().for_each(|w| *w *= 1e-150);

@@ -1,8 +1,11 @@
 //! In which order states are eliminated, and what that leaves where.
 
-use crate::features::{FeatureError, check_state};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use super::minimum_degree::{FEW, minimum_degree};
+use crate::features::check_state;
+use crate::problem::ProblemError;
+
+/// The most entries on either side of the diagonal; a gigabyte and a half in all.
+const MOST_ENTRIES: usize = 50_000_000;
 
 /// Lists of entries, one list for each row, stored one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +22,19 @@ impl<T> Lists<T> {
             lists.starts.push(lists.entries.len());
         }
         lists
+    }
+
+    /// Lists of these lengths, still to be filled.
+    fn with_lengths(lengths: &[usize]) -> Self
+    where
+        T: Clone + Default,
+    {
+        let mut starts = vec![0];
+        starts.extend(lengths.iter().scan(0, |end, length| {
+            *end += length;
+            Some(*end)
+        }));
+        Self { entries: vec![T::default(); starts[lengths.len()]], starts }
     }
 
     #[inline(always)]
@@ -44,18 +60,49 @@ impl<T> Lists<T> {
     }
 }
 
-/// An entry of the eliminated matrix: which place it concerns, and where its transposed twin is stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// An entry of the eliminated matrix: which place it concerns, and where its transposed twin is stored. Small numbers,
+/// since there are many.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Entry {
-    pub(crate) place: usize,
-    pub(crate) twin: usize,
+    place: u32,
+    twin: u32,
+}
+
+impl Entry {
+    #[inline(always)]
+    pub(crate) fn place(self) -> usize {
+        self.place as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn twin(self) -> usize {
+        self.twin as usize
+    }
+}
+
+/// Places one after the other that a place is linked with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Run {
+    start: u32,
+    end: u32,
+}
+
+impl Run {
+    #[inline(always)]
+    pub(crate) fn places(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn len(self) -> usize {
+        (self.end - self.start) as usize
+    }
 }
 
 /// The order in which the states of a chain are eliminated, worked out once from which states lead where.
 ///
-/// States of few neighbours go first (minimum degree), so that a sparse chain stays sparse; among equals those
-/// with the least eliminated behind them, so that the tree of dependencies is shallow and a change in one
-/// state reaches few others. All below is told in *places*: place 0 is eliminated first.
+/// States of few neighbours go first (minimum degree), so that a sparse chain stays sparse. All below is told in
+/// *places*: place 0 is eliminated first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// Which states each state leads to, itself included if it does, in ascending order.
@@ -68,61 +115,46 @@ pub struct Order {
     pub(crate) parent: Vec<Option<usize>>,
     /// For each place, the later places it is linked with, ascending; the twin lies in `lower`.
     pub(crate) upper: Lists<Entry>,
+    /// The same as runs.
+    pub(crate) runs: Lists<Run>,
     /// For each place, the earlier places it is linked with, ascending; the twin lies in `upper`.
     pub(crate) lower: Lists<Entry>,
 }
 
 impl Order {
     /// The order for a chain in which `successors[s]` are the states that `s` leads to.
-    pub fn new(successors: &[Vec<usize>]) -> Result<Self, FeatureError> {
+    ///
+    /// Refuses chains whose elimination would fill more than 50 million entries on either side of the diagonal, as many as
+    /// 10,000 states have that all lead to each other. (A grid of 100,000 states fills 3 million.)
+    pub fn new(successors: &[Vec<usize>]) -> Result<Self, ProblemError> {
         let n = successors.len();
         successors.iter().flatten().try_for_each(|&t| check_state(t, n))?;
-        let (state, later) = minimum_degree(neighbours(successors));
-        let mut place = vec![0; n];
-        for (k, &s) in state.iter().enumerate() {
-            place[s] = k;
+        let linked = neighbours(successors);
+        let mut tree = Tree::new(&linked, minimum_degree(linked.clone()));
+        if n > FEW {
+            tree = Tree::new(&linked, tree.branch_by_branch());
         }
-        let later: Vec<Vec<usize>> = later
-            .into_iter()
-            .map(|row| {
-                let mut row: Vec<usize> = row.into_iter().map(|s| place[s]).collect();
-                row.sort_unstable();
-                row
-            })
-            .collect();
-
-        // Walking the upper lists in order of places fills the lower lists in order of places too.
-        let mut lower: Vec<Vec<Entry>> = vec![Vec::new(); n];
-        let mut slot = 0;
-        for (k, row) in later.iter().enumerate() {
-            for &j in row {
-                lower[j].push(Entry { place: k, twin: slot });
-                slot += 1;
-            }
-        }
-        let lower = Lists::new(lower);
-        let mut twins = vec![0; slot];
-        for (k, entry) in lower.entries.iter().enumerate() {
-            twins[entry.twin] = k;
-        }
-        let mut twins = twins.into_iter();
-        let parent = later.iter().map(|row| row.first().copied()).collect();
-        let upper = Lists::new(later.into_iter().map(|row| {
-            row.into_iter().zip(&mut twins).map(|(place, twin)| Entry { place, twin }).collect::<Vec<_>>()
-        }));
+        let (upper, lower) = tree.fill(MOST_ENTRIES)?;
         let successors = Lists::new(successors.iter().map(|row| {
             let mut row = row.clone();
             row.sort_unstable();
             row.dedup();
             row
         }));
-        Ok(Self { successors, place, state, parent, upper, lower })
+        let runs = Lists::new((0..n).map(|k| runs(upper.row(k))));
+        let Tree { state, place, parent, .. } = tree;
+        Ok(Self { successors, parent, place, state, upper, runs, lower })
     }
 
     /// The number of states.
     pub fn states(&self) -> usize {
         self.state.len()
     }
+}
+
+fn runs(row: &[Entry]) -> impl Iterator<Item = Run> {
+    let run = |row: &[Entry]| Run { start: row[0].place, end: row[0].place + row.len() as u32 };
+    row.chunk_by(|a, b| a.place + 1 == b.place).map(run)
 }
 
 /// Which states are linked, in either direction, without loops; each list ascending.
@@ -141,51 +173,122 @@ fn neighbours(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     linked
 }
 
-/// The states in the order of elimination, and for each those that it is linked with when its turn comes.
-fn minimum_degree(mut linked: Vec<Vec<usize>>) -> (Vec<usize>, Vec<Vec<usize>>) {
-    let n = linked.len();
-    let mut height = vec![0usize; n];
-    let mut done = vec![false; n];
-    let mut queue: BinaryHeap<_> = (0..n).map(|s| Reverse((linked[s].len(), 0, s))).collect();
-    let (mut order, mut later) = (Vec::with_capacity(n), Vec::with_capacity(n));
-    while let Some(Reverse((degree, at_height, s))) = queue.pop() {
-        if done[s] || degree != linked[s].len() || at_height != height[s] {
-            continue; // An outdated entry; the current one is still in the queue.
-        }
-        done[s] = true;
-        let clique = std::mem::take(&mut linked[s]);
-        for &t in &clique {
-            linked[t] = merge_without(&linked[t], &clique, s, t);
-            height[t] = height[t].max(height[s] + 1);
-            queue.push(Reverse((linked[t].len(), height[t], t)));
-        }
-        order.push(s);
-        later.push(clique);
-    }
-    (order, later)
+/// What depends on what when states are eliminated in a given order.
+struct Tree<'a> {
+    linked: &'a [Vec<usize>],
+    state: Vec<usize>,
+    place: Vec<usize>,
+    parent: Vec<Option<usize>>,
 }
 
-/// The union of two ascending lists, without `s` and `t`.
-fn merge_without(a: &[usize], b: &[usize], s: usize, t: usize) -> Vec<usize> {
-    let mut out = Vec::with_capacity(a.len() + b.len());
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
-    loop {
-        let next = match (a.peek(), b.peek()) {
-            (Some(x), Some(y)) => **x.min(y),
-            (Some(x), None) | (None, Some(x)) => **x,
-            (None, None) => return out,
-        };
-        a.next_if(|x| **x == next);
-        b.next_if(|x| **x == next);
-        if next != s && next != t {
-            out.push(next);
+impl<'a> Tree<'a> {
+    /// The parent of a place is the first that it is linked with when its turn comes. (Liu's algorithm: each place
+    /// remembers the latest that was found to depend on it, so that no way up is walked twice.)
+    fn new(linked: &'a [Vec<usize>], state: Vec<usize>) -> Self {
+        let mut place = vec![0; state.len()];
+        for (k, &s) in state.iter().enumerate() {
+            place[s] = k;
         }
+        let mut parent = vec![None; state.len()];
+        let mut latest = parent.clone();
+        for (i, &s) in state.iter().enumerate() {
+            for &t in &linked[s] {
+                let mut k = place[t];
+                while k < i {
+                    let Some(next) = latest[k].replace(i) else {
+                        parent[k] = Some(i);
+                        break;
+                    };
+                    k = next;
+                }
+            }
+        }
+        Self { linked, state, place, parent }
+    }
+
+    /// The states in an order that fills the same, but goes through one branch of the tree after the other: what depends on
+    /// each other lies close together in memory.
+    fn branch_by_branch(&self) -> Vec<usize> {
+        let n = self.state.len();
+        let mut size = vec![1; n];
+        for (k, parent) in self.parent.iter().enumerate() {
+            parent.iter().for_each(|&parent| size[parent] += size[k]);
+        }
+        // From the roots down, each branch takes the last places that are left of its parent's.
+        let (mut left_of, mut left) = (vec![0; n], n);
+        let mut state = vec![0; n];
+        for (k, parent) in self.parent.iter().enumerate().rev() {
+            let left = parent.map_or(&mut left, |parent| &mut left_of[parent]);
+            let last = *left - 1;
+            *left -= size[k];
+            left_of[k] = last;
+            state[last] = self.state[k];
+        }
+        state
+    }
+
+    /// Visits each pair of an earlier place and a later one that are linked when the earlier one's turn comes, in ascending
+    /// order of the later one: all that is on the ways up to it from those linked with it at the start.
+    fn visit(
+        &self,
+        mut visit: impl FnMut(usize, usize) -> Result<(), ProblemError>,
+    ) -> Result<(), ProblemError> {
+        let mut visited = vec![usize::MAX; self.state.len()];
+        for (i, &s) in self.state.iter().enumerate() {
+            for &t in &self.linked[s] {
+                let mut next = Some(self.place[t]);
+                while let Some(k) = next
+                    && k < i
+                    && visited[k] != i
+                {
+                    visited[k] = i;
+                    visit(k, i)?;
+                    next = self.parent[k];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// For each place the later places, and the earlier places, that it is linked with: counted before room is made, since
+    /// they may be too many.
+    fn fill(&self, most: usize) -> Result<(Lists<Entry>, Lists<Entry>), ProblemError> {
+        let n = self.state.len();
+        let (mut later, mut earlier, mut entries) = (vec![0; n], vec![0; n], 0);
+        self.visit(|k, i| {
+            later[k] += 1;
+            earlier[i] += 1;
+            entries += 1;
+            if entries > most { Err(ProblemError::Fill { states: n, most }) } else { Ok(()) }
+        })?;
+        let mut upper: Lists<Entry> = Lists::with_lengths(&later);
+        let mut lower = Lists::with_lengths(&earlier);
+        let mut end: Vec<usize> = upper.starts[..n].to_vec();
+        self.visit(|k, i| {
+            upper.entries[end[k]].place = i as u32;
+            end[k] += 1;
+            Ok(())
+        })?;
+        // Walking the upper lists in order of places fills the lower lists in order of places too.
+        let mut end: Vec<usize> = lower.starts[..n].to_vec();
+        for k in 0..n {
+            for slot in upper.range(k) {
+                let entry = &mut upper.entries[slot];
+                let twin = &mut end[entry.place()];
+                entry.twin = *twin as u32;
+                lower.entries[*twin] = Entry { place: k as u32, twin: slot as u32 };
+                *twin += 1;
+            }
+        }
+        Ok((upper, lower))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::FeatureError;
+    use crate::random::Random;
 
     #[test]
     fn a_path_is_eliminated_from_both_ends() {
@@ -196,9 +299,53 @@ mod tests {
         assert_eq!(order.parent, [Some(2), Some(3), Some(4), Some(4), None]);
     }
 
+    /// Eliminates in a full table of links, and compares what each place is linked with when its turn comes.
+    fn check_elimination(successors: &[Vec<usize>], order: &Order) {
+        let n = order.states();
+        let mut linked = vec![vec![false; n]; n];
+        for (s, row) in successors.iter().enumerate() {
+            for &t in row {
+                linked[order.place[s]][order.place[t]] = true;
+                linked[order.place[t]][order.place[s]] = true;
+            }
+        }
+        for k in 0..n {
+            let later: Vec<usize> = (k + 1..n).filter(|&i| linked[k][i]).collect();
+            for (&i, &j) in later.iter().flat_map(|i| later.iter().map(move |j| (i, j))) {
+                linked[i][j] = true;
+            }
+            let places = |lists: &Lists<Entry>| lists.row(k).iter().map(|e| e.place()).collect::<Vec<_>>();
+            assert_eq!(order.parent[k], later.first().copied());
+            assert_eq!(places(&order.lower), (0..k).filter(|&i| linked[i][k]).collect::<Vec<_>>());
+            assert_eq!(places(&order.upper), later);
+        }
+    }
+
+    #[test]
+    fn what_is_filled_is_what_elimination_fills() {
+        for seed in 0..40 {
+            let mut random = Random::new(31, seed);
+            let n = 1 + random.below(60);
+            let successors: Vec<Vec<usize>> =
+                (0..n).map(|_| (0..random.below(4)).map(|_| random.below(n)).collect()).collect();
+            check_elimination(&successors, &Order::new(&successors).unwrap());
+        }
+        // Thirty stars around a star: many enough to be eliminated branch by branch.
+        let star: Vec<Vec<usize>> = (0..1200).map(|s| vec![s / 40 * 40, 0]).collect();
+        check_elimination(&star, &Order::new(&star).unwrap());
+    }
+
+    #[test]
+    fn too_much_to_fill_is_refused() {
+        let ring: Vec<Vec<usize>> = vec![vec![1, 3], vec![0, 2], vec![1, 3], vec![0, 2]];
+        let tree = Tree::new(&ring, vec![0, 1, 2, 3]);
+        assert_eq!(tree.fill(4), Err(ProblemError::Fill { states: 4, most: 4 }));
+        assert_eq!(tree.fill(5).unwrap().0.len(), 5);
+    }
+
     #[test]
     fn a_state_that_does_not_exist_is_named() {
-        assert_eq!(Order::new(&[vec![5]]), Err(FeatureError::State { state: 5, states: 1 }));
+        assert_eq!(Order::new(&[vec![5]]), Err(FeatureError::State { state: 5, states: 1 }.into()));
     }
 
     #[test]
@@ -207,9 +354,9 @@ mod tests {
         for k in 0..5 {
             for slot in order.upper.range(k) {
                 let entry = order.upper.entries[slot];
-                let twin = order.lower.entries[entry.twin];
-                assert_eq!((twin.place, twin.twin), (k, slot));
-                assert!(order.lower.range(entry.place).contains(&entry.twin));
+                let twin = order.lower.entries[entry.twin()];
+                assert_eq!((twin.place(), twin.twin()), (k, slot));
+                assert!(order.lower.range(entry.place()).contains(&entry.twin()));
             }
         }
     }

@@ -16,6 +16,9 @@ use crate::policy::Policy;
 use crate::problem::ProblemError;
 use std::sync::Arc;
 
+/// How much of a second moment rounding may be.
+const ROUNDING: f64 = 1e-14;
+
 /// A model that knows how its behaviour's experience bears on policies of the form `P`.
 pub trait Experience<P: Policy<State = usize>>: Model<P> {
     /// P_μ(s, ·): where the behaviour leads, with what probability.
@@ -70,7 +73,10 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
     pub fn standard_deviations(&self) -> Option<Vec<f64>> {
         let second = self.second_moment.as_ref()?;
         let of = |((g, m), d): ((&f64, &f64), &f64)| {
-            if *d > 0.0 { (g / d - (m / d) * (m / d)).max(0.0).sqrt() } else { 0.0 }
+            let (square, mean) = (g / d, m / d);
+            let variance = square - mean * mean;
+            // A difference within rounding is none.
+            if *d > 0.0 && variance > ROUNDING * square { variance.sqrt() } else { 0.0 }
         };
         Some(second.iter().zip(&self.exact.weighting).zip(self.exact.stationary()).map(of).collect())
     }

@@ -1,12 +1,12 @@
 //! The exact solution for a policy that keeps changing.
 
 use super::chain::Chain;
-use super::order::Lists;
+use super::order::{Lists, Order};
 use super::{Bellman, Model, check_policy};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::real::Real;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Keeps the exact solution up to date while a policy learns.
@@ -21,7 +21,7 @@ pub(crate) struct Tracker<R: Real, M, P: Policy> {
     pub(crate) model: Arc<M>,
     pub(crate) solution: Solution<R>,
     /// States that change together: the group of each state, the states of each group, and the places to
-    /// eliminate again when it changes.
+    /// eliminate again when it changes, up to where their ways to the root meet.
     group: Vec<usize>,
     changes: Lists<usize>,
     again: Lists<usize>,
@@ -48,23 +48,8 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
         check_policy(&*model, policy)?;
         let order = model.order().clone();
         let n = order.states();
-        let mut groups: HashMap<Vec<usize>, usize> = HashMap::new();
-        let mut changes: Vec<Vec<usize>> = Vec::new();
-        let mut group = Vec::with_capacity(n);
-        for s in 0..n {
-            let together: Vec<usize> = (0..n).filter(|t| policy.overlap(&s, t)).collect();
-            group.push(*groups.entry(together).or_insert_with_key(|together| {
-                changes.push(together.clone());
-                changes.len() - 1
-            }));
-        }
-        let again = Lists::new(changes.iter().map(|states| {
-            let to_root = |&s: &usize| std::iter::successors(Some(order.place[s]), |&k| order.parent[k]);
-            let mut places: Vec<usize> = states.iter().flat_map(to_root).collect();
-            places.sort_unstable();
-            places.dedup();
-            places
-        }));
+        let Groups { group, changes } = Groups::new(policy, n);
+        let again = Lists::new(changes.iter().map(|states| ways_to_meet(&order, states)));
         let interest = model.stationary().iter().zip(model.interest()).map(|(d, i)| d * i).collect();
         let solution = Solution {
             chain: Chain::new(order, interest),
@@ -90,8 +75,15 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
                 for k in self.changes.range(group) {
                     self.set_row(policy, weights, self.changes.entry(k));
                 }
+                let mut next = None;
                 for k in self.again.range(group) {
-                    self.solution.eliminate(self.again.entry(k));
+                    let place = self.again.entry(k);
+                    self.solution.eliminate(place);
+                    next = self.solution.chain.order.parent[place];
+                }
+                while let Some(place) = next {
+                    self.solution.eliminate(place);
+                    next = self.solution.chain.order.parent[place];
                 }
             }
             None => self.start_afresh(policy, weights),
@@ -115,6 +107,51 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
         let (row, leak, reward) = self.solution.chain.row_mut(state);
         self.model.bellman(policy, &self.at, state, Bellman { row, leak, reward });
     }
+}
+
+/// Which states change together: the group of each state, and the states of each group, ascending.
+struct Groups {
+    group: Vec<usize>,
+    changes: Vec<Vec<usize>>,
+}
+
+impl Groups {
+    fn new<P: Policy<State = usize>>(policy: &P, n: usize) -> Self {
+        let seen: Vec<Vec<usize>> = (0..n).map(|s| policy.features(&s).collect()).collect();
+        let mut states: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (s, features) in seen.iter().enumerate() {
+            features.iter().for_each(|&f| states.entry(f).or_default().push(s));
+        }
+        // Many states may have the same features, and then all of them: each list is put together once.
+        let (mut by_features, mut by_states) = (HashMap::new(), HashMap::new());
+        let mut changes = Vec::new();
+        let mut group_of = |features: Vec<usize>| {
+            *by_features.entry(features).or_insert_with_key(|features| {
+                let mut together: Vec<usize> = features.iter().flat_map(|f| &states[f]).copied().collect();
+                together.sort_unstable();
+                together.dedup();
+                *by_states.entry(together).or_insert_with_key(|together: &Vec<usize>| {
+                    changes.push(together.clone());
+                    changes.len() - 1
+                })
+            })
+        };
+        let group = seen.iter().map(|features| group_of(features.clone())).collect();
+        Self { group, changes }
+    }
+}
+
+/// The places on the ways from some states to the root, ascending, up to where all of them have met.
+fn ways_to_meet(order: &Order, states: &[usize]) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut waiting: BTreeSet<usize> = states.iter().map(|&s| order.place[s]).collect();
+    while let Some(place) = waiting.pop_first() {
+        places.push(place);
+        if !waiting.is_empty() {
+            waiting.extend(order.parent[place]);
+        }
+    }
+    places
 }
 
 impl<R: Real> Solution<R> {
@@ -148,5 +185,56 @@ impl<R: Real> Solution<R> {
             self.computed[k] = self.version;
         }
         self.known[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::{Features, Table};
+    use crate::policy::Softmax;
+    use crate::random::Random;
+
+    fn shared(table: &Table, s: usize, t: usize) -> bool {
+        table.active(&s).any(|(i, _)| table.active(&t).any(|(j, _)| i == j))
+    }
+
+    #[test]
+    fn states_that_share_a_feature_change_together() {
+        for seed in 0..100 {
+            let mut random = Random::new(77, seed);
+            let (n, len) = (1 + random.below(30), 1 + random.below(12));
+            let most = 1 + random.below(4);
+            let rows: Vec<Vec<(usize, f64)>> = (0..n)
+                .map(|_| (0..random.below(most + 1)).map(|_| (random.below(len), 1.0)).collect())
+                .collect();
+            let features = Table::new(len, &rows).unwrap();
+            let Groups { group, changes } =
+                Groups::new(&Softmax { features: features.clone(), actions: 2 }, n);
+            // One after the other, as they are first met.
+            let mut expected: Vec<Vec<usize>> = Vec::new();
+            for (s, &group) in group.iter().enumerate() {
+                let together: Vec<usize> = (0..n).filter(|&t| shared(&features, s, t)).collect();
+                if !expected.contains(&together) {
+                    expected.push(together.clone());
+                }
+                assert_eq!(changes[group], together);
+            }
+            assert_eq!(changes, expected);
+        }
+    }
+
+    #[test]
+    fn ways_end_where_they_meet() {
+        // Places 0 to 6 in two trees: 0 and 1 lead to 3, 2 and 3 to 5; 4 leads to 6.
+        let links = [vec![3], vec![3], vec![5], vec![5], vec![6], vec![], vec![]];
+        let mut order = Order::new(&links).unwrap();
+        order.place = (0..7).collect();
+        order.parent = vec![Some(3), Some(3), Some(5), Some(5), Some(6), None, None];
+        assert_eq!(ways_to_meet(&order, &[1]), [1]);
+        assert_eq!(ways_to_meet(&order, &[1, 0]), [0, 1, 3]);
+        assert_eq!(ways_to_meet(&order, &[1, 2]), [1, 2, 3, 5]);
+        assert_eq!(ways_to_meet(&order, &[0, 3]), [0, 3]);
+        assert_eq!(ways_to_meet(&order, &[0, 4]), [0, 3, 4, 5, 6]);
     }
 }

@@ -1,0 +1,320 @@
+//! In which order to eliminate states so that a sparse chain stays sparse: those of few neighbours first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Up to so many states the order is by degree, as exactly and with as shallow a tree as can be; above that what can
+/// be had fast.
+pub(super) const FEW: usize = 1000;
+
+/// The states in the order of elimination, given which are linked: ascending lists, symmetric, without loops.
+pub(super) fn minimum_degree(linked: Vec<Vec<usize>>) -> Vec<usize> {
+    if linked.len() <= FEW { by_degree(linked) } else { Quotient::new(linked).order() }
+}
+
+/// Among states of the same degree those with the least eliminated behind them go first, so that the tree of
+/// dependencies is shallow and a change in one state reaches few others.
+fn by_degree(mut linked: Vec<Vec<usize>>) -> Vec<usize> {
+    let n = linked.len();
+    let mut height = vec![0usize; n];
+    let mut done = vec![false; n];
+    let mut queue: BinaryHeap<_> = (0..n).map(|s| Reverse((linked[s].len(), 0, s))).collect();
+    let mut order = Vec::with_capacity(n);
+    while let Some(Reverse((degree, at_height, s))) = queue.pop() {
+        if done[s] || degree != linked[s].len() || at_height != height[s] {
+            continue; // An outdated entry; the current one is still in the queue.
+        }
+        done[s] = true;
+        let clique = std::mem::take(&mut linked[s]);
+        for &t in &clique {
+            linked[t] = merge_without(&linked[t], &clique, s, t);
+            height[t] = height[t].max(height[s] + 1);
+            queue.push(Reverse((linked[t].len(), height[t], t)));
+        }
+        order.push(s);
+    }
+    order
+}
+
+/// The union of two ascending lists, without `s` and `t`.
+fn merge_without(a: &[usize], b: &[usize], s: usize, t: usize) -> Vec<usize> {
+    let mut out = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    loop {
+        let next = match (a.peek(), b.peek()) {
+            (Some(x), Some(y)) => **x.min(y),
+            (Some(x), None) | (None, Some(x)) => **x,
+            (None, None) => return out,
+        };
+        a.next_if(|x| **x == next);
+        b.next_if(|x| **x == next);
+        if next != s && next != t {
+            out.push(next);
+        }
+    }
+}
+
+/// The links between the states that are left, in no more room than at the start: an eliminated state leaves a
+/// clique of its neighbours, of which only the members are listed. Degrees are bounds, after Amestoy, Davis and Duff's
+/// approximate minimum degree.
+struct Quotient {
+    /// By state, whom it is linked with apart from cliques, and the cliques that it belongs to.
+    linked: Vec<Vec<usize>>,
+    cliques: Vec<Vec<usize>>,
+    /// By clique (named after the state that left it) its members, and how many states they stand for. Cliques within
+    /// later ones are empty.
+    members: Vec<Vec<usize>>,
+    size: Vec<usize>,
+    /// The states that are alike, and eliminated with this one; none if it is gone.
+    alike: Vec<Vec<usize>>,
+    degree: Vec<usize>,
+    /// How many states have been eliminated behind it, one after the other.
+    height: Vec<usize>,
+    /// Degree, height and number; with what degree and height each state is in it, which may be less than they are by now.
+    queue: BinaryHeap<Reverse<(usize, usize, usize)>>,
+    queued: Vec<(usize, usize)>,
+    /// States of so many neighbours that they are best left to the end.
+    hubs: Vec<usize>,
+    /// By state, the last clique it was found in; by clique, with which later one it was last compared, and how many
+    /// states of it are outside of that one.
+    found: Vec<usize>,
+    compared: Vec<usize>,
+    outside: Vec<usize>,
+}
+
+/// No state and no clique.
+const NONE: usize = usize::MAX;
+
+impl Quotient {
+    fn new(mut linked: Vec<Vec<usize>>) -> Self {
+        let n = linked.len();
+        let is_hub: Vec<bool> = linked.iter().map(|row| row.len() * row.len() > 100 * n).collect();
+        let mut hubs: Vec<usize> = (0..n).filter(|&s| is_hub[s]).collect();
+        hubs.sort_by_key(|&s| linked[s].len());
+        for row in &mut linked {
+            row.retain(|&t| !is_hub[t]);
+        }
+        let degree: Vec<usize> = linked.iter().map(Vec::len).collect();
+        Self {
+            cliques: vec![Vec::new(); n],
+            members: vec![Vec::new(); n],
+            size: vec![0; n],
+            alike: (0..n).map(|s| if is_hub[s] { vec![] } else { vec![s] }).collect(),
+            queued: degree.iter().map(|&degree| (degree, 0)).collect(),
+            queue: (0..n).filter(|&s| !is_hub[s]).map(|s| Reverse((degree[s], 0, s))).collect(),
+            found: vec![NONE; n],
+            compared: vec![NONE; n],
+            outside: vec![0; n],
+            height: vec![0; n],
+            linked,
+            degree,
+            hubs,
+        }
+    }
+
+    fn order(mut self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.linked.len());
+        while let Some(Reverse((degree, height, s))) = self.queue.pop() {
+            if self.alike[s].is_empty() {
+                continue;
+            }
+            if (degree, height) != (self.degree[s], self.height[s]) {
+                self.enqueue(s); // Its turn comes later.
+                continue;
+            }
+            self.eliminate(s, &mut order);
+        }
+        order.append(&mut self.hubs);
+        order
+    }
+
+    fn eliminate(&mut self, pivot: usize, order: &mut Vec<usize>) {
+        let clique = self.neighbours(pivot);
+        let before = order.len();
+        order.append(&mut self.alike[pivot]);
+        self.compare(pivot, &clique);
+        for &s in &clique {
+            self.tidy(pivot, s);
+        }
+        // Whoever has no neighbours outside of the clique adds none, and may go at once.
+        let (inside, clique): (Vec<usize>, Vec<usize>) =
+            clique.into_iter().partition(|&s| self.linked[s].is_empty() && self.cliques[s].is_empty());
+        for s in inside {
+            order.append(&mut self.alike[s]);
+        }
+        let height = self.height[pivot] + order.len() - before;
+        let left = self.linked.len() - self.hubs.len() - order.len();
+        let size = clique.iter().map(|&s| self.alike[s].len()).sum();
+        for &s in &clique {
+            self.bound_degree(s, size, left);
+            self.height[s] = self.height[s].max(height);
+            self.cliques[s].push(pivot);
+        }
+        self.join(&clique);
+        for &s in &clique {
+            if (self.degree[s], self.height[s]) < self.queued[s] {
+                self.enqueue(s);
+            }
+        }
+        self.members[pivot] = clique;
+        self.size[pivot] = size;
+    }
+
+    fn enqueue(&mut self, s: usize) {
+        self.queued[s] = (self.degree[s], self.height[s]);
+        self.queue.push(Reverse((self.degree[s], self.height[s], s)));
+    }
+
+    /// The neighbours of a state; its cliques are absorbed in the one it leaves.
+    fn neighbours(&mut self, pivot: usize) -> Vec<usize> {
+        self.found[pivot] = pivot;
+        let mut all = std::mem::take(&mut self.linked[pivot]);
+        for clique in std::mem::take(&mut self.cliques[pivot]) {
+            all.append(&mut self.members[clique]);
+        }
+        all.retain(|&s| !self.alike[s].is_empty() && std::mem::replace(&mut self.found[s], pivot) != pivot);
+        all
+    }
+
+    /// Counts how many states of other cliques are outside of this one.
+    fn compare(&mut self, pivot: usize, clique: &[usize]) {
+        for &s in clique {
+            for &other in &self.cliques[s] {
+                if std::mem::replace(&mut self.compared[other], pivot) != pivot {
+                    self.outside[other] = self.size[other];
+                }
+                self.outside[other] -= self.alike[s].len();
+            }
+        }
+    }
+
+    /// Forgets the links of a member that the new clique stands for.
+    fn tidy(&mut self, pivot: usize, s: usize) {
+        let Self { linked, cliques, members, alike, found, outside, .. } = self;
+        linked[s].retain(|&t| !alike[t].is_empty() && found[t] != pivot);
+        cliques[s].retain(|&other| {
+            if outside[other] == 0 {
+                members[other] = Vec::new();
+            }
+            !members[other].is_empty()
+        });
+    }
+
+    /// Bounds the degree of a member of a new clique, apart from those that are alike. Members of several other cliques
+    /// count several times.
+    fn bound_degree(&mut self, s: usize, size: usize, left: usize) {
+        let others = size - self.alike[s].len();
+        let linked: usize = self.linked[s].iter().map(|&t| self.alike[t].len()).sum();
+        let outside: usize = self.cliques[s].iter().map(|&other| self.outside[other]).sum();
+        let bound = others + linked + outside;
+        self.degree[s] = bound.min(self.degree[s] + others).min(left - self.alike[s].len());
+    }
+
+    /// Joins the members of a clique that have the same neighbours: they can be eliminated together.
+    fn join(&mut self, clique: &[usize]) {
+        let sum = |list: &[usize]| list.iter().fold(0usize, |sum, &x| sum.wrapping_add(x));
+        let key = |s: usize| sum(&self.linked[s]).wrapping_add(sum(&self.cliques[s]));
+        let mut by_key: Vec<(usize, usize)> = clique.iter().map(|&s| (key(s), s)).collect();
+        by_key.sort_unstable();
+        for same in by_key.chunk_by(|a, b| a.0 == b.0) {
+            for (k, &(_, s)) in same.iter().enumerate() {
+                if self.alike[s].is_empty() {
+                    continue; // It has been joined with another.
+                }
+                for &(_, t) in &same[k + 1..] {
+                    if self.same_neighbours(s, t) {
+                        let mut joined = std::mem::take(&mut self.alike[t]);
+                        self.degree[s] -= joined.len();
+                        self.height[s] = self.height[s].max(self.height[t]);
+                        self.alike[s].append(&mut joined);
+                    }
+                }
+            }
+        }
+    }
+
+    fn same_neighbours(&self, s: usize, t: usize) -> bool {
+        self.cliques[s] == self.cliques[t] && self.linked[s] == self.linked[t]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    fn grid(width: usize, height: usize) -> Vec<Vec<usize>> {
+        let near = |s: usize| {
+            let (x, y) = (s % width, s / width);
+            let all = [(y > 0, s.wrapping_sub(width)), (x > 0, s.wrapping_sub(1))];
+            let more = [(x + 1 < width, s + 1), (y + 1 < height, s + width)];
+            all.into_iter().chain(more).filter(|near| near.0).map(|near| near.1).collect()
+        };
+        (0..width * height).map(near).collect()
+    }
+
+    fn random_links(random: &mut Random, n: usize, links: usize) -> Vec<Vec<usize>> {
+        let mut linked = vec![Vec::new(); n];
+        for _ in 0..links {
+            let (s, t) = (random.below(n), random.below(n));
+            if s != t && !linked[s].contains(&t) {
+                linked[s].push(t);
+                linked[t].push(s);
+            }
+        }
+        linked.iter_mut().for_each(|row| row.sort_unstable());
+        linked
+    }
+
+    /// How many entries elimination in this order fills, or is linked with at the start.
+    fn entries(linked: &[Vec<usize>], order: &[usize]) -> usize {
+        let mut linked = linked.to_vec();
+        let mut entries = 0;
+        for &s in order {
+            let clique = std::mem::take(&mut linked[s]);
+            for &t in &clique {
+                linked[t] = merge_without(&linked[t], &clique, s, t);
+            }
+            entries += clique.len();
+        }
+        entries
+    }
+
+    fn check(linked: &[Vec<usize>], at_most: f64) {
+        let order = Quotient::new(linked.to_vec()).order();
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..linked.len()).collect::<Vec<_>>());
+        let (got, best) = (entries(linked, &order), entries(linked, &by_degree(linked.to_vec())));
+        assert!(got as f64 <= at_most * best as f64, "{got} entries instead of {best}");
+    }
+
+    #[test]
+    fn bounds_of_degrees_fill_hardly_more_than_degrees() {
+        check(&grid(40, 25), 1.1);
+        check(&grid(1, 500), 1.0);
+        for seed in 0..60 {
+            let mut random = Random::new(32, seed);
+            let n = 2 + random.below(120);
+            check(&random_links(&mut random, n, 2 * n), 1.25);
+        }
+    }
+
+    #[test]
+    fn hubs_go_last() {
+        // Every state of a grid is linked with state 0, and half of them with state 1.
+        let mut linked = grid(50, 40);
+        for s in 0..2000 {
+            for hub in (0..2).filter(|&hub| s > 1 && s % (hub + 1) == 0) {
+                linked[s].push(hub);
+                linked[hub].push(s);
+            }
+        }
+        for row in &mut linked {
+            row.sort_unstable();
+            row.dedup();
+        }
+        assert_eq!(minimum_degree(linked.clone())[1998..], [1, 0]);
+        check(&linked, 1.0);
+    }
+}
