@@ -42,7 +42,7 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     if let Some(path) = &arguments.write {
         let suggestion = diagnosis.suggestion.as_ref();
         let suggestion = suggestion
-            .ok_or_else(|| miette!("there is nothing to try: no policy does better than another"))?;
+            .ok_or_else(|| miette!("there is nothing to try: an actor has nothing to learn here"))?;
         write_new(path, &suggestion.experiment(&problem, path))?;
         let path = path.display();
         written.push(format!("{path} is written. Try `emphatic run {path}`."));

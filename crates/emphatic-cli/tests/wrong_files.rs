@@ -427,7 +427,7 @@ fn what_is_no_file() {
 fn the_largest_problem_is_checked_in_seconds() {
     let dir = tempfile::tempdir().expect("a directory");
     let large = EXPERIMENT
-        .replace("\"counterexample\"", "{ name = \"long-counterexample\", steps = 1000 }")
+        .replace("\"counterexample\"", "{ name = \"long-counterexample\", steps = 10000 }")
         .replace("critic = {", "critic = \"exact\" #");
     fs::write(dir.path().join("experiment.toml"), large).expect("it is written");
     let mut command = Command::cargo_bin("emphatic").expect("it is built");

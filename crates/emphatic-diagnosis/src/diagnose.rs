@@ -34,7 +34,7 @@ impl Default for Options {
 const STARTS: usize = 10;
 
 /// Flows times transitions that are followed unless more is asked for: about a minute of work.
-const WORK: usize = 125_000;
+const WORK: usize = 80_000;
 
 /// What there is to know of learning off-policy in a problem.
 #[derive(Clone, Debug, Serialize)]
@@ -137,7 +137,7 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
         None => None,
     };
     let at_end = match &flows {
-        Some(flows) if !matches!(problem.target, Target::Deterministic(_)) => {
+        Some(flows) if !matches!(problem.target, Target::Deterministic(_)) && flows.leads_somewhere() => {
             // Where the flow ends nowhere, nothing can be said.
             let end = Exact::new(model, policy, &flows.ends[0]);
             end.ok().and_then(|exact| emphasis(&exact, world.states()).ok())

@@ -199,7 +199,7 @@ fn flow<P: Policy<State = usize>, M: Subject<P>>(
 
 /// The objective along both flows from the given policy.
 fn panel(diagnosis: &Diagnosis) -> Option<String> {
-    let flows = diagnosis.flows.as_ref()?;
+    let flows = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere())?;
     let lines = flows
         .paths
         .iter()

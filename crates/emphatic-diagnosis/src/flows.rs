@@ -25,6 +25,9 @@ const NEAR: f64 = 0.01;
 const STEPS: usize = 20;
 const HALVES: usize = 8;
 
+/// An objective that has grown so many times is taken to have no bound.
+const HUGE: f64 = 1e9;
+
 /// How spread random starts are: weights of this standard deviation.
 const SPREAD: f64 = 2.0;
 
@@ -35,6 +38,8 @@ pub struct Flows {
     pub start: f64,
     /// The best objective that any flow reached.
     pub best: f64,
+    /// Whether a flow's objective grew without bound: a policy that never ends gathers reward for ever.
+    pub unbounded: bool,
     /// What each λ_a reaches.
     pub reached: Vec<Reached>,
     /// The smallest λ_a from which on all reach the best objective, from the given policy. Nothing if the gradient itself does not.
@@ -90,6 +95,7 @@ pub struct Path {
 struct Followed {
     limit: Option<Limit>,
     path: Path,
+    unbounded: bool,
 }
 
 /// What is followed: from which start, with which λ_a.
@@ -119,6 +125,11 @@ impl Flows {
     /// What the semi-gradient reaches.
     pub fn semi_gradient(&self) -> &Reached {
         &self.reached[0]
+    }
+
+    /// Whether there is a policy that flows lead to, which the start is not already.
+    pub fn leads_somewhere(&self) -> bool {
+        !self.unbounded && !self.is_flat()
     }
 
     /// Whether nothing that was tried changed the objective.
@@ -172,6 +183,7 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
     let mut flows = Flows {
         start,
         best,
+        unbounded: all.iter().any(|f| f.unbounded),
         reached,
         smallest_lambda_a: None,
         highest_on_semi_gradient: semi.path.moments.iter().fold(start, |high, moment| high.max(moment.2)),
@@ -198,11 +210,14 @@ fn follow_one<P: Policy<State = usize>, M: Subject<P>>(
     lambda_a: f64,
 ) -> Followed {
     let mut path = Path::default();
+    let mut unbounded = false;
     let limit = follow(model, policy, weights, lambda_a, &mut |Moment { time, weights, objective }| {
         path.moments.push((time, weights.to_vec(), objective));
-        ControlFlow::Continue(())
+        let first = path.moments[0].2.abs().max(1.0);
+        unbounded = objective.abs() > HUGE * first;
+        if unbounded { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    Followed { limit: limit.ok(), path }
+    Followed { limit: limit.ok(), path, unbounded }
 }
 
 /// The λ_a from which on every one of the scan reaches the best, refined by halves.

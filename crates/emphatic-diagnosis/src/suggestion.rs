@@ -2,6 +2,7 @@
 
 use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
+use crate::flows::Reached;
 use crate::solve::number;
 use crate::subject::Subject;
 use emphatic::{Exact, Features, Policy, Trace};
@@ -15,6 +16,9 @@ const STEP_SIZES: usize = 6;
 
 /// A typical update may move the weights by this much with the largest step-size.
 const LARGEST_MOVE: f64 = 0.5;
+
+/// A standard deviation of the trace that is more than this many times its mean is a reason for a smaller λ_a.
+const LARGE_SPREAD: f64 = 1.0;
 
 /// An estimate that takes more steps than this is taken to be out of reach.
 const TOO_MANY_STEPS: f64 = 1e7;
@@ -50,7 +54,7 @@ pub struct CriticSuggestion {
     pub alpha_w: Vec<f64>,
 }
 
-/// Suggests a setting; nothing if no policy does better than another.
+/// Suggests a setting; nothing if no policy does better than another, or some do so without bound.
 pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
     problem: &ProblemFile,
     model: &M,
@@ -58,7 +62,7 @@ pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
     weights: &[f64],
     diagnosis: &Diagnosis,
 ) -> Option<Suggestion> {
-    if diagnosis.flows.as_ref().is_some_and(crate::flows::Flows::is_flat) {
+    if diagnosis.flows.as_ref().is_some_and(|flows| !flows.leads_somewhere()) {
         return None;
     }
     let deterministic = matches!(problem.target, Target::Deterministic(_));
@@ -109,14 +113,7 @@ fn algorithm(diagnosis: &Diagnosis, deterministic: bool) -> (&'static str, Optio
             _ => false,
         })
     });
-    let lambda_a = match &diagnosis.flows {
-        // A little more than just enough, in steps of 0.05.
-        Some(flows) => {
-            flows.smallest_lambda_a.map_or(1.0, |least| ((least + 0.1) * 20.0).ceil().min(20.0) / 20.0)
-        }
-        None => 1.0,
-    };
-    let reach = format!("λ_a = {lambda_a} is a little more than what reaches the best objective found");
+    let (lambda_a, reach) = lambda_a(diagnosis);
     match (safe, deterministic) {
         (Some(true), true) => ("dpg", None, "the semi-gradient ends as well as the gradient from every start tried".to_owned()),
         (_, true) => ("true-dpge", None, "the semi-gradient ends below the gradient; a deterministic policy has no ratio, so the emphasis is computed from the problem".to_owned()),
@@ -135,6 +132,28 @@ fn algorithm(diagnosis: &Diagnosis, deterministic: bool) -> (&'static str, Optio
             )),
         },
     }
+}
+
+/// λ_a, and why: as large as the trace's spread allows, and at least what ends as well as the gradient.
+fn lambda_a(diagnosis: &Diagnosis) -> (f64, String) {
+    let spreads = [&diagnosis.emphasis, &diagnosis.emphasis_at_end].into_iter().flatten();
+    let spread = spreads.map(|e| e.relative_spread().unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
+    let Some(flows) = &diagnosis.flows else { return (1.0, String::new()) };
+    if spread <= LARGE_SPREAD {
+        let why = "it varies little about its mean, so that full emphasis, λ_a = 1, costs little";
+        return (1.0, why.to_owned());
+    }
+    let as_good = |reached: &&Reached| {
+        let count = |reached: &Reached| reached.from_random.iter().filter(|x| flows.reaches(**x)).count();
+        let least = flows.smallest_lambda_a.unwrap_or(1.0);
+        reached.lambda_a >= (least + 0.1).min(1.0) && count(reached) >= count(flows.gradient())
+    };
+    let lambda_a = flows.reached.iter().find(as_good).map_or(1.0, |reached| reached.lambda_a);
+    let why = format!(
+        "its standard deviation is {} times its mean, so that λ_a = {lambda_a} is no more than what ends as well as the gradient from every start",
+        number(spread)
+    );
+    (lambda_a, why)
 }
 
 /// Why the trace is no good estimator here, if it is not.

@@ -3,7 +3,7 @@
 use crate::critic::Stability;
 use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
-use crate::flows::{Flows, Reached};
+use crate::flows::{Apart, Flows, Reached};
 use crate::solve::{number, table};
 use std::fmt::Write;
 
@@ -20,6 +20,10 @@ pub(crate) fn verdict(diagnosis: &Diagnosis) -> Vec<String> {
     match &diagnosis.flows {
         Some(flows) if flows.is_flat() => all.push(
             "No policy that was tried does better than another: there is nothing for an actor to learn here."
+                .to_owned(),
+        ),
+        Some(flows) if flows.unbounded => all.push(
+            "The objective has no bound: some policies never end and gather reward for ever. To learn a policy here, discount (gamma below 1)."
                 .to_owned(),
         ),
         Some(flows) => {
@@ -131,13 +135,15 @@ fn trace(given: &Emphasis, end: Option<&Emphasis>) -> String {
             format!("infinite variance (its second moment grows by {} each step)", number(radius))
         }
         (Some([_, radius]), steps) => {
-            let spread = emphasis.relative_spread().unwrap_or(f64::INFINITY);
+            let spread = match emphasis.relative_spread().unwrap_or(f64::INFINITY) {
+                0.0 => "it does not vary within a state".to_owned(),
+                spread => format!("its standard deviation is up to {} times its mean", number(spread)),
+            };
             let steps =
                 steps.map_or("for ever".to_owned(), |steps| format!("about {} steps", rounded(steps)));
             format!(
-                "finite variance (spectral radius {}); its standard deviation is up to {} times its mean, and an estimate of m to 10 % takes {steps}",
-                number(radius),
-                number(spread)
+                "finite variance (spectral radius {}); {spread}, and an estimate of m to 10 % takes {steps}",
+                number(radius)
             )
         }
     };
@@ -161,9 +167,14 @@ fn critics(diagnosis: &Diagnosis) -> String {
         None => "at the border of stability",
     };
     let critics = &diagnosis.critics;
+    let features = if critics.features == 1 {
+        "one feature".to_owned()
+    } else {
+        format!("{} features", critics.features)
+    };
     format!(
-        "With the critic's {} features, linear off-policy TD(0) is {} and ETD(0) is {}.",
-        critics.features,
+        "With the critic's {}, linear off-policy TD(0) is {} and ETD(0) is {}.",
+        features,
         one(&critics.td),
         one(&critics.etd)
     )
@@ -180,7 +191,7 @@ pub(crate) fn text(diagnosis: &Diagnosis) -> String {
     for sentence in &diagnosis.verdict {
         text += &paragraph("• ", sentence);
     }
-    if let Some(flows) = &diagnosis.flows {
+    if let Some(flows) = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere()) {
         text += &flows_text(flows, diagnosis.angle);
     }
     if let Some(emphasis) = &diagnosis.emphasis {
@@ -228,10 +239,10 @@ fn flows_text(flows: &Flows, angle: Option<f64>) -> String {
         text += "\n  They part in:\n\n";
         let header = ["states", "", "gradient", "semi-gradient"].map(str::to_owned).to_vec();
         let rows = flows.apart.iter().take(SHOWN);
-        text += &table(
-            header,
-            rows.map(|a| vec![a.states.clone(), a.what.clone(), number(a.gradient), number(a.semi_gradient)]),
-        );
+        let three = |x: f64| format!("{x:.3}");
+        let row =
+            |a: &Apart| vec![a.states.clone(), a.what.clone(), three(a.gradient), three(a.semi_gradient)];
+        text += &table(header, rows.map(row));
         text += &more(flows.apart.len(), "more");
     }
     text
@@ -240,7 +251,7 @@ fn flows_text(flows: &Flows, angle: Option<f64>) -> String {
 fn emphasis_text(emphasis: &Emphasis, whose: &str) -> String {
     let mut text = heading(&format!("The follow-on trace for {whose}"));
     match emphasis.spectral_radius {
-        Some([low, high]) if high > low => {
+        Some([low, high]) if high - low > 1e-9 * high => {
             let _ = writeln!(
                 text,
                 "  spectral radius of the second-moment operator: {} (between {low} and {high})\n",
@@ -290,7 +301,7 @@ fn critics_text(diagnosis: &Diagnosis) -> String {
 fn suggestion_text(diagnosis: &Diagnosis) -> String {
     let mut text = heading("Start with");
     let Some(suggestion) = &diagnosis.suggestion else {
-        return text + "  nothing: there is nothing to learn for an actor.\n";
+        return text + "  nothing: an actor has nothing to learn here.\n";
     };
     let list = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(", ");
     let algorithm = match suggestion.lambda_a {

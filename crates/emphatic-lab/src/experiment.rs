@@ -29,9 +29,8 @@ const MOST_KINDS: usize = 100_000;
 /// The most problems that a file may ask for: each is solved.
 const MOST_SCENARIOS: usize = 10_000;
 
-/// The longest chains of the long counterexample that a file may ask for: to set up an exact critic takes time that
-/// grows with the square of the states, minutes at ten times this.
-const MOST_CHAIN: u64 = 1000;
+/// The longest chains of the long counterexample that a file may ask for.
+const MOST_CHAIN: u64 = 10_000;
 
 /// More runs or evaluations than this are surely a mistake too.
 const MOST_RUNS: u64 = 1_000_000;

@@ -21,8 +21,9 @@ macro_rules! shipped {
 }
 
 /// All of them.
-pub const SHIPPED: [Shipped; 10] = shipped![
+pub const SHIPPED: [Shipped; 11] = shipped![
     "counterexample",
+    "near-optimal",
     "long-counterexample",
     "continuous-counterexample",
     "baird",

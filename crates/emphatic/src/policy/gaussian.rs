@@ -128,11 +128,11 @@ mod tests {
         let mut score = [0.0; 4];
         policy.add_score(&state, &at, action, 1.0, &mut score);
         for k in 0..4 {
-            let mut variables = weights.map(Dual::splat);
-            variables[k].slope = 1.0;
+            let mut variables: [Dual; 4] = weights.map(Dual::splat);
+            variables[k] = Dual::variable(weights[k], 0);
             let mut at = policy.room();
             policy.distribution(&variables, &state, &mut at);
-            let derivative = policy.probability(&at, action).ln().slope;
+            let derivative = policy.probability(&at, action).ln().slope.0[0];
             assert!((score[k] - derivative).abs() < 1e-14, "{k}: {} {derivative}", score[k]);
         }
     }

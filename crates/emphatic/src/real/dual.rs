@@ -1,98 +1,102 @@
 //! A value with its derivative in one direction.
 
-use super::{Real, elementary};
+use super::{Lanes, Real, elementary};
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A dual number: a value and its derivative, carried through every operation by the chain rule.
+/// A dual number: a value and its derivatives in N directions (one, unless said otherwise), carried through every operation
+/// by the chain rule.
 ///
 /// This is how derivatives are checked independently of the theorems that give them.
 ///
 /// ```
 /// use emphatic::{Dual, Real};
-/// let x = Dual::variable(3.0);
+/// let x: Dual = Dual::variable(3.0, 0);
 /// let y = x * x.exp();
-/// assert!((y.slope - (1.0 + 3.0) * 3f64.exp()).abs() < 1e-12);
+/// assert!((y.slope.0[0] - (1.0 + 3.0) * 3f64.exp()).abs() < 1e-12);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Dual {
+pub struct Dual<const N: usize = 1> {
     /// The value.
     pub value: f64,
-    /// The derivative.
-    pub slope: f64,
+    /// The derivatives.
+    pub slope: Lanes<N>,
 }
 
-impl Dual {
-    /// The variable that is differentiated by: its derivative is one.
-    pub fn variable(value: f64) -> Self {
-        Self { value, slope: 1.0 }
+impl<const N: usize> Dual<N> {
+    /// The variable that the given direction differentiates by: its derivative there is one.
+    pub fn variable(value: f64, direction: usize) -> Self {
+        Self { value, slope: Lanes::from_lanes(|lane| if lane == direction { 1.0 } else { 0.0 }) }
     }
 
     /// A function's value here, and its derivative times this number's own.
     fn chain(self, value: f64, derivative: f64) -> Self {
-        Self { value, slope: derivative * self.slope }
+        Self { value, slope: Lanes::splat(derivative) * self.slope }
     }
 }
 
-impl Add for Dual {
+impl<const N: usize> Add for Dual<N> {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self { value: self.value + other.value, slope: self.slope + other.slope }
     }
 }
 
-impl Sub for Dual {
+impl<const N: usize> Sub for Dual<N> {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
         Self { value: self.value - other.value, slope: self.slope - other.slope }
     }
 }
 
-impl Mul for Dual {
+impl<const N: usize> Mul for Dual<N> {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
-        Self { value: self.value * other.value, slope: self.slope * other.value + self.value * other.slope }
+        Self {
+            value: self.value * other.value,
+            slope: self.slope * Lanes::splat(other.value) + Lanes::splat(self.value) * other.slope,
+        }
     }
 }
 
-impl Div for Dual {
+impl<const N: usize> Div for Dual<N> {
     type Output = Self;
     fn div(self, other: Self) -> Self {
         let value = self.value / other.value;
-        Self { value, slope: (self.slope - value * other.slope) / other.value }
+        Self { value, slope: (self.slope - Lanes::splat(value) * other.slope) / Lanes::splat(other.value) }
     }
 }
 
-impl Neg for Dual {
+impl<const N: usize> Neg for Dual<N> {
     type Output = Self;
     fn neg(self) -> Self {
         Self { value: -self.value, slope: -self.slope }
     }
 }
 
-impl AddAssign for Dual {
+impl<const N: usize> AddAssign for Dual<N> {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
 }
 
-impl SubAssign for Dual {
+impl<const N: usize> SubAssign for Dual<N> {
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
     }
 }
 
-impl MulAssign for Dual {
+impl<const N: usize> MulAssign for Dual<N> {
     fn mul_assign(&mut self, other: Self) {
         *self = *self * other;
     }
 }
 
-impl Real for Dual {
+impl<const N: usize> Real for Dual<N> {
     const LANES: usize = 1;
 
     fn splat(value: f64) -> Self {
-        Self { value, slope: 0.0 }
+        Self { value, slope: Lanes::zero() }
     }
 
     fn from_lanes(mut lane: impl FnMut(usize) -> f64) -> Self {
@@ -108,11 +112,11 @@ impl Real for Dual {
     }
 
     fn all_finite(self) -> bool {
-        self.value.is_finite() && self.slope.is_finite()
+        self.value.is_finite() && self.slope.all_finite()
     }
 
     fn all_zero(self) -> bool {
-        self.value == 0.0 && self.slope == 0.0
+        self.value == 0.0 && self.slope.all_zero()
     }
 
     fn abs(self) -> Self {
@@ -145,10 +149,8 @@ impl Real for Dual {
     fn normal_density(self, mean: Self, standard_deviation: Self) -> Self {
         let density = elementary::normal_density(self.value, mean.value, standard_deviation.value);
         let z = (self - mean) / standard_deviation;
-        Self {
-            value: density,
-            slope: -density * (z.value * z.slope + standard_deviation.slope / standard_deviation.value),
-        }
+        let relative = standard_deviation.slope / Lanes::splat(standard_deviation.value);
+        Self { value: density, slope: Lanes::splat(-density) * (Lanes::splat(z.value) * z.slope + relative) }
     }
 
     fn normal_cdf(self) -> Self {
@@ -178,7 +180,7 @@ mod tests {
             for x in [-1.7, -0.2, 0.4, 2.1] {
                 let h = 1e-5;
                 let difference = (f(Dual::splat(x + h)).value - f(Dual::splat(x - h)).value) / (2.0 * h);
-                let slope = f(Dual::variable(x)).slope;
+                let slope = f(Dual::variable(x, 0)).slope.0[0];
                 assert!(
                     (slope - difference).abs() < 1e-8 * (1.0 + slope.abs()),
                     "function {k} at {x}: {slope} {difference}"

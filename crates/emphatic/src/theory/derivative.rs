@@ -14,8 +14,8 @@ pub fn derivative<P: Policy<State = usize>, M: Model<P>>(
 ) -> Result<Vec<f64>, ProblemError> {
     let along = |k: usize| {
         let mut dual: Vec<Dual> = weights.iter().map(|&w| Dual::splat(w)).collect();
-        dual[k].slope = 1.0;
-        Ok(Exact::new(model, policy, &dual)?.objective().slope)
+        dual[k] = Dual::variable(weights[k], 0);
+        Ok(Exact::new(model, policy, &dual)?.objective().slope.0[0])
     };
     (0..weights.len()).map(along).collect()
 }

@@ -14,9 +14,10 @@ const TOLERANCE: f64 = 1e-6;
 /// So many steps without the objective moving are enough: the flow turns about an equilibrium, faster than explicit
 /// steps can pass over.
 const MANY_STEPS: usize = 10_000;
-/// If so many of them do not even double the time, implicit steps take over, which can, for up to so many weights: each
-/// needs a derivative by every weight.
-const STUCK: usize = 100;
+/// Steps that are so long beside what is fastest in the field are only held back by it. If so many of them are, implicit steps take
+/// over, which pass over it, for up to so many weights: each needs a derivative by every weight.
+const LONG_STEP: f64 = 0.5;
+const STIFF_STEPS: usize = 20;
 const MOST_IMPLICIT: usize = 200;
 /// So long a time without the objective moving is enough, in units of one over the largest value seen. A policy that starts
 /// on a plateau flatter than that is taken to have arrived.
@@ -92,7 +93,7 @@ pub fn follow<P: Policy<State = usize>, M: Model<P>>(
     let (mut time, mut step) = (0.0, (0.1 / largest(&here.slope)).min(1e300));
     let (mut standing, mut moved_at, mut steps_since) = (f64::NAN, 0.0, 0);
     let mut scale: f64 = 0.0;
-    let (mut implicit, mut time_before) = (false, 0.0);
+    let mut stiff_steps: usize = 0;
     for _ in 0..MOST_STEPS {
         scale = scale.max(here.size).max(largest(&here.slope));
         if (here.objective - standing).abs() <= STILL * scale {
@@ -106,11 +107,7 @@ pub fn follow<P: Policy<State = usize>, M: Model<P>>(
         if largest(&here.slope) < NOTHING || (for_long && enough) {
             return Ok(Limit { weights, objective: here.objective, settled: true });
         }
-        if steps_since % STUCK == 0 {
-            let stuck = steps_since > 0 && time < 2.0 * time_before;
-            implicit |= stuck && weights.len() <= MOST_IMPLICIT;
-            time_before = time;
-        }
+        let implicit = stiff_steps >= STIFF_STEPS && weights.len() <= MOST_IMPLICIT;
 
         // A step so long that it leads out of what can be computed is an infinite error.
         let trial = if implicit {
@@ -123,6 +120,10 @@ pub fn follow<P: Policy<State = usize>, M: Model<P>>(
             && error <= 1.0
         {
             time += step;
+            if stiff_steps < STIFF_STEPS {
+                stiff_steps =
+                    if trial.length > LONG_STEP { stiff_steps + 1 } else { stiff_steps.saturating_sub(1) };
+            }
             (weights, here) = (trial.weights, trial.here);
             if watch(Moment { time, weights: &weights, objective: here.objective }).is_break() {
                 break;
@@ -156,6 +157,8 @@ struct Here {
 /// A step of the integration: its error, relative to what is allowed, and where it leads.
 struct Trial {
     error: f64,
+    /// How long the step is beside what is fastest in the field.
+    length: f64,
     weights: Vec<f64>,
     here: Here,
 }
@@ -172,12 +175,15 @@ impl<P: Policy<State = usize>, M: Model<P>> Field<'_, M, P> {
     /// step grows in proportion to t.
     fn explicit_step(&self, weights: &[f64], k1: &[f64], step: f64) -> Result<Trial, ProblemError> {
         let k2 = self.at(&along(weights, k1, step / 2.0))?.slope;
-        let k3 = self.at(&along(weights, &k2, step * 0.75))?.slope;
+        let late = along(weights, &k2, step * 0.75);
+        let k3 = self.at(&late)?.slope;
         let mean: Vec<f64> = (0..k1.len()).map(|j| (2.0 * k1[j] + 3.0 * k2[j] + 4.0 * k3[j]) / 9.0).collect();
         let next = along(weights, &mean, step);
         let here = self.at(&next)?;
         let error = |j: usize| step * (-5.0 * k1[j] + 6.0 * k2[j] + 8.0 * k3[j] - 9.0 * here.slope[j]) / 72.0;
-        Ok(Trial { error: worst(error, &next, step * ROUNDING * here.size), weights: next, here })
+        // Two slopes near each other show how fast the field changes there.
+        let length = step * distance(&here.slope, &k3) / distance(&next, &late).max(NOTHING);
+        Ok(Trial { error: worst(error, &next, step * ROUNDING * here.size), length, weights: next, here })
     }
 
     /// One step by the Rosenbrock pair of orders 2 and 3 of Shampine and Reichelt (ode23s), which damps whatever is fast.
@@ -203,22 +209,38 @@ impl<P: Policy<State = usize>, M: Model<P>> Field<'_, M, P> {
             (0..n).map(|j| here.slope[j] - e * (k2[j] - middle[j]) - 2.0 * (k1[j] - slope[j])).collect();
         let k3 = matrix.solve(&rest);
         let error = |j: usize| step * (k1[j] - 2.0 * k2[j] + k3[j]) / 6.0;
-        Ok(Trial { error: worst(error, &next, step * ROUNDING * here.size), weights: next, here })
+        Ok(Trial {
+            error: worst(error, &next, step * ROUNDING * here.size),
+            length: 0.0,
+            weights: next,
+            here,
+        })
     }
 
     /// ∂ field / ∂ θ, row by row, by dual numbers.
     fn jacobian(&self, weights: &[f64]) -> Result<Vec<Vec<f64>>, ProblemError> {
+        const DIRECTIONS: usize = 8;
         let n = weights.len();
         let mut matrix = vec![vec![0.0; n]; n];
-        let mut dual: Vec<Dual> = weights.iter().map(|&w| Dual::splat(w)).collect();
-        for k in 0..n {
-            dual[k].slope = 1.0;
-            let column = Exact::new(self.model, self.policy, &dual)?.gradient(self.lambda_a);
-            dual[k].slope = 0.0;
-            column.iter().zip(&mut matrix).for_each(|(x, row)| row[k] = x.slope);
+        for first in (0..n).step_by(DIRECTIONS) {
+            let several = first..n.min(first + DIRECTIONS);
+            let variable = |(k, w): (usize, &f64)| match several.contains(&k) {
+                true => Dual::<DIRECTIONS>::variable(*w, k - first),
+                false => Dual::splat(*w),
+            };
+            let dual: Vec<_> = weights.iter().enumerate().map(variable).collect();
+            let columns = Exact::new(self.model, self.policy, &dual)?.gradient(self.lambda_a);
+            for (x, row) in columns.iter().zip(&mut matrix) {
+                row[several.clone()].copy_from_slice(&x.slope.0[..several.len()]);
+            }
         }
         Ok(matrix)
     }
+}
+
+/// The largest difference.
+fn distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).fold(0.0, |most, (x, y)| f64::max(most, (x - y).abs()))
 }
 
 fn along(weights: &[f64], slope: &[f64], step: f64) -> Vec<f64> {
