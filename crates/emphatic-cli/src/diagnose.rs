@@ -30,14 +30,13 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
         display.clear();
     }
     let diagnosis = diagnosis.map_err(|error| miette!("{}: {error}", problem.name))?;
-    let mut text = match arguments.json {
+    print(&match arguments.json {
         true => serde_json::to_string_pretty(&diagnosis).into_diagnostic()? + "\n",
         false => diagnosis.text(),
-    };
-    let mut written = Vec::new();
+    })?;
     if let Some(path) = &arguments.figure {
         draw(&problem, &diagnosis, path)?;
-        written.push(format!("{} is drawn.", path.display()));
+        eprintln!("{} is drawn.", path.display());
     }
     if let Some(path) = &arguments.write {
         let suggestion = diagnosis.suggestion.as_ref();
@@ -45,19 +44,16 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
             .ok_or_else(|| miette!("there is nothing to try: an actor has nothing to learn here"))?;
         write_new(path, &suggestion.experiment(&problem, path))?;
         let path = path.display();
-        written.push(format!("{path} is written. Try `emphatic run {path}`."));
+        eprintln!("{path} is written. Try `emphatic run {path}`.");
     }
-    if !arguments.json && !written.is_empty() {
-        text += &format!("\n{}\n", written.join("\n"));
-    }
-    print(&text)
+    Ok(())
 }
 
 fn draw(problem: &ProblemFile, diagnosis: &Diagnosis, path: &Path) -> miette::Result<()> {
     let svg = figure::figure(problem, diagnosis).ok_or_else(|| {
         miette!(
             help = "--starts 0 follows those from the given policy",
-            "the flows of this problem were not followed, so there is nothing to draw"
+            "there is nothing to draw: the flows of this problem were not followed, or lead nowhere"
         )
     })?;
     let is_png = path.extension().is_some_and(|extension| extension == "png");

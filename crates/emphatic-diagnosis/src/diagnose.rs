@@ -34,7 +34,7 @@ impl Default for Options {
 const STARTS: usize = 10;
 
 /// Flows times transitions that are followed unless more is asked for: about a minute of work.
-const WORK: usize = 80_000;
+const WORK: usize = 50_000;
 
 /// What there is to know of learning off-policy in a problem.
 #[derive(Clone, Debug, Serialize)]
@@ -45,6 +45,8 @@ pub struct Diagnosis {
     pub size: Size,
     /// J_μ of the given policy.
     pub objective: f64,
+    /// Which policy flows start from, in words: the given one, or zero weights.
+    pub start: &'static str,
     /// The angle between the gradient and the semi-gradient at the policy that flows start from, in degrees.
     pub angle: Option<f64>,
     /// Actions that the target takes and the behaviour never does, in states that the behaviour visits: state, action.
@@ -154,6 +156,7 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
             weights: weights.len(),
         },
         objective: exact.objective(),
+        start: if weights.iter().any(|w| *w != 0.0) { "the given policy" } else { "zero weights" },
         angle: angle(&exact.gradient(1.0), &exact.gradient(0.0)),
         uncovered: Vec::new(),
         flows,

@@ -4,8 +4,10 @@ use crate::subject::Subject;
 use emphatic::{Exact, Policy, ProblemError, Trace};
 use serde::Serialize;
 
-/// States that carry at least this share of the emphatic weighting are asked about: at most a hundred of them.
+/// States that carry at least this share of the emphatic weighting are asked about, a hundred at most, and in any case so many
+/// that carry most.
 const SHARE: f64 = 0.01;
+const LEAST: usize = 10;
 
 /// How near an estimate of m is wanted.
 pub const RELATIVE: f64 = 0.1;
@@ -54,9 +56,10 @@ pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
     let trace = Trace::new(exact)?;
     let (d, m) = (exact.stationary(), exact.emphatic_weighting(1.0));
     let all: f64 = m.iter().sum();
-    let mut large: Vec<usize> =
-        (0..m.len()).filter(|&s| d[s] > 0.0 && m[s] >= SHARE * all && all > 0.0).collect();
-    large.sort_by(|&a, &b| m[b].total_cmp(&m[a]));
+    let mut large: Vec<usize> = (0..m.len()).filter(|&s| d[s] > 0.0 && m[s] > 0.0).collect();
+    large.sort_by(|&a, &b| m[b].total_cmp(&m[a]).then(a.cmp(&b)));
+    let share = large.iter().take_while(|&&s| m[s] >= SHARE * all).count();
+    large.truncate(share.max(LEAST));
     let deviations = trace.standard_deviations();
     let mut indicator = vec![0.0; m.len()];
     let mut of = |s: usize| {

@@ -23,7 +23,7 @@ const NEAR: f64 = 0.01;
 
 /// The range in which the smallest λ_a is sought: steps of this, then halves.
 const STEPS: usize = 20;
-const HALVES: usize = 8;
+const HALVES: usize = 5;
 
 /// An objective that has grown so many times is taken to have no bound.
 const HUGE: f64 = 1e9;
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn the_smallest_lambda_a_is_where_the_last_failure_ends() {
         let found = smallest(&[false, true, false, true, true], |x| x >= 0.6).unwrap();
-        assert!((found - 0.6).abs() < 0.25 / 256.0, "{found}");
+        assert!((found - 0.6).abs() < 0.25 / 32.0, "{found}");
         assert_eq!(smallest(&[true, true], |_| true), Some(0.0));
         assert_eq!(smallest(&[true, false], |_| true), None);
     }

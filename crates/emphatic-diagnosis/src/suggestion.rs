@@ -360,6 +360,43 @@ fn wrapped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use emphatic::{ExactCritic, Learner, Task, ace};
+    use std::sync::Arc;
+
+    /// The mean square of the updates that a learner makes whose step-size is too small to change anything.
+    fn sampled(task: &Arc<Task>, weights: &[f64], lambda_a: f64) -> f64 {
+        const ALPHA: f64 = 1e-9;
+        let policy = task.softmax();
+        let critic = ExactCritic::new(task.clone(), &policy).unwrap();
+        let learner = ace(policy, critic, lambda_a, ALPHA).unwrap();
+        let mut learner = learner.with_weights(weights.to_vec()).unwrap();
+        let steps = 400_000;
+        let mut sum = 0.0;
+        let mut before = weights.to_vec();
+        for step in task.stream(7, 0).take(steps) {
+            learner.step(&step).unwrap();
+            let moved = learner.weights().iter().zip(&before).map(|(new, old)| (new - old) / ALPHA);
+            sum += moved.map(|x| x * x).sum::<f64>();
+            before.copy_from_slice(learner.weights());
+        }
+        sum / steps as f64
+    }
+
+    #[test]
+    fn the_size_of_an_update_is_what_a_learner_makes() {
+        let task = Arc::new(Task::counterexample());
+        let weights = [0.3, 0.0, -0.5, 0.0];
+        for lambda_a in [0.0, 0.5, 1.0] {
+            let problem = ProblemFile::open("counterexample".as_ref()).unwrap();
+            let options = crate::Options { starts: Some(0), ..Default::default() };
+            let mut diagnosis = crate::diagnose(&problem, &options, &|_, _| {}).unwrap();
+            diagnosis.flows = None; // At these weights alone.
+            let policy = task.softmax();
+            let size = update_size(&*task, &policy, &weights, &diagnosis, "ace", Some(lambda_a)).unwrap();
+            let sampled = sampled(&task, &weights, lambda_a);
+            assert!((size * size / sampled - 1.0).abs() < 0.02, "{lambda_a}: {} {sampled}", size * size);
+        }
+    }
 
     #[test]
     fn a_series_of_round_numbers_ends_at_the_largest() {

@@ -27,8 +27,8 @@ pub(crate) fn verdict(diagnosis: &Diagnosis) -> Vec<String> {
                 .to_owned(),
         ),
         Some(flows) => {
-            all.push(safety(flows));
-            all.push(smallest(flows));
+            all.push(safety(flows, diagnosis.start));
+            all.push(smallest(flows, diagnosis.start));
         }
         None => all.push(direction(diagnosis)),
     }
@@ -53,7 +53,7 @@ fn coverage(diagnosis: &Diagnosis) -> Option<String> {
     ))
 }
 
-fn safety(flows: &Flows) -> String {
+fn safety(flows: &Flows, given: &str) -> String {
     let (semi, full) = (flows.semi_gradient(), flows.gradient());
     let falls = |semi: &Option<f64>, full: &Option<f64>| match (semi, full) {
         (Some(semi), Some(full)) => full - semi,
@@ -81,7 +81,7 @@ fn safety(flows: &Flows) -> String {
             ""
         };
         return format!(
-            "The semi-gradient (OffPAC, DPG and what is built on them) is not safe here{walks}. From the given policy, whose J_μ is {}, it leads to {}; the gradient leads to {}.{random}",
+            "The semi-gradient (OffPAC, DPG and what is built on them) is not safe here{walks}. From {given}, where J_μ is {}, it leads to {}; the gradient leads to {}.{random}",
             number(flows.start),
             ends(semi),
             ends(full)
@@ -92,35 +92,36 @@ fn safety(flows: &Flows) -> String {
         _ => "is not safe here",
     };
     format!(
-        "The semi-gradient (OffPAC, DPG and what is built on them) {safe}. From the given policy, whose J_μ is {}, it leads to {}, the gradient to {}.{random}",
+        "The semi-gradient (OffPAC, DPG and what is built on them) {safe}. From {given}, where J_μ is {}, it leads to {}, the gradient to {}.{random}",
         number(flows.start),
         ends(semi),
         ends(full)
     )
 }
 
-fn smallest(flows: &Flows) -> String {
+fn smallest(flows: &Flows, given: &str) -> String {
     let best = number(flows.best);
     match flows.smallest_lambda_a {
-        Some(0.0) => format!("Every λ_a reaches the best objective found, {best}, from the given policy."),
-        Some(least) => format!(
-            "From λ_a = {least:.3} on, the best objective found, {best}, is reached from the given policy."
-        ),
+        Some(0.0) => format!("Every λ_a reaches the best objective found, {best}, from {given}."),
+        Some(least) => {
+            format!("From λ_a = {least:.3} on, the best objective found, {best}, is reached from {given}.")
+        }
         None => format!(
-            "From the given policy not even the gradient reaches the best objective found, {best}, which another start led to."
+            "From {given} not even the gradient reaches the best objective found, {best}, which another start led to."
         ),
     }
 }
 
 fn direction(diagnosis: &Diagnosis) -> String {
+    let start = diagnosis.start;
     let angle = match diagnosis.angle {
         Some(angle) if angle > 90.0 => {
             format!(
                 "at the given policy the semi-gradient is {angle:.1}° from the gradient: following it lowers the objective"
             )
         }
-        Some(angle) => format!("at the given policy the semi-gradient is {angle:.1}° from the gradient"),
-        None => "at the given policy the gradient or the semi-gradient is zero".to_owned(),
+        Some(angle) => format!("at {start} the semi-gradient is {angle:.1}° from the gradient"),
+        None => format!("at {start} the gradient or the semi-gradient is zero"),
     };
     format!(
         "The problem is too large to follow its flows ({} transitions; --starts 0 insists); {angle}.",
@@ -192,7 +193,7 @@ pub(crate) fn text(diagnosis: &Diagnosis) -> String {
         text += &paragraph("• ", sentence);
     }
     if let Some(flows) = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere()) {
-        text += &flows_text(flows, diagnosis.angle);
+        text += &flows_text(flows, diagnosis);
     }
     if let Some(emphasis) = &diagnosis.emphasis {
         text += &emphasis_text(emphasis, "the given policy");
@@ -205,14 +206,14 @@ pub(crate) fn text(diagnosis: &Diagnosis) -> String {
     text
 }
 
-fn flows_text(flows: &Flows, angle: Option<f64>) -> String {
+fn flows_text(flows: &Flows, diagnosis: &Diagnosis) -> String {
     let mut text = heading("Where expected updates lead");
     let starts = flows.gradient().from_random.len();
     let range = |reached: &Reached, pick: fn(f64, f64) -> f64, first: f64| {
         let all: Vec<f64> = reached.from_random.iter().flatten().copied().collect();
         if all.is_empty() { "–".to_owned() } else { number(all.into_iter().fold(first, pick)) }
     };
-    let mut header = vec!["λ_a".to_owned(), "from given".to_owned(), "settled".to_owned()];
+    let mut header = vec!["λ_a".to_owned(), format!("from {}", diagnosis.start), "settled".to_owned()];
     if starts > 0 {
         header.extend([format!("lowest of {starts} random"), "highest".to_owned(), "reach best".to_owned()]);
     }
@@ -229,11 +230,11 @@ fn flows_text(flows: &Flows, angle: Option<f64>) -> String {
         row
     };
     text += &table(header, flows.reached.iter().map(row));
-    let _ = writeln!(text, "\n  J_μ of the given policy      {}", number(flows.start));
+    let _ = writeln!(text, "\n  J_μ there                    {}", number(flows.start));
     let _ = writeln!(text, "  best J_μ found               {}", number(flows.best));
     let _ = writeln!(text, "  highest on semi-gradient     {}", number(flows.highest_on_semi_gradient));
-    let angle = angle.map_or("undefined (a zero)".to_owned(), |angle| format!("{angle:.1}°"));
-    let _ = writeln!(text, "  angle at the given policy    {angle}");
+    let angle = diagnosis.angle.map_or("undefined (a zero)".to_owned(), |angle| format!("{angle:.1}°"));
+    let _ = writeln!(text, "  angle of gradients there     {angle}");
     let _ = writeln!(text, "  α · steps to cover 95 %      {}", number(flows.time));
     if !flows.apart.is_empty() {
         text += "\n  They part in:\n\n";
@@ -271,7 +272,7 @@ fn emphasis_text(emphasis: &Emphasis, whose: &str) -> String {
         vec![s.state.clone(), format!("{:.1} %", 100.0 * s.share), number(s.mean), deviation, steps]
     };
     text += &table(header.map(str::to_owned).to_vec(), emphasis.states.iter().take(SHOWN).map(row));
-    text += &more(emphasis.states.len(), "more that carry at least 1 % of m");
+    text += &more(emphasis.states.len(), "more");
     text
 }
 
