@@ -52,6 +52,8 @@ pub struct CriticSuggestion {
     pub alpha_v: Vec<f64>,
     /// Step-sizes of the second weights.
     pub alpha_w: Vec<f64>,
+    /// λ of its traces.
+    pub lambda: Vec<f64>,
 }
 
 /// Suggests a setting; nothing if no policy does better than another, or some do so without bound.
@@ -80,8 +82,9 @@ pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
     };
     let alpha = series(largest, STEP_SIZES);
     let middle = alpha[alpha.len() / 2];
-    let steps = (2.0 * time * active / middle).clamp(RUN.0, RUN.1);
-    let steps = series(steps * 2.0, 1)[0] as u64;
+    // A learned critic must follow.
+    let times = if deterministic { 2.0 } else { 5.0 };
+    let steps = series((times * time * active / middle).clamp(RUN.0, RUN.1) * 2.0, 1)[0] as u64;
     let critic = critic(&problem.world, deterministic);
     let mut reasons = vec![("algorithm", why)];
     reasons.push(("step-sizes", match size {
@@ -93,7 +96,7 @@ pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
     }));
     reasons.push(("length", match &diagnosis.flows {
         Some(flows) => format!(
-            "the gradient covers 95 % of its way when α · steps = {}: a run of {steps} steps covers it twice with a step-size of {}",
+            "the gradient covers 95 % of its way when α · steps = {}: a run of {steps} steps covers it {times} times and more with a step-size of {}",
             number(flows.time * active),
             number(middle)
         ),
@@ -230,17 +233,23 @@ fn guessed_time<P: Policy<State = usize>, M: Subject<P>>(
 
 fn critic(world: &World, deterministic: bool) -> CriticSuggestion {
     if deterministic {
-        return CriticSuggestion { kind: "exact", alpha_v: Vec::new(), alpha_w: Vec::new() };
+        return CriticSuggestion {
+            kind: "exact",
+            alpha_v: Vec::new(),
+            alpha_w: Vec::new(),
+            lambda: Vec::new(),
+        };
     }
     let features = world.critic();
     let norm = |s: usize| features.active(&s).map(|(_, x)| x * x).sum::<f64>();
     let largest = (0..features.states()).map(norm).fold(1e-300, f64::max);
     let scale = features.most_active() as f64 / largest;
-    let alpha_v = vec![series(0.01 * scale, 1)[0], series(0.1 * scale, 1)[0]];
+    let scaled = |alpha: f64| series(alpha * scale, 1)[0];
     CriticSuggestion {
         kind: "gtd",
-        alpha_w: vec![series(1e-4 * scale, 1)[0], series(1e-2 * scale, 1)[0]],
-        alpha_v,
+        alpha_v: [0.02, 0.1, 0.5].map(scaled).to_vec(),
+        alpha_w: [1e-4, 1e-2].map(scaled).to_vec(),
+        lambda: vec![0.0, 0.9],
     }
 }
 
@@ -249,9 +258,9 @@ fn critic_reason(diagnosis: &Diagnosis, deterministic: bool) -> String {
         return "the slope of the action-values is computed from the problem".to_owned();
     }
     match diagnosis.critics.td.stable {
-        Some(true) => "GTD(0) is stable off-policy; TD(0) would be, too, for the given policy".to_owned(),
-        Some(false) => "GTD(0) is stable off-policy; TD(0) is not with these features".to_owned(),
-        None => "GTD(0) is stable off-policy whatever the features".to_owned(),
+        Some(true) => "GTD(λ) is stable off-policy; TD(0) would be, too, for the given policy".to_owned(),
+        Some(false) => "GTD(λ) is stable off-policy; TD(0) is not with these features".to_owned(),
+        None => "GTD(λ) is stable off-policy whatever the features".to_owned(),
     }
 }
 
@@ -274,9 +283,10 @@ impl Suggestion {
         };
         let (policy, critic) = (start_of_policy(&problem.target), &self.critic);
         let gtd = format!(
-            "{{ kind = \"gtd\", alpha_v = {}, alpha_w = {} }}",
+            "{{ kind = \"gtd\", alpha_v = {}, alpha_w = {}, lambda = {} }}",
             list(&critic.alpha_v),
-            list(&critic.alpha_w)
+            list(&critic.alpha_w),
+            list(&critic.lambda)
         );
         let method = |name: &str, algorithm: &str, lambda_a: Option<f64>, critic: &str| {
             let lambda_a = lambda_a.map_or(String::new(), |l| format!("lambda_a = {l:?}\n"));

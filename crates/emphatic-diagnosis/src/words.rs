@@ -312,9 +312,10 @@ fn suggestion_text(diagnosis: &Diagnosis) -> String {
     let critic = match suggestion.critic.kind {
         "exact" => "exact".to_owned(),
         kind => format!(
-            "{kind}, alpha_v = {}; alpha_w = {}",
+            "{kind}, alpha_v = {}; alpha_w = {}; lambda = {}",
             list(&suggestion.critic.alpha_v),
-            list(&suggestion.critic.alpha_w)
+            list(&suggestion.critic.alpha_w),
+            list(&suggestion.critic.lambda)
         ),
     };
     let values = [

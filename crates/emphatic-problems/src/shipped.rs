@@ -21,11 +21,12 @@ macro_rules! shipped {
 }
 
 /// All of them.
-pub const SHIPPED: [Shipped; 11] = shipped![
+pub const SHIPPED: [Shipped; 12] = shipped![
     "counterexample",
     "near-optimal",
     "long-counterexample",
     "continuous-counterexample",
+    "shop",
     "baird",
     "theta-2theta",
     "five-states",
