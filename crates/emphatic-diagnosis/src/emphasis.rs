@@ -70,7 +70,7 @@ pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
             state: names[s].clone(),
             share: m[s] / all,
             mean: m[s] / d[s],
-            standard_deviation: deviations.as_ref().map(|all| all[s]),
+            standard_deviation: deviations.as_ref().map(|all| all[s]).filter(|sd| sd.is_finite()),
             steps: steps.is_finite().then_some(steps),
         }
     };
@@ -78,7 +78,7 @@ pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
     let steps = states.iter().map(|s| s.steps).collect::<Option<Vec<f64>>>();
     Ok(Emphasis {
         spectral_radius: trace.spectral_radius(),
-        finite: deviations.is_some(),
+        finite: trace.is_finite(),
         steps: steps.map(|steps| steps.into_iter().fold(0.0, f64::max)),
         states,
     })

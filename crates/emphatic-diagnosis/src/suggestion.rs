@@ -197,7 +197,7 @@ fn update_size<P: Policy<State = usize>, M: Subject<P>>(
         let exact = Exact::new(model, policy, weights).ok()?;
         let (d, i, m) = (exact.stationary(), model.interest(), exact.emphatic_weighting(1.0));
         let second = match algorithm {
-            "ace" => Trace::new(&exact).ok()?.second_moment()?.to_vec(),
+            "ace" => Trace::new(&exact).ok().filter(Trace::is_finite)?.second_moment()?.to_vec(),
             _ => Vec::new(),
         };
         // d_μ E[M²] in each state.

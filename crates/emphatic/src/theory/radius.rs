@@ -9,12 +9,20 @@ const NEAR: f64 = 1e-13;
 /// Noda's iteration converges quadratically: more rounds than this mean that rounding keeps the bounds apart.
 const MOST_ROUNDS: usize = 60;
 
+/// What is known of the spectral radius of a matrix.
+pub(super) struct Radius {
+    /// It lies between these two.
+    pub(super) bounds: [f64; 2],
+    /// Whether powers of the matrix may grow without bound in the block of each state: its radius is not below one.
+    pub(super) grows: Vec<bool>,
+}
+
 /// Bounds on the spectral radius of the matrix with these rows, of which the order knows the places.
 ///
 /// A reducible matrix has the radius of the largest of its irreducible blocks. In a block, for every positive vector x,
 /// min (Qx)ᵢ/xᵢ ≤ radius ≤ max (Qx)ᵢ/xᵢ (Collatz, Wielandt), and x ← (max·I − Q)⁻¹ x brings the two together (Noda).
 /// Scaled by x, that matrix is I minus a substochastic one, which is eliminated without subtracting.
-pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, f64)>]) -> [f64; 2] {
+pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, f64)>]) -> Radius {
     let block = &blocks(rows);
     let within = |s: usize| rows[s].iter().filter(move |(t, q)| block[s] == block[*t] && *q > 0.0);
     let mut x = vec![1.0; rows.len()];
@@ -49,7 +57,8 @@ pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, f64)>]) ->
         }
         all
     };
-    bounds.iter().fold([0.0, 0.0], wide)
+    let grows = block.iter().map(|&b| bounds[b][1] >= 1.0).collect();
+    Radius { bounds: bounds.iter().fold([0.0, 0.0], wide), grows }
 }
 
 /// The irreducible block of each state: its strongly connected component (Tarjan), numbered by one of its states.
@@ -98,7 +107,7 @@ mod tests {
 
     fn radius(rows: &[Vec<(usize, f64)>]) -> [f64; 2] {
         let successors: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|e| e.0).collect()).collect();
-        spectral_radius(&Arc::new(Order::new(&successors).unwrap()), rows)
+        spectral_radius(&Arc::new(Order::new(&successors).unwrap()), rows).bounds
     }
 
     fn near(bounds: [f64; 2], right: f64) {

@@ -46,7 +46,7 @@ pub trait Experience<P: Policy<State = usize>>: Model<P> {
 pub struct Trace<'a, M, P: Policy> {
     exact: &'a Exact<'a, f64, M, P>,
     radius: Option<[f64; 2]>,
-    /// g, if it is finite.
+    /// g, infinite where it is; nothing if ρ² has no finite mean.
     second_moment: Option<Vec<f64>>,
     /// The behaviour's chain, cut at one state: its Poisson equations.
     poisson: Chain<f64>,
@@ -58,9 +58,10 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
     pub fn new(exact: &'a Exact<'a, f64, M, P>) -> Result<Self, ProblemError> {
         let rows = squared_rows(exact);
         let radius = rows.as_ref().map(|rows| spectral_radius(exact.model.order(), rows));
-        let second_moment = rows.and_then(|rows| second_moment(exact, &rows));
+        let second_moment =
+            rows.zip(radius.as_ref()).map(|(rows, radius)| second_moment(exact, rows, &radius.grows));
         let (poisson, cut) = poisson(exact)?;
-        Ok(Self { exact, radius, second_moment, poisson, cut })
+        Ok(Self { exact, radius: radius.map(|radius| radius.bounds), second_moment, poisson, cut })
     }
 
     /// The spectral radius of Q lies between these two, which are equal but for rounding. Nothing if ρ² has no
@@ -69,25 +70,32 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
         self.radius
     }
 
-    /// The standard deviation of F_t given S_t = s, by state; 0 in states that are never visited. Nothing if it is infinite.
+    /// Whether the trace has a finite variance in all states.
+    pub fn is_finite(&self) -> bool {
+        self.second_moment.as_ref().is_some_and(|g| g.iter().all(|g| g.is_finite()))
+    }
+
+    /// The standard deviation of F_t given S_t = s, by state: infinite where it is, 0 in states that are never visited. Nothing
+    /// if ρ² has no finite mean somewhere.
     pub fn standard_deviations(&self) -> Option<Vec<f64>> {
         let second = self.second_moment.as_ref()?;
         let of = |((g, m), d): ((&f64, &f64), &f64)| {
             let (square, mean) = (g / d, m / d);
             let variance = square - mean * mean;
             // A difference within rounding is none.
-            if *d > 0.0 && variance > ROUNDING * square { variance.sqrt() } else { 0.0 }
+            let is_none = *d == 0.0 || (square.is_finite() && variance <= ROUNDING * square);
+            if is_none { 0.0 } else { variance.sqrt() }
         };
         Some(second.iter().zip(&self.exact.weighting).zip(self.exact.stationary()).map(of).collect())
     }
 
-    /// E[F_t² | S_t = s] d_μ(s), by state. Nothing if it is infinite.
+    /// E[F_t² | S_t = s] d_μ(s), by state: infinite where it is. Nothing if ρ² has no finite mean somewhere.
     pub fn second_moment(&self) -> Option<&[f64]> {
         self.second_moment.as_deref()
     }
 
     /// After how many steps the mean of F_t w(S_t) over time is within `relative` of Σ_s m(s) w(s), as one standard error. With w
-    /// the indicator of a state, that is how long it takes to estimate m there. Infinite if the trace's variance is.
+    /// the indicator of a state, that is how long it takes to estimate m there. Infinite where the trace's variance is.
     ///
     /// The correlation of one step with the next is taken into account: h(s, f) = α(s) + β(s) f solves the Poisson
     /// equation of the pair (S_t, F_t), with β = (I − P_{π,γ})⁻¹ w and α = P_μ (α + β i) − Σ m w.
@@ -100,6 +108,10 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
         let (d, m) = (self.exact.stationary(), &self.exact.weighting);
         let interest = self.exact.model.interest();
         let n = d.len();
+        let counting = |s: &usize| weights[*s] != 0.0;
+        if (0..n).filter(counting).any(|s| !second[s].is_finite()) {
+            return f64::INFINITY;
+        }
         let mean = dot(m, weights);
         let beta = self.exact.chain.solve(weights);
         let onward: Vec<f64> = (0..n).map(|s| beta[s] * interest[s]).collect();
@@ -109,10 +121,12 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
         };
         let needed = |s: usize| if s == self.cut || d[s] == 0.0 { 0.0 } else { source(s) };
         let alpha = self.poisson.solve(&(0..n).map(needed).collect::<Vec<_>>());
-        let with_solution: f64 =
-            (0..n).map(|s| weights[s] * (alpha[s] * m[s] + beta[s] * second[s])).sum::<f64>()
-                - mean * (dot(d, &alpha) + dot(&beta, m));
-        let square: f64 = (0..n).map(|s| weights[s] * weights[s] * second[s]).sum();
+        let with_solution = (0..n)
+            .filter(counting)
+            .map(|s| weights[s] * (alpha[s] * m[s] + beta[s] * second[s]))
+            .sum::<f64>()
+            - mean * (dot(d, &alpha) + dot(&beta, m));
+        let square: f64 = (0..n).filter(counting).map(|s| weights[s] * weights[s] * second[s]).sum();
         // Both are variances; what is negative is rounding.
         let variance = (2.0 * with_solution - (square - mean * mean)).max(0.0);
         variance / (relative * mean * relative * mean)
@@ -134,15 +148,37 @@ fn squared_rows<P: Policy<State = usize>, M: Experience<P>>(
     (0..exact.weighting.len()).map(row).collect()
 }
 
+/// g: infinite where squares grow without bound, and in all states that they lead to.
 fn second_moment<P: Policy<State = usize>, M: Experience<P>>(
     exact: &Exact<f64, M, P>,
-    rows: &[Vec<(usize, f64)>],
-) -> Option<Vec<f64>> {
-    let chain = Chain::eliminated(exact.model.order().clone(), |s| rows[s].clone())?;
+    mut rows: Vec<Vec<(usize, f64)>>,
+    grows: &[bool],
+) -> Vec<f64> {
+    let n = rows.len();
+    let mut infinite = vec![false; n];
+    let mut waiting: Vec<usize> = (0..n).filter(|&s| grows[s]).collect();
+    while let Some(s) = waiting.pop() {
+        if !std::mem::replace(&mut infinite[s], true) {
+            waiting.extend(rows[s].iter().filter(|(_, q)| *q > 0.0).map(|(next, _)| *next));
+        }
+    }
+    // What is infinite leads nowhere that is not, so the rest can be solved alone.
+    (0..n).filter(|&s| infinite[s]).for_each(|s| rows[s].clear());
+    rows.iter_mut().for_each(|row| row.retain(|(next, _)| !infinite[*next]));
     let of = |((d, i), m): ((&f64, &f64), &f64)| i * (2.0 * m - d * i);
     let source: Vec<f64> =
         exact.stationary().iter().zip(exact.model.interest()).zip(&exact.weighting).map(of).collect();
-    Some(chain.solve_transposed(&source))
+    match Chain::eliminated(exact.model.order().clone(), |s| rows[s].clone()) {
+        Some(chain) => {
+            let finite = chain.solve_transposed(&source);
+            finite
+                .into_iter()
+                .zip(infinite)
+                .map(|(g, infinite)| if infinite { f64::INFINITY } else { g })
+                .collect()
+        }
+        None => vec![f64::INFINITY; n], // A radius within rounding of one.
+    }
 }
 
 /// The behaviour's chain in the states that it visits, cut at the one it visits most: what leads there leaves.
