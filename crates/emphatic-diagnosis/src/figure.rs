@@ -4,8 +4,9 @@ use crate::diagnose::{Diagnosis, learned};
 use crate::flows::Path;
 use crate::solve::{feature_names, number};
 use crate::subject::{Subject, with_subject};
+use emphatic::real::elementary;
 use emphatic::theory::follow;
-use emphatic::{Exact, Features, Policy};
+use emphatic::{Exact, Features, Policy, Real};
 use emphatic_chart::{Axis, Flow, Landscape, Line, Note, Panel, Point, Reference, Scale, Side, Tile};
 use emphatic_problems::{ProblemFile, Target, World};
 use std::ops::ControlFlow;
@@ -93,18 +94,17 @@ impl Plane {
 
     /// Where weights lie in the unit square.
     fn place(&self, w: &[f64]) -> (f64, f64) {
-        let squashed = |x: f64| 1.0 / (1.0 + (-x).exp());
         let (x, y) = match self.kind {
             Parameters::TwoFeatures => (w[0] - w[1], w[2] - w[3]),
             Parameters::ThreeActions => (w[0] - w[2], w[1] - w[2]),
             Parameters::TwoActions => (w[0], w[1]),
         };
-        (squashed(x), squashed(y))
+        (x.sigmoid(), y.sigmoid())
     }
 
     /// Weights that lie there.
     fn weights(&self, (x, y): (f64, f64)) -> Vec<f64> {
-        let logit = |p: f64| (p / (1.0 - p)).ln().clamp(-3.0 * CERTAIN, 3.0 * CERTAIN);
+        let logit = |p: f64| elementary::ln(p / (1.0 - p)).clamp(-3.0 * CERTAIN, 3.0 * CERTAIN);
         let (x, y) = (logit(x), logit(y));
         match self.kind {
             Parameters::TwoFeatures => vec![0.5 * x, -0.5 * x, 0.5 * y, -0.5 * y],

@@ -1,0 +1,45 @@
+//! The guide and the pictures are what the command prints and draws.
+
+use assert_cmd::Command;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// Runs the command in a directory; gives what it prints.
+fn emphatic(dir: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::cargo_bin("emphatic").expect("it is built");
+    let output = command.current_dir(dir).args(arguments).output().expect("it runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("it is text")
+}
+
+#[test]
+fn every_output_in_the_guide_is_what_the_command_prints() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let guide = fs::read_to_string(docs().join("diagnose.md")).expect("the guide is there");
+    emphatic(dir.path(), &["new", "shop"]);
+    emphatic(dir.path(), &["diagnose", "shop.toml", "--write", "experiment.toml"]);
+    emphatic(dir.path(), &["run", "experiment.toml", "--quiet"]);
+    let mut blocks = 0;
+    for block in guide.split("```text\n$ emphatic ").skip(1) {
+        let (command, rest) = block.split_once('\n').expect("a command and its output");
+        let (shown, _) = rest.split_once("\n```").expect("the block ends");
+        let printed = emphatic(dir.path(), &command.split(' ').collect::<Vec<_>>());
+        assert_eq!(shown, printed.trim_end(), "{command}");
+        blocks += 1;
+    }
+    assert_eq!(blocks, 3);
+}
+
+#[test]
+fn the_pictures_are_what_the_command_draws() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (problem, picture) in [("shop", "shop.svg"), ("near-optimal", "counterexample.svg")] {
+        emphatic(dir.path(), &["diagnose", problem, "--figure", picture]);
+        let drawn = fs::read(dir.path().join(picture)).expect("it is drawn");
+        assert!(drawn == fs::read(docs().join(picture)).expect("it is there"), "{picture} is drawn otherwise");
+    }
+}
