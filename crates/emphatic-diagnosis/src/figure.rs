@@ -27,6 +27,7 @@ const POINTS: usize = 40;
 /// The picture as SVG; nothing if flows were not followed. If the policy has two free parameters, it is the objective over them with
 /// both flows; else the objective along both flows.
 pub fn figure(problem: &ProblemFile, diagnosis: &Diagnosis) -> Option<String> {
+    diagnosis.flows.as_ref()?;
     match Plane::of(problem) {
         Some(plane) => with_subject!(&problem.world, &learned(problem), |model, policy, weights| {
             Some(landscape(&plane, model, policy, weights, diagnosis))

@@ -1,4 +1,4 @@
-"""Experiment files that are right are so by their JSON Schema; wrong ones are not, and the command refuses them too."""
+"""Experiment and problem files that are right are so by their JSON Schemas; wrong ones are not, and the command refuses them too."""
 
 import json
 import subprocess
@@ -27,6 +27,18 @@ WRONG = {
     "no methods": SHORT[: SHORT.index("[[method]]")],
 }
 
+PROBLEMS = Path(__file__).parents[4] / "problems"
+PROBLEM = (PROBLEMS / "counterexample.toml").read_text()
+WRONG_PROBLEMS = {
+    "an unknown key": PROBLEM.replace("start =", "begin ="),
+    "an unknown key of a transition": PROBLEM.replace("reward = 2", "pay = 2"),
+    "a word for a number": PROBLEM.replace("reward = 2", 'reward = "two"'),
+    "a number for a policy": PROBLEM.replace("behaviour = { A0 = 0.25, A1 = 0.75 }", "behaviour = 0.5"),
+    "a transition from nowhere": PROBLEM.replace('from = "S0", ', ""),
+    "a grid with an unknown key": 'behaviour = "uniform"\n[grid]\nmaps = ""',
+    "a random problem without a seed": 'behaviour = "uniform"\n[random]\nstates = 3\nactions = 2',
+}
+
 
 def accepts(file):
     return subprocess.run([COMMAND, "check", file], capture_output=True).returncode == 0
@@ -45,6 +57,21 @@ def main():
     for name, text in WRONG.items():
         assert text != SHORT, name
         assert not accepts(experiment("wrong", text)), f"{name}: the command accepts it"
+        assert not validator.is_valid(tomllib.loads(text)), f"{name}: the schema accepts it"
+    problems()
+
+
+def problems():
+    schema = json.loads(emphatic("schema", "problem"))
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    for file in sorted(PROBLEMS.glob("*.toml")):
+        errors = [f"{e.json_path}: {e.message}" for e in validator.iter_errors(tomllib.loads(file.read_text()))]
+        assert not errors, f"{file.name}: {errors}"
+    for name, text in WRONG_PROBLEMS.items():
+        assert text != PROBLEM, name
+        solved = subprocess.run([COMMAND, "solve", experiment("wrong-problem", text)], capture_output=True)
+        assert solved.returncode == 1, f"{name}: the command accepts it"
         assert not validator.is_valid(tomllib.loads(text)), f"{name}: the schema accepts it"
 
 
