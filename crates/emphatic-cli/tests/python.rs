@@ -81,6 +81,11 @@ fn summaries_are_what_numpy_and_scipy_say() {
 }
 
 #[test]
+fn solutions_and_diagnoses_are_what_dense_algebra_says() {
+    script("solutions.py");
+}
+
+#[test]
 fn experiment_files_are_as_their_schema_says() {
     script("schema.py");
 }
