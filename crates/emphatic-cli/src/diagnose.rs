@@ -4,6 +4,7 @@ use crate::arguments::DiagnoseArguments;
 use crate::new::write_new;
 use crate::print;
 use crate::progress::Display;
+use crate::solve::unsolved;
 use emphatic_chart::Painter;
 use emphatic_diagnosis::{Diagnosis, Options, figure};
 use emphatic_problems::ProblemFile;
@@ -29,7 +30,7 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     if let Ok(display) = display.lock() {
         display.clear();
     }
-    let diagnosis = diagnosis.map_err(|error| miette!("{}: {error}", problem.name))?;
+    let diagnosis = diagnosis.map_err(|error| unsolved(&problem, &error))?;
     print(&match arguments.json {
         true => serde_json::to_string_pretty(&diagnosis).into_diagnostic()? + "\n",
         false => diagnosis.text(),

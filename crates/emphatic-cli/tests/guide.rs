@@ -40,6 +40,9 @@ fn the_pictures_are_what_the_command_draws() {
     for (problem, picture) in [("shop", "shop.svg"), ("near-optimal", "counterexample.svg")] {
         emphatic(dir.path(), &["diagnose", problem, "--figure", picture]);
         let drawn = fs::read(dir.path().join(picture)).expect("it is drawn");
-        assert!(drawn == fs::read(docs().join(picture)).expect("it is there"), "{picture} is drawn otherwise");
+        assert!(
+            drawn == fs::read(docs().join(picture)).expect("it is there"),
+            "{picture} is drawn otherwise"
+        );
     }
 }

@@ -63,9 +63,11 @@ impl Wrong {
     pub fn toml(error: &toml::de::Error, text: &str) -> Self {
         let marked = error.span().and_then(|span| text.get(span)).unwrap_or("");
         let (message, help) = plain(error.message(), marked);
-        // What the whole file lacks stands nowhere in it.
-        let whole = |span: &Range<usize>| span.start == 0 && error.message().starts_with("missing field");
-        Self { message, span: error.span().filter(|span| !whole(span)), help, file: None }
+        // What the whole file lacks stands nowhere in it. What a part of it lacks is another thing.
+        let lacks = error.message().starts_with("missing field");
+        let span = error.span().filter(|span| !lacks || span.start > 0);
+        let help = help.filter(|_| !lacks || span.is_none());
+        Self { message, span, help, file: None }
     }
 
     /// The same in another file than the one that is being read.
@@ -118,11 +120,15 @@ fn plain(message: &str, marked: &str) -> (String, Option<String>) {
     if let Some(key) = named("missing field `") {
         return (format!("the key `{key}` is missing"), needed(key).map(str::to_owned));
     }
+    if found.starts_with("invalid length") && expected.starts_with("struct ") {
+        return ("expected a table, found a list".to_owned(), None);
+    }
     let other = found.strip_prefix("invalid type: ").or_else(|| found.strip_prefix("invalid value: "));
     match other.map(|other| (in_words(other, marked), in_words(expected, ""))) {
         Some((found, expected)) => {
             let is_table = found == "a table" && expected == "a list";
-            let help = is_table.then(|| "a list of tables has double brackets: [[method]]".to_owned());
+            let is_header = is_table && marked.starts_with('[');
+            let help = is_header.then(|| format!("a list of tables has double brackets: [{marked}]"));
             (format!("expected {expected}, found {found}"), help)
         }
         None => (syntax(message, marked), None),
@@ -141,7 +147,7 @@ fn syntax(message: &str, marked: &str) -> String {
         ("cannot recurse further", "this is nested too deeply"),
     ];
     if message == "duplicate key" {
-        return format!("the key `{marked}` is given twice");
+        return format!("the key `{}` is given twice", marked.trim_matches('"'));
     }
     match plainer.iter().find(|(theirs, _)| message.starts_with(theirs)) {
         Some(("string values must be quoted", _)) if marked.is_empty() => {
@@ -197,6 +203,10 @@ pub fn suggest<'a>(wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<
     let right: Vec<&str> = right.collect();
     let wrong = wrong.to_lowercase();
     let distance = |word: &&str| strsim::damerau_levenshtein(&wrong, &word.to_lowercase());
+    let mut longer = right.iter().filter(|word| wrong.len() > 2 && word.starts_with(&wrong));
+    if let (Some(word), None) = (longer.next(), longer.next()) {
+        return Some(format!("did you mean `{word}`?"));
+    }
     let least = right.iter().map(distance).min()?;
     let nearest: Vec<&&str> = right.iter().filter(|word| distance(word) == least).collect();
     match nearest[..] {
@@ -206,6 +216,7 @@ pub fn suggest<'a>(wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<
         _ if right.len() > MOST => {
             Some(format!("there are {} and {} more", right[..MOST].join(", "), right.len() - MOST))
         }
+        _ if right.len() == 1 => Some(format!("there is only `{}`", right[0])),
         _ => Some(format!("there are {}", right.join(", "))),
     }
 }

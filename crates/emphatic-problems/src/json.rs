@@ -6,8 +6,19 @@
 use crate::file_error::Wrong;
 use serde::de::IgnoredAny;
 
+/// Reads the inline table that a JSON text is. What is wrong with it is wrong at the same place of the text.
+pub(crate) fn read<T>(text: &str, read: impl FnOnce(&str) -> Result<T, Wrong>) -> Result<T, Wrong> {
+    // A value of TOML has nothing around it. Some editors begin a file with a byte order mark.
+    let value = text.strip_prefix('\u{feff}').unwrap_or(text).trim_ascii_start();
+    let before = text.len() - value.len();
+    as_toml(value.trim_ascii_end()).and_then(|table| read(&table)).map_err(|mut wrong| {
+        wrong.span = wrong.span.map(|span| span.start + before..span.end + before);
+        wrong
+    })
+}
+
 /// The inline table that this JSON text is, byte for byte at the same places.
-pub(crate) fn as_toml(text: &str) -> Result<String, Wrong> {
+fn as_toml(text: &str) -> Result<String, Wrong> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| syntax(&error, text))?;
     if let Some(place) = find_null(text) {
         return Err(Wrong::at(&(place..place + 4), "null says nothing here").help("leave the key out"));
@@ -60,6 +71,7 @@ fn syntax(error: &serde_json::Error, text: &str) -> Wrong {
     let place = (line + error.column().saturating_sub(1)).min(text.len());
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
+    let message = if message.starts_with("EOF") { "the file ends too early" } else { message };
     Wrong::at(&(place..place), format!("this is not JSON: {message}"))
 }
 

@@ -9,8 +9,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
-/// The most states that a pattern makes.
-const MOST_STATES: u64 = 10_000_000;
+/// The most states or actions of a problem.
+const MOST: u64 = 1_000_000;
+
+/// The most transitions of a problem, each outcome of each action in each state being one. So many take about two gigabytes.
+pub(crate) const MOST_TRANSITIONS: u64 = 10_000_000;
 
 /// What a problem is made of, by numbers.
 #[derive(Default)]
@@ -107,6 +110,14 @@ const MOVES: [(&str, isize, isize); 4] = [("up", -1, 0), ("right", 0, 1), ("down
 
 impl Grid {
     pub(crate) fn parts(&self, span: &Range<usize>) -> Result<Parts, Wrong> {
+        if let Some((text, cell)) = self.cells.iter().find(|(text, _)| text.chars().count() != 1) {
+            return Err(Wrong::at(&cell.span(), format!("`{text}` is not one character"))
+                .help("cells = { L = { reward = -1 } } says what the character L means in the map"));
+        }
+        let infinite = |cell: &&Spanned<Cell>| cell.get_ref().reward.is_some_and(|r| !r.0.is_finite());
+        if let Some(cell) = self.cells.values().find(infinite) {
+            return Err(Wrong::at(&cell.span(), "the reward of this cell is not finite"));
+        }
         let rows = self.characters(span)?;
         let slip = probability(self.slip.as_ref(), "slip")?;
         let mut number: Vec<Vec<Option<usize>>> = Vec::new();
@@ -114,7 +125,7 @@ impl Grid {
         for (r, row) in rows.iter().enumerate() {
             number.push(Vec::new());
             for (c, &character) in row.iter().enumerate() {
-                let kind = self.kind(character, span)?;
+                let kind = self.kind(character, (r, c), span)?;
                 number[r].push(kind.map(|_| cells.len()));
                 if let Some(kind) = kind {
                     start.extend((character == 'S').then_some(cells.len()));
@@ -122,6 +133,16 @@ impl Grid {
                     kinds.push(kind);
                 }
             }
+        }
+        if cells.is_empty() {
+            let place = self.map.as_ref().map_or(span.clone(), Spanned::span);
+            return Err(
+                Wrong::at(&place, "the grid has no cell that is not a wall").help("`.` is a free cell")
+            );
+        }
+        let ways = cells.len() as u64 * MOVES.len() as u64 * if slip > 0.0 { MOVES.len() as u64 } else { 1 };
+        if ways > MOST_TRANSITIONS {
+            return Err(too_many(span, ways));
         }
         let neighbour = |(r, c): (usize, usize), (_, down, right): (&str, isize, isize)| {
             let row = number.get(r.checked_add_signed(down)?)?;
@@ -165,8 +186,8 @@ impl Grid {
             }
             (None, Some(rows), Some(columns), places) => {
                 let (r, c) = (count(rows, "rows")?, count(columns, "columns")?);
-                if r.saturating_mul(c) > MOST_STATES {
-                    let message = format!("{r} rows of {c} columns; at most {MOST_STATES} cells are possible");
+                if r.saturating_mul(c) > MOST {
+                    let message = format!("{r} rows of {c} columns; at most {MOST} cells are possible");
                     return Err(Wrong::at(&rows.span(), message));
                 }
                 let mut cells = vec![vec!['.'; c as usize]; r as usize];
@@ -175,13 +196,18 @@ impl Grid {
                 }
                 Ok(cells)
             }
-            _ => Err(Wrong::at(span, "a grid has a `map`, or `rows` and `columns`")
+            _ => Err(Wrong::at(span, "a grid has either a `map`, or `rows` and `columns`")
                 .help("map = \"\"\"\\n#####\\n#S.G#\\n#####\\n\"\"\"  or  rows = 10, columns = 10, places = { G = \"r9c9\" }")),
         }
     }
 
     /// What a character means; nothing if it is a wall.
-    fn kind(&self, character: char, span: &Range<usize>) -> Result<Option<Cell>, Wrong> {
+    fn kind(
+        &self,
+        character: char,
+        (r, c): (usize, usize),
+        span: &Range<usize>,
+    ) -> Result<Option<Cell>, Wrong> {
         if let Some(cell) = self.cells.get(character.encode_utf8(&mut [0; 4]) as &str) {
             return Ok(Some(*cell.get_ref()));
         }
@@ -190,8 +216,9 @@ impl Grid {
             '.' | ' ' | 'S' => Ok(Some(Cell::default())),
             'G' => Ok(Some(Cell { reward: Some(Number(1.0)), end: true })),
             _ => {
-                let place = self.map.as_ref().map_or(span.clone(), Spanned::span);
-                Err(Wrong::at(&place, format!("it is not said what `{character}` means in the map")).help(format!(
+                let place = self.map.as_ref().map(Spanned::span).or(self.places.as_ref().map(Spanned::span));
+                let place = place.unwrap_or(span.clone());
+                Err(Wrong::at(&place, format!("it is not said what `{character}` means, in r{r}c{c}")).help(format!(
                     "`#` is a wall, `.` is free, `S` a start, `G` a goal; or describe it: cells = {{ {character} = {{ reward = -1 }} }}"
                 )))
             }
@@ -315,15 +342,16 @@ impl RandomProblem {
             Some(branching) => count(branching, "branching")?,
             None => n.min(3),
         };
-        if branching > n || n.saturating_mul(actions).saturating_mul(branching) > MOST_STATES {
-            let span = self.branching.as_ref().map_or(self.states.span(), Spanned::span);
-            let message =
-                format!("{n} states, {actions} actions and {branching} ways of each are not possible");
-            return Err(Wrong::at(&span, message).help(format!(
-                "an action leads to at most all states, and at most {MOST_STATES} transitions are possible"
-            )));
-        }
         let end = probability(self.end.as_ref(), "end")?;
+        let span = self.branching.as_ref().map_or(self.states.span(), Spanned::span);
+        if branching > n {
+            let message = format!("an action cannot lead to {branching} of {n} states");
+            return Err(Wrong::at(&span, message).help(format!("`branching` lies between 1 and {n} here")));
+        }
+        let ways = n.saturating_mul(actions).saturating_mul(branching + u64::from(end > 0.0));
+        if ways > MOST_TRANSITIONS {
+            return Err(too_many(&span, ways));
+        }
         let mut random = Random::new(self.seed.0, 0);
         let mut transitions = Vec::with_capacity((n * actions * branching) as usize);
         for from in 0..n as usize {
@@ -371,10 +399,17 @@ pub(crate) fn numbered(n: usize) -> Vec<String> {
 /// A number of states, actions and such.
 pub(crate) fn count(value: &Spanned<Whole>, key: &str) -> Result<u64, Wrong> {
     let Whole(x) = *value.get_ref();
-    if (1..=MOST_STATES).contains(&x) {
+    if (1..=MOST).contains(&x) {
         return Ok(x);
     }
-    Err(Wrong::at(&value.span(), format!("`{key}` is {x}; it must lie between 1 and {MOST_STATES}")))
+    Err(Wrong::at(&value.span(), format!("`{key}` is {x}; it must lie between 1 and {MOST}")))
+}
+
+/// What is wrong with a problem that is too large.
+pub(crate) fn too_many(span: &Range<usize>, ways: u64) -> Wrong {
+    let message = format!("this makes {ways} transitions; at most {MOST_TRANSITIONS} are possible");
+    Wrong::at(span, message)
+        .help("each way in which an action can turn out in a state is one, and an end has one for each state of the start")
 }
 
 fn probability(value: Option<&Spanned<Number>>, key: &str) -> Result<f64, Wrong> {

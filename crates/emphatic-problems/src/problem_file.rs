@@ -22,14 +22,16 @@
 use crate::file_error::{FileError, Wrong, suggest};
 use crate::json;
 use crate::names::Names;
-use crate::pattern::{Grid, Layout, Line, Parts, RandomProblem, Way, count, numbered};
+use crate::pattern::{
+    Grid, Layout, Line, MOST_TRANSITIONS, Parts, RandomProblem, Way, count, numbered, too_many,
+};
 use crate::read::{ReadError, read_text};
 use crate::scalar_or_table;
 use crate::schema::schema_of;
 use crate::shipped;
 use crate::values::{Behaviour, Expected, Interest, Key, Keys, Number, Share, Whole};
 use crate::world::{Unfit, World, policy_rows, softmax_weights, uniform};
-use emphatic::{Fixed, Policy, Problem, ProblemBuilder, ProblemError, Table, Task};
+use emphatic::{Fixed, Policy, Problem, ProblemError, Table, Task};
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -70,8 +72,15 @@ pub enum Target {
 impl ProblemFile {
     /// Reads a problem file, or a problem that comes with the program, by its name.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        if let (false, Some(shipped)) = (path.exists(), path.to_str().and_then(shipped::find)) {
-            return Ok(Self::parse(shipped.text, shipped.name)?);
+        if let (false, Some(name)) = (path.exists(), path.to_str()) {
+            if let Some(shipped) = shipped::find(name) {
+                return Ok(Self::parse(shipped.text, shipped.name)?);
+            }
+            // A name, not a path.
+            if !name.contains(['.', '/', '\\']) {
+                let help = suggest(name, shipped::SHIPPED.iter().map(|shipped| shipped.name));
+                return Err(ReadError::Unknown { name: name.to_owned(), help });
+            }
         }
         Ok(Self::parse(&read_text(path)?, &path.display().to_string())?)
     }
@@ -83,7 +92,7 @@ impl ProblemFile {
 
     /// [`ProblemFile::parse`] for a file that another file names, in which the error is shown.
     pub fn understand(text: &str, name: &str) -> Result<Self, Wrong> {
-        let (world, target) = understand(text, name)?;
+        let (world, target, _) = understand(text, name)?;
         Ok(Self { name: name.to_owned(), text: text.to_owned(), world, target })
     }
 }
@@ -333,7 +342,7 @@ impl<'de> Deserialize<'de> for FeatureEntry {
             type Value = FeatureEntry;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a list of numbers")
+                f.write_str("a list of numbers, or a whole number for `blocks`")
             }
 
             fn visit_i64<E: de::Error>(self, value: i64) -> Result<FeatureEntry, E> {
@@ -370,73 +379,91 @@ fn at_span(span: &Range<usize>) -> impl Fn(Unfit) -> Wrong + use<> {
     move |Unfit { message, help }| Wrong::at(&span, message).maybe_help(help)
 }
 
-fn understand(text: &str, name: &str) -> Result<(World, Target), Wrong> {
-    let file: File = if name.ends_with(".json") {
-        let table = json::as_toml(text)?;
-        toml::de::ValueDeserializer::parse(&table)
-            .and_then(File::deserialize)
-            .map_err(|error| Wrong::toml(&error, &table))?
-    } else {
-        toml::from_str(text).map_err(|error| Wrong::toml(&error, text))?
-    };
+/// The problem, its target policy and where its states lie.
+pub(crate) fn understand(text: &str, name: &str) -> Result<(World, Target, Layout), Wrong> {
+    if name.ends_with(".json") {
+        return json::read(text, |table| {
+            let value = toml::de::ValueDeserializer::parse(table).and_then(File::deserialize);
+            meaning(&value.map_err(|error| Wrong::toml(&error, table))?)
+        });
+    }
+    meaning(&toml::from_str(text).map_err(|error| Wrong::toml(&error, text))?)
+}
+
+fn meaning(file: &File) -> Result<(World, Target, Layout), Wrong> {
     let (mut world, layout) = match &file.problem {
-        Some(name) => (variant(&file, name)?, Layout::None),
+        Some(name) => variant(file, name)?,
         None => {
             let (problem, layout) = problem(&file)?;
-            (World::Finite(Arc::new(with_behaviour(&file, problem)?)), layout)
+            (World::Finite(Arc::new(with_behaviour(file, problem)?)), layout)
         }
     };
     if let Some(interest) = &file.interest {
         world = world.with_interest(interest.get_ref()).map_err(at(interest))?;
     }
     if let World::Finite(task) = &world {
-        world = World::Finite(Arc::new(with_features(&file, Task::clone(task), &layout)?));
+        world = World::Finite(Arc::new(with_features(file, Task::clone(task), &layout)?));
     } else if let Some(features) = file.features.actor.as_ref().or(file.features.critic.as_ref()) {
         return Err(Wrong::at(&features.span(), "the features of this problem cannot be changed"));
     }
-    let target = target(&file, &world)?;
-    Ok((world, target))
+    let target = target(file, &world)?;
+    Ok((world, target, layout))
 }
 
 fn with_behaviour(file: &File, problem: Problem) -> Result<Task, Wrong> {
     let Some(behaviour) = &file.behaviour else { return Err(Wrong::missing("behaviour")) };
     let alike = uniform(problem.actions().len());
     let rows = policy_rows(&problem, behaviour.get_ref(), |_| alike.clone()).map_err(at(behaviour))?;
-    Task::new(problem, &rows).map_err(|error| at(behaviour)(error.into()))
+    Task::new(problem, &rows).map_err(|error| match (&error, pattern_or_list(file)) {
+        (ProblemError::Fill { .. }, Some(place)) => Wrong::at(&place, error.to_string()),
+        _ => at(behaviour)(error.into()),
+    })
 }
 
 /// The problem that this one is a variant of, with the behaviour of the variant.
-fn variant(file: &File, name: &Spanned<String>) -> Result<World, Wrong> {
+fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Layout), Wrong> {
     let parts = [
-        ("states", file.states.is_some()),
-        ("actions", file.actions.is_some()),
-        ("transitions", file.transitions.is_some()),
-        ("grid", file.grid.is_some()),
-        ("chain", file.chain.is_some()),
-        ("random", file.random.is_some()),
-        ("start", file.start.is_some()),
-        ("gamma", file.gamma.is_some()),
+        ("states", file.states.as_ref().map(Spanned::span)),
+        ("actions", file.actions.as_ref().map(Spanned::span)),
+        ("transitions", file.transitions.as_ref().map(Spanned::span)),
+        ("grid", file.grid.as_ref().map(Spanned::span)),
+        ("chain", file.chain.as_ref().map(Spanned::span)),
+        ("random", file.random.as_ref().map(Spanned::span)),
+        ("start", file.start.as_ref().map(Spanned::span)),
+        ("gamma", file.gamma.as_ref().map(Spanned::span)),
     ];
-    if let Some((key, _)) = parts.into_iter().find(|(_, given)| *given) {
+    if let Some((key, span)) = parts.into_iter().find_map(|(key, span)| Some((key, span?))) {
         let message = format!("`{key}` does not go together with `problem`");
-        return Err(Wrong::at(&name.span(), message).help(
+        return Err(Wrong::at(&span, message).help(
             "a variant of a problem changes its `behaviour`, `interest`, `target` or `features`; `emphatic new` writes a copy to change all of it",
         ));
     }
-    let world = shipped::world(name.get_ref()).ok_or_else(|| {
+    let (world, layout) = shipped::world(name.get_ref()).ok_or_else(|| {
         let help = suggest(name.get_ref(), shipped::SHIPPED.iter().map(|shipped| shipped.name));
         Wrong::at(&name.span(), format!("there is no problem `{}`", name.get_ref())).maybe_help(help)
     })?;
-    match &file.behaviour {
-        Some(behaviour) => world.with_behaviour(behaviour.get_ref()).map_err(at(behaviour)),
-        None => Ok(world),
-    }
+    let world = match &file.behaviour {
+        Some(behaviour) => world.with_behaviour(behaviour.get_ref()).map_err(at(behaviour))?,
+        None => world,
+    };
+    Ok((world, layout))
 }
 
 /// The decision problem, and where its states lie.
 fn problem(file: &File) -> Result<(Problem, Layout), Wrong> {
     let parts = parts(file)?;
+    let start = start(file, &parts)?;
+    // An end is a transition to each state of the start.
+    let ways = |way: &Way| if way.to.is_some() { 1 } else { start.len() as u64 };
+    let ways: u64 = parts.transitions.iter().map(ways).sum();
+    if ways > MOST_TRANSITIONS {
+        let place = file.start.as_ref().map(Spanned::span).or_else(|| pattern_or_list(file));
+        return Err(too_many(&place.unwrap_or_default(), ways));
+    }
     let gamma = file.gamma.as_ref().map_or(1.0, |gamma| gamma.get_ref().0);
+    if let (Some(place), false) = (&file.gamma, (0.0..=1.0).contains(&gamma)) {
+        return Err(Wrong::at(&place.span(), format!("`gamma` is {gamma}; it must lie between 0 and 1")));
+    }
     let mut builder = Problem::builder().states(&parts.states).actions(&parts.actions);
     for &Way { from, action, to, probability, reward, gamma: own } in &parts.transitions {
         builder = match to {
@@ -444,7 +471,7 @@ fn problem(file: &File) -> Result<(Problem, Layout), Wrong> {
             None => builder.end(from, action, probability, reward),
         };
     }
-    let builder = start(file, &parts, builder)?;
+    let builder = start.iter().fold(builder, |b, &(s, share)| b.start(parts.states[s].as_str(), share));
     let problem = builder.build().map_err(|error| structure(file, &error))?;
     Ok((problem, parts.layout))
 }
@@ -461,28 +488,38 @@ fn parts(file: &File) -> Result<Parts, Wrong> {
         (Some(grid), None, None) => grid.get_ref().parts(&grid.span())?,
         (None, Some(chain), None) => chain.get_ref().parts()?,
         (None, None, Some(random)) => random.get_ref().parts()?,
-        _ => return Err(Wrong::anywhere("a problem follows one pattern: `grid`, `chain` or `random`")),
+        (grid, chain, random) => {
+            let chain = chain.as_ref().filter(|_| grid.is_some()).map(Spanned::span);
+            let second = chain.or(random.as_ref().map(Spanned::span)).unwrap_or_default();
+            return Err(Wrong::at(&second, "this is a second pattern")
+                .help("a problem follows one pattern: `grid`, `chain` or `random`"));
+        }
     };
     if let Some(span) = listed.into_iter().flatten().next() {
         return Err(Wrong::at(&span, "states, actions and transitions follow from the pattern")
             .help("leave them out, or leave the pattern out"));
     }
-    if pattern.states.is_empty() {
-        return Err(Wrong::anywhere("the map has no cell that is not a wall"));
-    }
     Ok(pattern)
 }
 
 fn listed_parts(file: &File) -> Result<Parts, Wrong> {
-    let names = |value: &Option<Spanned<NamesValue>>, key: &str| match value {
+    let many = |value: &Option<Spanned<NamesValue>>, key: &str| match value {
         None => Err(Wrong::missing(key)),
         Some(value) => match value.get_ref() {
-            NamesValue::Names(names) => Ok(names.clone()),
-            NamesValue::Number(n) => Ok(numbered(count(&Spanned::new(value.span(), *n), key)? as usize)),
+            NamesValue::Names(names) => Ok(names.len() as u64),
+            NamesValue::Number(n) => count(&Spanned::new(value.span(), *n), key),
         },
     };
-    let states = names(&file.states, "states")?;
-    let actions = names(&file.actions, "actions")?;
+    let rows = many(&file.states, "states")? * many(&file.actions, "actions")?;
+    if let (Some(states), true) = (&file.states, rows > MOST_TRANSITIONS) {
+        return Err(too_many(&states.span(), rows));
+    }
+    let names = |value: &Option<Spanned<NamesValue>>| match value.as_ref().map(Spanned::get_ref) {
+        Some(NamesValue::Names(names)) => names.clone(),
+        Some(NamesValue::Number(Whole(n))) => numbered(*n as usize),
+        None => Vec::new(),
+    };
+    let (states, actions) = (names(&file.states), names(&file.actions));
     let Some(transitions) = &file.transitions else { return Err(Wrong::missing("transitions")) };
     let (state_names, action_names) = (Names::new("state", &states), Names::new("action", &actions));
     let mut ways = Vec::with_capacity(transitions.get_ref().len());
@@ -497,18 +534,26 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
         let to: Vec<Option<usize>> = match (to, end, gamma) {
             (Some(to), false, _) => find(&state_names, to)?.into_iter().map(Some).collect(),
             (None, true, None) => vec![None],
+            (None, true, Some(_)) => {
+                let message = "the end of an episode has no `gamma`: what comes after does not count";
+                return Err(Wrong::at(&span, message).help("leave it out"));
+            }
             _ => {
                 return Err(Wrong::at(
                     &span,
                     "a transition leads `to` a state or is the `end` of an episode",
                 )
-                .help("give either `to = \"…\"` (with a `gamma`, if need be) or `end = true`"));
+                .help("give either `to = \"…\"` or `end = true`"));
             }
         };
         let (from, action) = (find(&state_names, from)?, find(&action_names, action)?);
         if from.is_empty() || action.is_empty() || to.is_empty() {
             return Err(Wrong::at(&span, "a list of this transition is empty")
                 .help("give at least one state or action"));
+        }
+        let more = from.len() as u64 * action.len() as u64 * to.len() as u64;
+        if ways.len() as u64 + more > MOST_TRANSITIONS {
+            return Err(too_many(&span, ways.len() as u64 + more));
         }
         let probability = probability.map_or(1.0, |p| p.0) / to.len() as f64;
         let reward = reward.map_or(0.0, |r| r.0);
@@ -520,35 +565,38 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
     Ok(Parts { states, actions, transitions: ways, ..Parts::default() })
 }
 
-fn start(file: &File, parts: &Parts, mut builder: ProblemBuilder) -> Result<ProblemBuilder, Wrong> {
+/// The states in which episodes start, with their probabilities.
+fn start(file: &File, parts: &Parts) -> Result<Vec<(usize, f64)>, Wrong> {
     let names = Names::new("state", &parts.states);
+    let alike = |states: &[usize]| {
+        let share = 1.0 / states.len() as f64;
+        states.iter().map(|&s| (s, share)).collect()
+    };
     let Some(start) = &file.start else {
-        let share = 1.0 / parts.start.len() as f64;
         if parts.start.is_empty() {
             let help = match file.grid {
-                Some(_) => "give a `start`, or put an `S` in the map",
+                Some(_) => "give a `start`, or put an `S` in the grid",
                 None => "start = \"S0\", or { S0 = 0.5, S1 = 0.5 }, or \"uniform\"",
             };
             return Err(Wrong::missing("start").help(help));
         }
-        return Ok(parts.start.iter().fold(builder, |builder, &s| builder.start(s, share)));
+        return Ok(alike(&parts.start));
     };
+    // That there are no states is said when the problem is built.
     let n = parts.states.len();
     match start.get_ref() {
+        _ if n == 0 => Ok(Vec::new()),
         // A state of that name comes first.
         Start::State(Key::Name(name)) if name == "uniform" && names.find(name).is_err() => {
-            let share = 1.0 / n.max(1) as f64;
-            builder = (0..n).fold(builder, |builder, s| builder.start(s, share));
+            Ok(alike(&(0..n).collect::<Vec<_>>()))
         }
-        Start::State(key) if n > 0 => builder = builder.start(names.find_key(key).map_err(at(start))?, 1.0),
-        Start::State(_) => {}
+        Start::State(key) => Ok(vec![(names.find_key(key).map_err(at(start))?, 1.0)]),
         Start::Shares(shares) => {
-            for (state, share) in shares.iter().filter(|_| n > 0) {
-                builder = builder.start(names.find(state).map_err(at(start))?, share.0);
-            }
+            let share =
+                |(state, share): (&String, &Number)| Ok((names.find(state).map_err(at(start))?, share.0));
+            shares.iter().map(share).collect()
         }
     }
-    Ok(builder)
 }
 
 /// What is wrong with the problem itself, where it stands.
@@ -557,25 +605,21 @@ fn structure(file: &File, error: &ProblemError) -> Wrong {
         Some(span) => Wrong::at(&span, error.to_string()),
         None => Wrong::anywhere(error.to_string()),
     };
-    wrong.maybe_help(match error {
-        ProblemError::Sum { sum, .. } if (sum - 1.0).abs() < 1e-3 => {
-            Some("give more digits: a sum may be off by rounding, one part in 10⁹".to_owned())
-        }
-        ProblemError::Missing { .. } => Some(
-            "every action needs a transition in every state; one that does nothing leads back to the state"
-                .to_owned(),
-        ),
-        _ => None,
-    })
+    wrong.maybe_help(Unfit::from(error.clone()).help)
 }
 
-fn place(file: &File, error: &ProblemError) -> Option<Range<usize>> {
-    let pattern = [
+/// Where transitions stand, or what they follow from.
+fn pattern_or_list(file: &File) -> Option<Range<usize>> {
+    let all = [
+        file.transitions.as_ref().map(Spanned::span),
         file.grid.as_ref().map(Spanned::span),
         file.chain.as_ref().map(Spanned::span),
         file.random.as_ref().map(Spanned::span),
     ];
-    let pattern = || pattern.into_iter().flatten().next();
+    all.into_iter().flatten().next()
+}
+
+fn place(file: &File, error: &ProblemError) -> Option<Range<usize>> {
     let start = || file.start.as_ref().map(Spanned::span);
     match error {
         ProblemError::Nothing("state") | ProblemError::Twice { kind: "state", .. } => {
@@ -587,20 +631,18 @@ fn place(file: &File, error: &ProblemError) -> Option<Range<usize>> {
             if what.starts_with("the start") {
                 return start();
             }
-            // The file's gamma is wrong in every transition that has none of its own.
-            let gamma = file.gamma.as_ref().filter(|g| !(0.0..=1.0).contains(&g.get_ref().0));
-            let gamma = gamma.filter(|_| what.starts_with("gamma")).map(Spanned::span);
-            gamma.or_else(|| transition(file, what)).or_else(pattern)
+            let value = match error {
+                ProblemError::Number { value, .. } => Some(*value),
+                _ => None,
+            };
+            transition(file, what, value).or_else(|| pattern_or_list(file))
         }
-        ProblemError::Missing { .. } | ProblemError::Stationary(..) => {
-            file.transitions.as_ref().map(Spanned::span).or_else(pattern)
-        }
-        _ => transition(file, &error.to_string()).or_else(pattern),
+        _ => pattern_or_list(file),
     }
 }
 
-/// The first transition that is named in a message, or all of them.
-fn transition(file: &File, message: &str) -> Option<Range<usize>> {
+/// The first transition that is named in a message and has this number, if there is one, or all of them.
+fn transition(file: &File, message: &str, value: Option<f64>) -> Option<Range<usize>> {
     let transitions = file.transitions.as_ref()?;
     let text =
         |key: &Key, names: &Option<Spanned<NamesValue>>| match (key, names.as_ref().map(Spanned::get_ref)) {
@@ -611,7 +653,14 @@ fn transition(file: &File, message: &str) -> Option<Range<usize>> {
             (Key::Number(k), _) => k.to_string(),
         };
     let named = |t: &&Spanned<Transition>| {
-        let Transition { from, action, .. } = t.get_ref();
+        let Transition { from, action, probability, reward, gamma, to, .. } = t.get_ref();
+        let shared = to.as_ref().map_or(1.0, |to| to.as_slice().len() as f64);
+        let own = [probability.map(|p| p.0 / shared), reward.map(|r| r.0), gamma.map(|g| g.0)];
+        let is_wrong =
+            |x: f64| own.iter().flatten().any(|y| y.to_bits() == x.to_bits() || (x.is_nan() && y.is_nan()));
+        if !value.is_none_or(is_wrong) {
+            return false;
+        }
         from.as_slice().iter().any(|from| {
             let from = text(from, &file.states);
             action.as_slice().iter().any(|action| {
@@ -681,6 +730,19 @@ fn features(value: &Spanned<FeaturesValue>, task: &Task, layout: &Layout) -> Res
         row.ok_or_else(|| wrong(format!("the state `{state}` has no features")))
     };
     let rows = states.iter().zip(rows).map(row).collect::<Result<Vec<_>, _>>()?;
+    let len = rows.first().map_or(0, Vec::len);
+    for (state, row) in states.iter().zip(&rows) {
+        if row.len() != len || len == 0 {
+            let message = format!("the state `{state}` has {} features", row.len());
+            return Err(wrong(message).help(match len {
+                0 => "give at least one".to_owned(),
+                _ => format!("all states have as many; `{}` has {len}", states[0]),
+            }));
+        }
+        if let Some(x) = row.iter().find(|x| !x.is_finite()) {
+            return Err(wrong(format!("a feature of the state `{state}` is {x}; features must be finite")));
+        }
+    }
     Table::dense(&rows).map_err(|error| wrong(error.to_string()))
 }
 
@@ -690,9 +752,16 @@ fn alias(names: &Names, states: usize, groups: &[Vec<Key>]) -> Result<Vec<usize>
     for (number, group) in groups.iter().enumerate() {
         for key in group {
             let state = names.find_key(key)?;
-            if group_of[state].replace(number).is_some() {
-                let message = format!("a state is in two groups that look alike: {}", names.name(state));
-                return Err(Unfit { message, help: Some("put both groups together".to_owned()) });
+            let (name, before) = (names.name(state), group_of[state].replace(number));
+            if let Some(before) = before {
+                let (message, help) = match before == number {
+                    true => (format!("the state `{name}` stands twice in a group"), "once is enough"),
+                    false => (
+                        format!("the state `{name}` is in two groups that look alike"),
+                        "put both groups together",
+                    ),
+                };
+                return Err(Unfit { message, help: Some(help.to_owned()) });
             }
         }
     }
@@ -723,8 +792,18 @@ fn target(file: &File, world: &World) -> Result<Target, Wrong> {
     let policy = match value.get_ref() {
         TargetValue::Word(word) => Behaviour::Word(*word),
         TargetValue::Table(table) => {
-            if let (1, Some(TargetEntry::Weights(weights))) = (table.len(), table.get("weights")) {
-                return weights_of(weights, task.softmax().len()).map(Target::Softmax).map_err(wrong);
+            let problem = task.problem();
+            let is_name = problem.states().iter().chain(problem.actions()).any(|name| name == "weights");
+            match (table.len(), table.get("weights")) {
+                (1, Some(TargetEntry::Weights(weights))) => {
+                    return weights_of(weights, task.softmax().len()).map(Target::Softmax).map_err(wrong);
+                }
+                (_, Some(_)) if !is_name => {
+                    let message = "`weights` is a list of numbers, and nothing stands beside it".to_owned();
+                    let help = format!("this policy has {} weights", task.softmax().len());
+                    return Err(wrong(Unfit { message, help: Some(help) }));
+                }
+                _ => {}
             }
             let share = |(key, entry): (&String, &TargetEntry)| match entry {
                 TargetEntry::Share(share) => Ok((key.clone(), share.clone())),

@@ -19,6 +19,15 @@ pub enum ReadError {
         /// Why.
         error: std::io::Error,
     },
+    /// There is no such file, nor a problem of that name.
+    #[error("there is no file {name}, and no problem of that name comes with the program")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// What would be right.
+        #[help]
+        help: Option<String>,
+    },
     /// It is no text.
     #[error("{0} is not a text file in UTF-8")]
     NotText(String),

@@ -1,6 +1,7 @@
 //! Problems that come with the program; each is a file to copy and change.
 
-use crate::problem_file::ProblemFile;
+use crate::pattern::Layout;
+use crate::problem_file::understand;
 use crate::world::World;
 use emphatic::ContinuousCounterexample;
 use std::sync::Arc;
@@ -48,20 +49,20 @@ pub fn find(name: &str) -> Option<&'static Shipped> {
     SHIPPED.iter().find(|shipped| shipped.name == name)
 }
 
-/// The problem of this name, with its behaviour and interest.
-pub(crate) fn world(name: &str) -> Option<World> {
+/// The problem of this name, with its behaviour and interest, and where its states lie.
+pub(crate) fn world(name: &str) -> Option<(World, Layout)> {
     // Its own file refers to it: real actions cannot be listed.
     if name == "continuous-counterexample" {
-        return Some(World::Continuous(Arc::new(ContinuousCounterexample::default())));
+        return Some((World::Continuous(Arc::new(ContinuousCounterexample::default())), Layout::None));
     }
     let shipped = find(name)?;
-    ProblemFile::parse(shipped.text, shipped.name).ok().map(|file| file.world)
+    understand(shipped.text, shipped.name).ok().map(|(world, _, layout)| (world, layout))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem_file::Target;
+    use crate::problem_file::{ProblemFile, Target};
     use emphatic::{Exact, Task};
 
     fn open(name: &str) -> ProblemFile {

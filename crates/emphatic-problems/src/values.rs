@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -262,11 +262,12 @@ pub struct ScalarOrTableVisitor<T>(
     pub PhantomData<T>,
 );
 
-/// A scalar of any kind goes to the type that expects one, which refuses what does not fit.
+/// A scalar of any kind goes to the type that expects one. What does not fit it is refused, as what is neither.
 macro_rules! scalar {
-    ($($visit:ident: $type:ty),*) => {
+    ($($visit:ident: $type:ty as $unexpected:expr),*) => {
         $(fn $visit<E: serde::de::Error>(self, value: $type) -> Result<T, E> {
-            T::Scalar::deserialize(value.into_deserializer()).map(T::scalar)
+            let scalar = T::Scalar::deserialize(IntoDeserializer::<E>::into_deserializer(value));
+            scalar.map(T::scalar).map_err(|_| E::invalid_type($unexpected(value), &self))
         })*
     };
 }
@@ -278,11 +279,22 @@ impl<'de, T: ScalarOrTable<'de>> Visitor<'de> for ScalarOrTableVisitor<T> {
         f.write_str(T::EXPECTED)
     }
 
-    scalar!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_i128: i128, visit_u128: u128, visit_f64: f64, visit_str: &str);
+    scalar!(visit_bool: bool as Unexpected::Bool, visit_i64: i64 as Unexpected::Signed);
+    scalar!(visit_u64: u64 as Unexpected::Unsigned, visit_f64: f64 as Unexpected::Float);
+    scalar!(visit_i128: i128 as huge, visit_u128: u128 as huge);
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<T, E> {
+        T::Scalar::deserialize(value.into_deserializer()).map(T::scalar)
+    }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::Table::deserialize(MapAccessDeserializer::new(map)).map(T::table)
     }
+}
+
+/// A number beyond 64 bits.
+fn huge<N>(_: N) -> Unexpected<'static> {
+    Unexpected::Other("a number that is too large")
 }
 
 /// Reads a type that is written as a scalar or as a table.

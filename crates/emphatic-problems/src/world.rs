@@ -29,7 +29,19 @@ pub struct Unfit {
 
 impl From<ProblemError> for Unfit {
     fn from(error: ProblemError) -> Self {
-        Self { message: error.to_string(), help: None }
+        let help = match &error {
+            ProblemError::Sum { sum, .. } if (sum - 1.0).abs() < 1e-3 => {
+                Some("give more digits: a sum may be off by rounding, one part in 10⁹")
+            }
+            ProblemError::Missing { .. } => Some(
+                "every action needs a transition in every state; one that does nothing leads back to the state",
+            ),
+            ProblemError::Stationary(..) => {
+                Some("let episodes end: they start again, and come to all that the start leads to")
+            }
+            _ => None,
+        };
+        Self { message: error.to_string(), help: help.map(str::to_owned) }
     }
 }
 
