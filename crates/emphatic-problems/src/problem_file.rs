@@ -394,7 +394,7 @@ fn meaning(file: &File) -> Result<(World, Target, Layout), Wrong> {
     let (mut world, layout) = match &file.problem {
         Some(name) => variant(file, name)?,
         None => {
-            let (problem, layout) = problem(&file)?;
+            let (problem, layout) = problem(file)?;
             (World::Finite(Arc::new(with_behaviour(file, problem)?)), layout)
         }
     };
