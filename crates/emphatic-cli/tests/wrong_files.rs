@@ -208,7 +208,7 @@ const PROBLEMS: &[Case] = &[
     ("two states of one name", "states", r#"states = ["S0", "S1", "S2", "S1"]"#),
     ("two actions of one name", "actions", r#"actions = ["A0", "A1", "A1"]"#),
     ("number for a state", "states", "states = [1, 2, 3]"),
-    ("number for the start", "start", "start = 1"),
+    ("unknown number for the start", "start", "start = 9"),
     ("list for the start", "start", r#"start = ["S0"]"#),
     ("unknown start", "start", r#"start = "S3""#),
     ("start that sums to less than 1", "start", "start = { S0 = 0.5, S1 = 0.4 }"),
