@@ -41,8 +41,8 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     }
     if let Some(path) = &arguments.write {
         let suggestion = diagnosis.suggestion.as_ref();
-        let suggestion = suggestion
-            .ok_or_else(|| miette!("there is nothing to try: an actor has nothing to learn here"))?;
+        let suggestion =
+            suggestion.ok_or_else(|| miette!("there is nothing to try: {}", diagnosis.why_nothing()))?;
         write_new(path, &suggestion.experiment(&problem, path))?;
         let path = path.display();
         eprintln!("{path} is written. Try `emphatic run {path}`.");

@@ -4,7 +4,7 @@ use crate::arguments::{Lines, SolveArguments};
 use crate::print;
 use crate::progress::Display;
 use emphatic::ProblemError;
-use emphatic_diagnosis::solve as solution;
+use emphatic_diagnosis::Solution;
 use emphatic_problems::ProblemFile;
 use miette::MietteDiagnostic;
 
@@ -21,15 +21,17 @@ pub(crate) fn unsolved(problem: &ProblemFile, error: &ProblemError) -> miette::R
     report.into()
 }
 
+fn solution_of(arguments: &SolveArguments) -> miette::Result<Solution> {
+    let problem = ProblemFile::open(&arguments.file)?;
+    emphatic_diagnosis::solve(&problem, arguments.lambda_a).map_err(|error| unsolved(&problem, &error))
+}
+
 pub(crate) fn solve(arguments: &SolveArguments) -> miette::Result<()> {
     let mut display = Display::new(arguments.quiet);
     display.begin("solving");
-    let problem = ProblemFile::open(&arguments.file);
-    let solution = problem.as_ref().ok().map(|problem| solution::solve(problem, arguments.lambda_a));
+    let solution = solution_of(arguments);
     display.clear();
-    let problem = problem?;
-    let solution = solution.transpose().map_err(|error| unsolved(&problem, &error))?;
-    let Some(solution) = solution else { return Ok(()) };
+    let solution = solution?;
     print(&match (arguments.json, arguments.csv) {
         (true, _) => format!("{:#}\n", solution.json()),
         (_, Some(Lines::States)) => solution.csv(),

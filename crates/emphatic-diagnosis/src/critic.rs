@@ -8,8 +8,11 @@ use serde::Serialize;
 /// The most features of which eigenvalues are computed: they take time that grows with their cube.
 const MOST_FEATURES: usize = 500;
 
-/// A direction in which features vary less than this, relative to the largest, is none.
-const NOTHING: f64 = 1e-12;
+/// A direction in which updated features vary less than this, relative to the largest, is none.
+const NO_DIRECTION: f64 = 1e-12;
+
+/// A real part that is smaller than this beside the matrix may be rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// The key matrices of linear critics.
 #[derive(Clone, Debug, Serialize)]
@@ -30,7 +33,7 @@ pub struct Stability {
     /// Stable if the real parts of all eigenvalues are positive; nothing if it was not decided.
     pub stable: Option<bool>,
     /// The eigenvalues of the key matrix as (real, imaginary), smallest real part first, without those of directions in which
-    /// no state has features. Empty if they were not computed.
+    /// no state that is updated has features. Empty if they were not computed.
     pub eigenvalues: Vec<(f64, f64)>,
 }
 
@@ -43,7 +46,7 @@ pub(crate) fn critics<P: Policy<State = usize>, M: Subject<P>>(
     let tabular = features.len() == features.states() && (0..features.states()).all(one_each);
     let m = exact.emphatic_weighting(1.0);
     let stability = |weighting: &[f64]| match features.len() <= MOST_FEATURES {
-        true => of_matrix(&exact.key_matrix(features, weighting), features),
+        true => of_matrix(&exact.key_matrix(features, weighting), features, weighting),
         // D (I − P) is an M-matrix: its eigenvalues have positive real parts.
         false => {
             let everywhere = weighting.iter().all(|w| *w > 0.0);
@@ -53,22 +56,28 @@ pub(crate) fn critics<P: Policy<State = usize>, M: Subject<P>>(
     Critics { features: features.len(), tabular, td: stability(exact.stationary()), etd: stability(&m) }
 }
 
-fn of_matrix(matrix: &[Vec<f64>], features: &Table) -> Stability {
+fn of_matrix(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Stability {
     let k = matrix.len();
     let undecided = Stability { stable: None, eigenvalues: Vec::new() };
     if k == 0 {
         return undecided;
     }
     let mut gram: DMatrix<f64> = DMatrix::zeros(k, k);
-    for s in 0..features.states() {
+    for (s, weight) in weighting.iter().enumerate() {
         for (f, x) in features.active(&s) {
-            features.active(&s).for_each(|(g, y)| gram[(f, g)] += x * y);
+            features.active(&s).for_each(|(g, y)| gram[(f, g)] += weight * x * y);
         }
     }
-    // In the directions that no state has, nothing is learned, and nothing can grow.
-    let directions = SymmetricEigen::new(gram);
+    if gram.iter().chain(matrix.iter().flatten()).any(|x| !x.is_finite()) {
+        return undecided;
+    }
+    // In the directions that no updated state has, nothing is learned, and nothing can grow.
+    let Some(directions) = SymmetricEigen::try_new(gram, f64::EPSILON, 1000 * k) else { return undecided };
     let largest = directions.eigenvalues.max();
-    let kept: Vec<usize> = (0..k).filter(|&j| directions.eigenvalues[j] > NOTHING * largest).collect();
+    let kept: Vec<usize> = (0..k).filter(|&j| directions.eigenvalues[j] > NO_DIRECTION * largest).collect();
+    if kept.is_empty() {
+        return undecided;
+    }
     let basis = directions.eigenvectors.select_columns(&kept);
     let matrix = DMatrix::from_fn(k, k, |i, j| matrix[i][j]);
     let matrix = basis.transpose() * matrix * &basis;
@@ -78,6 +87,6 @@ fn of_matrix(matrix: &[Vec<f64>], features: &Table) -> Stability {
     eigenvalues.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     // What is within rounding of zero decides nothing.
     let smallest = eigenvalues.first().map_or(0.0, |z| z.0);
-    let stable = (smallest.abs() > NOTHING * scale).then_some(smallest > 0.0);
+    let stable = (smallest.abs() > ROUNDING * scale).then_some(smallest > 0.0);
     Stability { stable, eigenvalues }
 }

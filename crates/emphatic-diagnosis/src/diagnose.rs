@@ -2,7 +2,7 @@
 
 use crate::critic::{Critics, critics};
 use crate::emphasis::{Emphasis, emphasis};
-use crate::flows::{Flows, count, flows};
+use crate::flows::{Flows, Named, count, flows};
 use crate::solve::angle;
 use crate::subject::{Subject, with_subject};
 use crate::suggestion::{Suggestion, suggest};
@@ -43,7 +43,9 @@ pub struct Diagnosis {
     pub problem: String,
     /// How large it is.
     pub size: Size,
-    /// J_μ of the given policy.
+    /// Which policy the objective, the trace and the critics are about, in words.
+    pub given: &'static str,
+    /// J_μ of that policy.
     pub objective: f64,
     /// Which policy flows start from, in words: the given one, or zero weights.
     pub start: &'static str,
@@ -59,7 +61,7 @@ pub struct Diagnosis {
     pub emphasis_at_end: Option<Emphasis>,
     /// Linear critics for the given policy.
     pub critics: Critics,
-    /// What to start with; nothing if no policy does better than another.
+    /// What to start with; nothing if flows lead nowhere.
     pub suggestion: Option<Suggestion>,
     /// The verdict in plain words.
     pub verdict: Vec<String>,
@@ -87,25 +89,48 @@ pub fn diagnose(
     tell: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Diagnosis, ProblemError> {
     let learned = learned(problem);
-    let mut diagnosis = with_subject!(&problem.world, &learned, |model, policy, weights| {
-        from_learned(problem, model, policy, weights, options, tell)
-    })?;
+    let Learned { angle, flows, emphasis_at_end, start, size } =
+        with_subject!(&problem.world, &learned, |model, policy, weights| {
+            from_learned(problem, model, policy, weights, options, tell)
+        })?;
     // The trace and the critics are asked about for the policy that was given.
-    with_subject!(&problem.world, &problem.target, |model, policy, weights| {
-        let exact = Exact::new(model, policy, weights)?;
-        diagnosis.objective = exact.objective();
-        diagnosis.critics = critics(&exact, &problem.world.critic());
-        if !matches!(problem.target, Target::Deterministic(_)) {
-            diagnosis.emphasis = Some(emphasis(&exact, problem.world.states())?);
-        }
-        Ok::<(), ProblemError>(())
-    })?;
-    diagnosis.uncovered = uncovered(problem);
+    let (objective, critics, emphasis) =
+        with_subject!(&problem.world, &problem.target, |model, policy, weights| {
+            let exact = Exact::new(model, policy, weights)?;
+            let has_ratio = !matches!(problem.target, Target::Deterministic(_));
+            let emphasis = has_ratio.then(|| emphasis(&exact, problem.world.states()));
+            Ok::<_, ProblemError>((exact.objective(), critics(&exact, &problem.world.critic()), emphasis))
+        })?;
+    let given = if matches!(problem.target, Target::Fixed(_)) { "the given policy" } else { start };
+    let mut diagnosis = Diagnosis {
+        problem: problem.name.clone(),
+        size,
+        given,
+        objective,
+        start,
+        angle,
+        uncovered: uncovered(problem),
+        flows,
+        emphasis,
+        emphasis_at_end,
+        critics,
+        suggestion: None,
+        verdict: Vec::new(),
+    };
     diagnosis.suggestion = with_subject!(&problem.world, &learned, |model, policy, weights| {
         suggest(problem, model, policy, weights, &diagnosis)
     });
     diagnosis.verdict = words::verdict(&diagnosis);
     Ok(diagnosis)
+}
+
+/// What depends on the policy that learning starts from.
+struct Learned {
+    angle: Option<f64>,
+    flows: Option<Flows>,
+    emphasis_at_end: Option<Emphasis>,
+    start: &'static str,
+    size: Size,
 }
 
 /// The policy that learning starts from: the target, or zero weights if it cannot be learned.
@@ -116,7 +141,6 @@ pub(crate) fn learned(problem: &ProblemFile) -> Target {
     }
 }
 
-/// What depends on the policy that learning starts from.
 fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
     problem: &ProblemFile,
     model: &M,
@@ -124,7 +148,7 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
     weights: &[f64],
     options: &Options,
     tell: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Diagnosis, ProblemError> {
+) -> Result<Learned, ProblemError> {
     let world = &problem.world;
     let exact = Exact::new(model, policy, weights)?;
     let transitions = transitions(world);
@@ -133,21 +157,25 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
         let most = affordable.checked_sub(count(0))? / (count(1) - count(0));
         Some(most.min(STARTS))
     });
-    let names = (world.states(), world.actor());
+    let named =
+        Named { states: world.states(), features: world.actor(), largest_reward: largest_reward(world) };
     let flows = match starts {
-        Some(starts) => Some(flows(model, policy, weights, names, options, starts, tell)?),
+        Some(starts) => Some(flows(model, policy, weights, &named, options, starts, tell)?),
         None => None,
     };
-    let at_end = match &flows {
+    let emphasis_at_end = match &flows {
         Some(flows) if !matches!(problem.target, Target::Deterministic(_)) && flows.leads_somewhere() => {
             // Where the flow ends nowhere, nothing can be said.
             let end = Exact::new(model, policy, &flows.ends[0]);
-            end.ok().and_then(|exact| emphasis(&exact, world.states()).ok())
+            end.ok().map(|exact| emphasis(&exact, world.states()))
         }
         _ => None,
     };
-    Ok(Diagnosis {
-        problem: problem.name.clone(),
+    Ok(Learned {
+        angle: angle(&exact.gradient(1.0), &exact.gradient(0.0)),
+        flows,
+        emphasis_at_end,
+        start: if weights.iter().any(|w| *w != 0.0) { "the given policy" } else { "zero weights" },
         size: Size {
             states: world.states().len(),
             actions: Some(world.actions().len()).filter(|n| *n > 0),
@@ -155,17 +183,15 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
             actor_features: emphatic::Features::len(world.actor()),
             weights: weights.len(),
         },
-        objective: exact.objective(),
-        start: if weights.iter().any(|w| *w != 0.0) { "the given policy" } else { "zero weights" },
-        angle: angle(&exact.gradient(1.0), &exact.gradient(0.0)),
-        uncovered: Vec::new(),
-        flows,
-        emphasis: None,
-        emphasis_at_end: at_end,
-        critics: critics(&exact, &world.critic()),
-        suggestion: None,
-        verdict: Vec::new(),
     })
+}
+
+/// The largest reward, whatever its sign: what objectives are measured by.
+fn largest_reward(world: &World) -> f64 {
+    let World::Finite(task) = world else { return 2.0 };
+    let pairs = (0..task.states()).flat_map(|s| (0..task.actions()).map(move |a| (s, a)));
+    let rewards = pairs.flat_map(|(s, a)| task.problem().transitions(s, a)).map(|t| t.reward.abs());
+    rewards.fold(0.0, f64::max)
 }
 
 fn transitions(world: &World) -> usize {
@@ -196,5 +222,14 @@ impl Diagnosis {
     /// The verdict, the numbers under it and the suggestion.
     pub fn text(&self) -> String {
         words::text(self)
+    }
+
+    /// Why there is no suggestion.
+    pub fn why_nothing(&self) -> &'static str {
+        match &self.flows {
+            Some(flows) if flows.unbounded => "the objective has no bound",
+            Some(flows) if flows.is_flat() => "no policy does better than another",
+            _ => "the expected update is zero at this policy",
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Whether the emphasis can be estimated by the follow-on trace.
 
 use crate::subject::Subject;
-use emphatic::{Exact, Policy, ProblemError, Trace};
+use emphatic::{Exact, Policy, Trace};
 use serde::Serialize;
 
 /// States that carry at least this share of the emphatic weighting are asked about, a hundred at most, and in any case so many
@@ -52,8 +52,8 @@ impl Emphasis {
 pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
     exact: &Exact<f64, M, P>,
     names: &[String],
-) -> Result<Emphasis, ProblemError> {
-    let trace = Trace::new(exact)?;
+) -> Emphasis {
+    let trace = Trace::new(exact);
     let (d, m) = (exact.stationary(), exact.emphatic_weighting(1.0));
     let all: f64 = m.iter().sum();
     let mut large: Vec<usize> = (0..m.len()).filter(|&s| d[s] > 0.0 && m[s] > 0.0).collect();
@@ -76,10 +76,10 @@ pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
     };
     let states: Vec<StateEmphasis> = large.into_iter().map(&mut of).collect();
     let steps = states.iter().map(|s| s.steps).collect::<Option<Vec<f64>>>();
-    Ok(Emphasis {
+    Emphasis {
         spectral_radius: trace.spectral_radius(),
         finite: trace.is_finite(),
         steps: steps.map(|steps| steps.into_iter().fold(0.0, f64::max)),
         states,
-    })
+    }
 }

@@ -1,7 +1,7 @@
 //! A diagnosis in one picture: `emphatic diagnose --figure`.
 
 use crate::diagnose::{Diagnosis, learned};
-use crate::flows::Path;
+use crate::flows::{Flows, Path};
 use crate::solve::{feature_names, number};
 use crate::subject::{Subject, with_subject};
 use emphatic::real::elementary;
@@ -21,18 +21,21 @@ const STARTS: usize = 4;
 /// Beyond this a probability cannot be told from 0 or 1 in a picture.
 const CERTAIN: f64 = 12.0;
 
+/// A flow that takes more steps than this is not drawn to its end.
+const MOST_POINTS: usize = 20_000;
+
 /// Points of a line in a panel.
 const POINTS: usize = 40;
 
-/// The picture as SVG; nothing if flows were not followed. If the policy has two free parameters, it is the objective over them with
+/// The picture as SVG; nothing if flows were not followed or lead nowhere. If the policy has two free parameters, it is the objective over them with
 /// both flows; else the objective along both flows.
 pub fn figure(problem: &ProblemFile, diagnosis: &Diagnosis) -> Option<String> {
-    diagnosis.flows.as_ref()?;
+    let flows = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere())?;
     match Plane::of(problem) {
         Some(plane) => with_subject!(&problem.world, &learned(problem), |model, policy, weights| {
-            Some(landscape(&plane, model, policy, weights, diagnosis))
+            Some(landscape(&plane, model, policy, weights, flows))
         }),
-        None => panel(diagnosis),
+        None => Some(panel(flows)),
     }
 }
 
@@ -103,6 +106,13 @@ impl Plane {
         (x.sigmoid(), y.sigmoid())
     }
 
+    /// Where a flow that ends with these weights is drawn to end: what is as good as certain is certain, if never quite.
+    fn end(&self, weights: &[f64]) -> (f64, f64) {
+        let certain = |x: f64| if (1e-4..=1.0 - 1e-4).contains(&x) { x } else { x.round() };
+        let (x, y) = self.place(weights);
+        (certain(x), certain(y))
+    }
+
     /// Weights that lie there.
     fn weights(&self, (x, y): (f64, f64)) -> Vec<f64> {
         let logit = |p: f64| elementary::ln(p / (1.0 - p)).clamp(-3.0 * CERTAIN, 3.0 * CERTAIN);
@@ -120,9 +130,8 @@ fn landscape<P: Policy<State = usize>, M: Subject<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
-    diagnosis: &Diagnosis,
+    followed: &Flows,
 ) -> String {
-    let start = weights.to_vec();
     let at = |k: usize| k as f64 / (HEIGHTS - 1) as f64;
     let height = |x: f64, y: f64| {
         Exact::new(model, policy, &plane.weights((x, y))).map_or(f64::NAN, |exact| exact.objective())
@@ -141,15 +150,15 @@ fn landscape<P: Policy<State = usize>, M: Subject<P>>(
                 end: String::new(),
             });
         }
-        let reached = diagnosis
-            .flows
-            .as_ref()
-            .map(|flows| if kind == 0 { flows.gradient() } else { flows.semi_gradient() });
-        let end = reached.and_then(|reached| reached.objective).map_or(String::new(), shown);
-        flows.push(Flow { kind, points: flow(plane, model, policy, &start, lambda_a), main: true, end });
+        let reached = if kind == 0 { followed.gradient() } else { followed.semi_gradient() };
+        let way = followed.paths[kind].moments.iter().map(|moment| plane.place(&moment.1));
+        let points = std::iter::once(plane.place(weights))
+            .chain(way)
+            .chain([plane.end(&followed.ends[kind])])
+            .collect();
+        flows.push(Flow { kind, points, main: true, end: reached.objective.map_or(String::new(), shown) });
     }
     let [x, y] = plane.sides.clone();
-    let objective = Exact::new(model, policy, &start).map_or(f64::NAN, |exact| exact.objective());
     let landscape = Landscape {
         title: "Where the gradient and the semi-gradient lead".to_owned(),
         x,
@@ -158,7 +167,7 @@ fn landscape<P: Policy<State = usize>, M: Subject<P>>(
         height_label: "J_μ".to_owned(),
         kinds: KINDS.map(str::to_owned).to_vec(),
         flows,
-        start: Some(Note { at: plane.place(&start), label: format!("start {}", shown(objective)) }),
+        start: Some(Note { at: plane.place(weights), label: format!("start {}", shown(followed.start)) }),
     };
     landscape.svg("diagnosis")
 }
@@ -179,28 +188,15 @@ fn flow<P: Policy<State = usize>, M: Subject<P>>(
     let mut points = vec![plane.place(from)];
     let limit = follow(model, policy, from, lambda_a, &mut |moment| {
         points.push(plane.place(moment.weights));
-        ControlFlow::Continue(())
+        // Where the objective has no bound, there is no end.
+        if points.len() < MOST_POINTS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    // What is as good as certain is drawn as certain: the flow ends there, if never quite.
-    let certain = |x: f64| {
-        if x < 1e-4 {
-            0.0
-        } else if x > 1.0 - 1e-4 {
-            1.0
-        } else {
-            x
-        }
-    };
-    if let Ok(limit) = limit {
-        let (x, y) = plane.place(&limit.weights);
-        points.push((certain(x), certain(y)));
-    }
+    points.extend(limit.ok().map(|limit| plane.end(&limit.weights)));
     points
 }
 
 /// The objective along both flows from the given policy.
-fn panel(diagnosis: &Diagnosis) -> Option<String> {
-    let flows = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere())?;
+fn panel(flows: &Flows) -> String {
     let lines = flows
         .paths
         .iter()
@@ -214,7 +210,7 @@ fn panel(diagnosis: &Diagnosis) -> Option<String> {
         lines: lines.collect(),
         reference: Some(Reference { y: flows.best, label: format!("best found {}", shown(flows.best)) }),
     };
-    Some(Tile::from(panel).svg("diagnosis"))
+    Tile::from(panel).svg("diagnosis")
 }
 
 /// Moments of a flow at about equal ratios of time, from when something happens until nothing does.

@@ -25,8 +25,8 @@ const NEAR: f64 = 0.01;
 const STEPS: usize = 20;
 const HALVES: usize = 5;
 
-/// An objective that has grown so many times is taken to have no bound.
-const HUGE: f64 = 1e9;
+/// An objective of so many times the largest reward is taken to have no bound.
+pub(crate) const HUGE: f64 = 1e9;
 
 /// How spread random starts are: weights of this standard deviation.
 const SPREAD: f64 = 2.0;
@@ -127,6 +127,24 @@ impl Flows {
         &self.reached[0]
     }
 
+    /// By how much the semi-gradient ends below the gradient: from the given policy, and from each random start.
+    pub(crate) fn falls(&self) -> (f64, Vec<f64>) {
+        let fall = |semi: &Option<f64>, full: &Option<f64>| match (semi, full) {
+            (Some(semi), Some(full)) => full - semi,
+            (None, Some(_)) => f64::INFINITY,
+            _ => 0.0,
+        };
+        let (semi, full) = (self.semi_gradient(), self.gradient());
+        let random = semi.from_random.iter().zip(&full.from_random).map(|(semi, full)| fall(semi, full));
+        (fall(&semi.objective, &full.objective), random.collect())
+    }
+
+    /// Whether the semi-gradient ended as well as the gradient from every start.
+    pub fn semi_gradient_is_safe(&self) -> bool {
+        let (given, random) = self.falls();
+        random.into_iter().chain([given]).all(|fall| fall <= self.margin())
+    }
+
     /// Whether there is a policy that flows lead to, which the start is not already.
     pub fn leads_somewhere(&self) -> bool {
         !self.unbounded && !self.is_flat()
@@ -139,12 +157,19 @@ impl Flows {
     }
 }
 
+/// What flows need to know of the problem besides its model.
+pub(crate) struct Named<'a> {
+    pub(crate) states: &'a [String],
+    pub(crate) features: &'a emphatic::Table,
+    pub(crate) largest_reward: f64,
+}
+
 /// Follows flows from the given weights and from random ones.
 pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
-    names: (&[String], &emphatic::Table),
+    named: &Named,
     options: &Options,
     starts: usize,
     tell: &(dyn Fn(usize, usize) + Sync),
@@ -157,7 +182,11 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
     let scan = (0..=STEPS).map(|k| Job { start: 0, lambda_a: k as f64 / STEPS as f64 });
     let others = (1..=starts).flat_map(|start| LAMBDAS.map(|lambda_a| Job { start, lambda_a }));
     let jobs: Vec<Job> = scan.chain(others).collect();
-    let run = |job: &Job| follow_one(model, policy, &starting[job.start], job.lambda_a);
+    let bound = HUGE * named.largest_reward;
+    let run = |job: &Job| {
+        let path = job.start == 0 && (job.lambda_a == 0.0 || job.lambda_a == 1.0);
+        follow_one(model, policy, &starting[job.start], job.lambda_a, bound, path)
+    };
     let all = in_threads(&jobs, options.threads, run, tell);
     let (scan, others) = all.split_at(STEPS + 1);
 
@@ -187,7 +216,7 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
         reached,
         smallest_lambda_a: None,
         highest_on_semi_gradient: semi.path.moments.iter().fold(start, |high, moment| high.max(moment.2)),
-        apart: apart(model, policy, &ends, names),
+        apart: apart(model, policy, &ends, named),
         time: time_to_cover(
             &gradient.path,
             start,
@@ -198,24 +227,28 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
     };
     let scanned: Vec<bool> = scan.iter().map(|f| flows.reaches(objective(f))).collect();
     flows.smallest_lambda_a = smallest(&scanned, |lambda_a| {
-        flows.reaches(objective(&follow_one(model, policy, weights, lambda_a)))
+        flows.reaches(objective(&follow_one(model, policy, weights, lambda_a, bound, false)))
     });
     Ok(flows)
 }
 
+/// Follows one flow, until its objective passes `bound`; its path is kept if it is asked for.
 fn follow_one<P: Policy<State = usize>, M: Subject<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
     lambda_a: f64,
+    bound: f64,
+    keep_path: bool,
 ) -> Followed {
     let mut path = Path::default();
     let mut unbounded = false;
     let limit = follow(model, policy, weights, lambda_a, &mut |Moment { time, weights, objective }| {
-        path.moments.push((time, weights.to_vec(), objective));
-        let first = path.moments[0].2.abs().max(1.0);
-        unbounded = objective.abs() > HUGE * first;
-        if unbounded { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if keep_path {
+            path.moments.push((time, weights.to_vec(), objective));
+        }
+        unbounded = objective > bound;
+        if objective.abs() > bound { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     Followed { limit: limit.ok(), path, unbounded }
 }
@@ -253,10 +286,10 @@ fn apart<P: Policy<State = usize>, M: Subject<P>>(
     model: &M,
     policy: &P,
     ends: &[Vec<f64>; 2],
-    (states, features): (&[String], &emphatic::Table),
+    named: &Named,
 ) -> Vec<Apart> {
     let [one, other] = ends.each_ref().map(|weights| model.policy_columns(policy, weights));
-    let names = look_alike(features, states);
+    let names = look_alike(named.features, named.states);
     let mut all: Vec<(f64, Apart)> = Vec::new();
     for (one, other) in one.into_iter().zip(other) {
         for (s, name) in names.iter().enumerate() {

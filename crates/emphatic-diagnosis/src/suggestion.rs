@@ -2,9 +2,10 @@
 
 use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
-use crate::flows::Reached;
+use crate::flows::{Flows, Reached};
 use crate::solve::number;
 use crate::subject::Subject;
+use crate::words::{list, paragraph};
 use emphatic::{Exact, Features, Policy, Trace};
 use emphatic_problems::{ProblemFile, Target, World, shipped};
 use serde::Serialize;
@@ -81,22 +82,25 @@ pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
         _ => active * time / RUN.0,
     };
     let alpha = series(largest, STEP_SIZES);
-    let middle = alpha[alpha.len() / 2];
+    // There are none where a policy is as certain as can be: nothing moves.
+    let middle = *alpha.get(alpha.len() / 2)?;
     // A learned critic must follow.
     let times = if deterministic { 2.0 } else { 5.0 };
-    let steps = series((times * time * active / middle).clamp(RUN.0, RUN.1) * 2.0, 1)[0] as u64;
+    let steps = *series((times * time * active / middle).clamp(RUN.0, RUN.1) * 2.0, 1).first()? as u64;
+    let times = steps as f64 * middle / (time * active);
     let critic = critic(&problem.world, deterministic);
     let mut reasons = vec![("algorithm", why)];
     reasons.push(("step-sizes", match size {
         Some(size) => format!(
-            "the root mean square of an update is {} on the way: with the largest step-size a typical update moves the weights by {LARGEST_MOVE}",
-            number(size)
+            "the root mean square of an update is {} on the way: with the largest step-size a typical update moves the weights by {}",
+            number(size),
+            number(alpha[alpha.len() - 1] * size / active)
         ),
         None => "an update is not drawn with a ratio: the largest step-size covers the way in a thousand steps".to_owned(),
     }));
     reasons.push(("length", match &diagnosis.flows {
         Some(flows) => format!(
-            "the gradient covers 95 % of its way when α · steps = {}: a run of {steps} steps covers it {times} times and more with a step-size of {}",
+            "the gradient covers 95 % of its way when α · steps = {}: a run of {steps} steps covers it {times:.1} times with a step-size of {}",
             number(flows.time * active),
             number(middle)
         ),
@@ -108,14 +112,7 @@ pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
 
 /// The algorithm, λ_a, and why.
 fn algorithm(diagnosis: &Diagnosis, deterministic: bool) -> (&'static str, Option<f64>, String) {
-    let safe = diagnosis.flows.as_ref().map(|flows| {
-        let pairs = flows.semi_gradient().from_random.iter().zip(&flows.gradient().from_random);
-        let mut pairs = pairs.chain([(&flows.semi_gradient().objective, &flows.gradient().objective)]);
-        pairs.all(|(semi, full)| match (semi, full) {
-            (Some(semi), Some(full)) => *semi >= full - flows.margin(),
-            _ => false,
-        })
-    });
+    let safe = diagnosis.flows.as_ref().map(Flows::semi_gradient_is_safe);
     let (lambda_a, reach) = lambda_a(diagnosis);
     match (safe, deterministic) {
         (Some(true), true) => ("dpg", None, "the semi-gradient ends as well as the gradient from every start tried".to_owned()),
@@ -131,7 +128,7 @@ fn algorithm(diagnosis: &Diagnosis, deterministic: bool) -> (&'static str, Optio
                 None => "the flows were not followed; the full gradient is the safe choice, and the follow-on trace can be estimated".to_owned(),
             }),
             Some(trouble) => ("true-ace", None, format!(
-                "{trouble}; λ_a below 1 makes the trace smaller, but not its spread finite. With the problem at hand the emphasis can be computed instead. Where only experience is at hand, use ace with a small step-size and expect excursions"
+                "{trouble}. With the problem at hand the emphasis can be computed instead. Where only experience is at hand, use ace with a small step-size and expect excursions"
             )),
         },
     }
@@ -153,7 +150,7 @@ fn lambda_a(diagnosis: &Diagnosis) -> (f64, String) {
     };
     let lambda_a = flows.reached.iter().find(as_good).map_or(1.0, |reached| reached.lambda_a);
     let why = format!(
-        "its standard deviation is {} times its mean, so that λ_a = {lambda_a} is no more than what ends as well as the gradient from every start",
+        "its standard deviation is up to {} times its mean, and λ_a = {lambda_a} is the smallest that was followed and reaches the best objective from as many starts as the gradient",
         number(spread)
     );
     (lambda_a, why)
@@ -162,13 +159,15 @@ fn lambda_a(diagnosis: &Diagnosis) -> (f64, String) {
 /// Why the trace is no good estimator here, if it is not.
 fn trace_trouble(diagnosis: &Diagnosis) -> Option<String> {
     let trouble = |emphasis: &Emphasis, when: &str| match emphasis.steps {
-        _ if !emphasis.finite => Some(format!("the follow-on trace has infinite variance {when}")),
+        _ if !emphasis.finite => Some(format!(
+            "the follow-on trace has infinite variance {when}, and a λ_a below 1 makes it smaller, but not its variance finite"
+        )),
         Some(steps) if steps > TOO_MANY_STEPS => {
             Some(format!("an estimate of m to 10 % takes {} steps {when}", number(steps)))
         }
         _ => None,
     };
-    let given = diagnosis.emphasis.as_ref().and_then(|e| trouble(e, "for the given policy"));
+    let given = diagnosis.emphasis.as_ref().and_then(|e| trouble(e, &format!("for {}", diagnosis.given)));
     let end = || {
         diagnosis
             .emphasis_at_end
@@ -197,7 +196,7 @@ fn update_size<P: Policy<State = usize>, M: Subject<P>>(
         let exact = Exact::new(model, policy, weights).ok()?;
         let (d, i, m) = (exact.stationary(), model.interest(), exact.emphatic_weighting(1.0));
         let second = match algorithm {
-            "ace" => Trace::new(&exact).ok().filter(Trace::is_finite)?.second_moment()?.to_vec(),
+            "ace" => Some(Trace::new(&exact)).filter(Trace::is_finite)?.second_moment()?.to_vec(),
             _ => Vec::new(),
         };
         // d_μ E[M²] in each state.
@@ -244,7 +243,7 @@ fn critic(world: &World, deterministic: bool) -> CriticSuggestion {
     let norm = |s: usize| features.active(&s).map(|(_, x)| x * x).sum::<f64>();
     let largest = (0..features.states()).map(norm).fold(1e-300, f64::max);
     let scale = features.most_active() as f64 / largest;
-    let scaled = |alpha: f64| series(alpha * scale, 1)[0];
+    let scaled = |alpha: f64| series(alpha * scale, 1).first().copied().unwrap_or(alpha);
     CriticSuggestion {
         kind: "gtd",
         alpha_v: [0.02, 0.1, 0.5].map(scaled).to_vec(),
@@ -264,8 +263,11 @@ fn critic_reason(diagnosis: &Diagnosis, deterministic: bool) -> String {
     }
 }
 
-/// `count` numbers 1, 2, 5, 10, 20 … up to `largest`, ascending.
+/// `count` numbers 1, 2, 5, 10, 20 … up to `largest`, ascending; none if that is no positive number.
 fn series(largest: f64, count: usize) -> Vec<f64> {
+    if !largest.is_normal() || largest < 0.0 {
+        return Vec::new();
+    }
     let exponent = largest.log10().floor() as i32;
     let all = (exponent - count as i32..=exponent).flat_map(|e| [1, 2, 5].map(|m| (m, e)));
     // Written and read, so that 0.1 is 0.1.
@@ -277,13 +279,9 @@ fn series(largest: f64, count: usize) -> Vec<f64> {
 impl Suggestion {
     /// An experiment file that tries it, to be written to `path`.
     pub fn experiment(&self, problem: &ProblemFile, path: &Path) -> String {
-        let list = |numbers: &[f64]| {
-            let numbers: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
-            format!("[{}]", numbers.join(", "))
-        };
         let (policy, critic) = (start_of_policy(&problem.target), &self.critic);
         let gtd = format!(
-            "{{ kind = \"gtd\", alpha_v = {}, alpha_w = {}, lambda = {} }}",
+            "{{ kind = \"gtd\", alpha_v = [{}], alpha_w = [{}], lambda = [{}] }}",
             list(&critic.alpha_v),
             list(&critic.alpha_w),
             list(&critic.lambda)
@@ -291,7 +289,7 @@ impl Suggestion {
         let method = |name: &str, algorithm: &str, lambda_a: Option<f64>, critic: &str| {
             let lambda_a = lambda_a.map_or(String::new(), |l| format!("lambda_a = {l:?}\n"));
             format!(
-                "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{lambda_a}alpha = {}\ncritic = {critic}\n{policy}",
+                "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{lambda_a}alpha = [{}]\ncritic = {critic}\n{policy}",
                 list(&self.alpha)
             )
         };
@@ -299,7 +297,7 @@ impl Suggestion {
         let (algorithm, lambda_a) = (self.algorithm, self.lambda_a);
         let mut text = format!("# A first experiment in {}, written by `emphatic diagnose`.\n", problem.name);
         for (what, why) in &self.reasons {
-            text += &wrapped(&format!("{what}: {why}."));
+            text += &paragraph("# ", "#   ", &format!("{what}: {why}."));
         }
         let of_problem = Value::from(reference(problem, path)).to_string();
         text += &format!(
@@ -339,32 +337,21 @@ fn start_of_policy(target: &Target) -> String {
 
 /// What an experiment file at `path` calls the problem.
 fn reference(problem: &ProblemFile, path: &Path) -> String {
-    if shipped::find(&problem.name).is_some() && !Path::new(&problem.name).exists() {
+    let file = Path::new(&problem.name);
+    if shipped::find(&problem.name).is_some() && !file.exists() {
         return problem.name.clone();
     }
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let (file, from) = (absolute(Path::new(&problem.name)), absolute(path));
-    let from: Vec<_> = from.parent().unwrap_or(Path::new("")).components().collect();
-    let to: Vec<_> = file.components().collect();
+    // Directories are compared as they are, not as they are called: `..` and links lead elsewhere.
+    let directory = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned())
+    };
+    let (from, to) = (directory(path), directory(file));
+    let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
     let up = from[common..].iter().map(|_| std::ffi::OsStr::new(".."));
-    let way: std::path::PathBuf = up.chain(to[common..].iter().map(|c| c.as_os_str())).collect();
-    way.display().to_string()
-}
-
-/// A comment of lines that are not too long.
-fn wrapped(text: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty() && lines[last].chars().count() + word.chars().count() > 110 {
-            lines.push(String::from(" "));
-        }
-        let last = lines.len() - 1;
-        lines[last] += " ";
-        lines[last] += word;
-    }
-    lines.iter().map(|line| format!("#{line}\n")).collect()
+    let down = to[common..].iter().map(|c| c.as_os_str()).chain(file.file_name());
+    up.chain(down).collect::<std::path::PathBuf>().display().to_string()
 }
 
 #[cfg(test)]
@@ -413,5 +400,6 @@ mod tests {
         assert_eq!(series(0.3, 4), [0.02, 0.05, 0.1, 0.2]);
         assert_eq!(series(1.0, 2), [0.5, 1.0]);
         assert_eq!(series(7e-9, 1), [5e-9]);
+        assert!([0.0, -1.0, f64::INFINITY, f64::NAN].iter().all(|x| series(*x, 3).is_empty()));
     }
 }

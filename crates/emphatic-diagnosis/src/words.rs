@@ -33,7 +33,7 @@ pub(crate) fn verdict(diagnosis: &Diagnosis) -> Vec<String> {
         None => all.push(direction(diagnosis)),
     }
     match &diagnosis.emphasis {
-        Some(emphasis) => all.push(trace(emphasis, diagnosis.emphasis_at_end.as_ref())),
+        Some(emphasis) => all.push(trace(emphasis, diagnosis)),
         None => all.push(
             "A deterministic policy has no ratio to the behaviour, so there is no follow-on trace: the emphasis has to be computed.".to_owned(),
         ),
@@ -55,13 +55,7 @@ fn coverage(diagnosis: &Diagnosis) -> Option<String> {
 
 fn safety(flows: &Flows, given: &str) -> String {
     let (semi, full) = (flows.semi_gradient(), flows.gradient());
-    let falls = |semi: &Option<f64>, full: &Option<f64>| match (semi, full) {
-        (Some(semi), Some(full)) => full - semi,
-        (None, Some(_)) => f64::INFINITY,
-        _ => 0.0,
-    };
-    let from_random: Vec<f64> =
-        semi.from_random.iter().zip(&full.from_random).map(|(s, f)| falls(s, f)).collect();
+    let (fall, from_random) = flows.falls();
     let worse = from_random.iter().filter(|fall| **fall > flows.margin()).count();
     let starts = from_random.len();
     let ends = |reached: &Reached| reached.objective.map_or("nowhere".to_owned(), number);
@@ -73,7 +67,6 @@ fn safety(flows: &Flows, given: &str) -> String {
             format!(" From {worse} of {starts} random starts it ends lower, by up to {}.", number(most))
         }
     };
-    let fall = falls(&semi.objective, &full.objective);
     if fall > flows.margin() {
         let walks = if semi.objective.is_some_and(|end| end < flows.start - flows.margin()) {
             ": it walks away from where it starts"
@@ -129,7 +122,7 @@ fn direction(diagnosis: &Diagnosis) -> String {
     )
 }
 
-fn trace(given: &Emphasis, end: Option<&Emphasis>) -> String {
+fn trace(given: &Emphasis, diagnosis: &Diagnosis) -> String {
     let one = |emphasis: &Emphasis| match (emphasis.spectral_radius, emphasis.steps) {
         (None, _) => "no finite variance: the square of the ratio has no finite mean".to_owned(),
         (Some([_, radius]), _) if !emphasis.finite => {
@@ -148,10 +141,10 @@ fn trace(given: &Emphasis, end: Option<&Emphasis>) -> String {
             )
         }
     };
-    let end = end.map_or(String::new(), |end| {
+    let end = diagnosis.emphasis_at_end.as_ref().map_or(String::new(), |end| {
         format!(" For the policy that the gradient leads to it has {}.", one(end))
     });
-    format!("The follow-on trace has {} for the given policy.{end}", one(given))
+    format!("The follow-on trace has {} for {}.{end}", one(given), diagnosis.given)
 }
 
 /// A number of steps to two digits, at least one.
@@ -164,7 +157,7 @@ fn critics(diagnosis: &Diagnosis) -> String {
     let one = |stability: &Stability| match stability.stable {
         Some(true) => "stable",
         Some(false) => "not stable",
-        None if stability.eigenvalues.is_empty() => "not decided (too many features)",
+        None if stability.eigenvalues.is_empty() => "not decided (too many features, or none)",
         None => "at the border of stability",
     };
     let critics = &diagnosis.critics;
@@ -190,13 +183,13 @@ pub(crate) fn text(diagnosis: &Diagnosis) -> String {
         diagnosis.problem, size.states, size.transitions, size.actor_features, size.weights
     );
     for sentence in &diagnosis.verdict {
-        text += &paragraph("• ", sentence);
+        text += &paragraph("• ", "  ", sentence);
     }
     if let Some(flows) = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere()) {
         text += &flows_text(flows, diagnosis);
     }
     if let Some(emphasis) = &diagnosis.emphasis {
-        text += &emphasis_text(emphasis, "the given policy");
+        text += &emphasis_text(emphasis, diagnosis.given);
     }
     if let Some(emphasis) = &diagnosis.emphasis_at_end {
         text += &emphasis_text(emphasis, "the policy that the gradient leads to");
@@ -302,9 +295,8 @@ fn critics_text(diagnosis: &Diagnosis) -> String {
 fn suggestion_text(diagnosis: &Diagnosis) -> String {
     let mut text = heading("Start with");
     let Some(suggestion) = &diagnosis.suggestion else {
-        return text + "  nothing: an actor has nothing to learn here.\n";
+        return text + &format!("  nothing: {}.\n", diagnosis.why_nothing());
     };
-    let list = |numbers: &[f64]| numbers.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(", ");
     let algorithm = match suggestion.lambda_a {
         Some(lambda_a) => format!("{}, λ_a = {lambda_a}", suggestion.algorithm),
         None => suggestion.algorithm.to_owned(),
@@ -327,7 +319,9 @@ fn suggestion_text(diagnosis: &Diagnosis) -> String {
     for (what, value) in values {
         let _ = writeln!(text, "  {what:<12}{value}");
         let why = suggestion.reasons.iter().find(|(of, _)| *of == what);
-        text += &why.map_or(String::new(), |(_, why)| paragraph("              ", &format!("{why}.")));
+        text += &why.map_or(String::new(), |(_, why)| {
+            paragraph("              ", "              ", &format!("{why}."))
+        });
     }
     text
 }
@@ -340,16 +334,20 @@ fn more(all: usize, what: &str) -> String {
     if all > SHOWN { format!("  … {} {what}\n", all - SHOWN) } else { String::new() }
 }
 
-/// Text of lines that are not too long; those after the first are indented as far as the mark before the first is wide.
-fn paragraph(mark: &str, text: &str) -> String {
-    let indent = " ".repeat(mark.chars().count());
+/// Numbers one after the other, as files write them.
+pub(crate) fn list(numbers: &[f64]) -> String {
+    numbers.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Text of lines that are not too long, with a mark before the first and an indent before the others.
+pub(crate) fn paragraph(mark: &str, indent: &str, text: &str) -> String {
     let mut out = String::from(mark);
     let mut width = mark.chars().count();
     for (k, word) in text.split(' ').enumerate() {
         let long = word.chars().count();
         if k > 0 && width + 1 + long > WIDTH {
             let _ = write!(out, "\n{indent}");
-            width = indent.len();
+            width = indent.chars().count();
         } else if k > 0 {
             out.push(' ');
             width += 1;

@@ -391,11 +391,14 @@ pub(crate) fn understand(text: &str, name: &str) -> Result<(World, Target, Layou
 }
 
 fn meaning(file: &File) -> Result<(World, Target, Layout), Wrong> {
-    let (mut world, layout) = match &file.problem {
-        Some(name) => variant(file, name)?,
+    let (mut world, base, layout) = match &file.problem {
+        Some(name) => {
+            let (world, target, layout) = variant(file, name)?;
+            (world, Some(target), layout)
+        }
         None => {
             let (problem, layout) = problem(file)?;
-            (World::Finite(Arc::new(with_behaviour(file, problem)?)), layout)
+            (World::Finite(Arc::new(with_behaviour(file, problem)?)), None, layout)
         }
     };
     if let Some(interest) = &file.interest {
@@ -406,7 +409,11 @@ fn meaning(file: &File) -> Result<(World, Target, Layout), Wrong> {
     } else if let Some(features) = file.features.actor.as_ref().or(file.features.critic.as_ref()) {
         return Err(Wrong::at(&features.span(), "the features of this problem cannot be changed"));
     }
-    let target = target(file, &world)?;
+    // A variant has the target of its problem, unless it sees the states otherwise.
+    let target = match (base, &file.target, &file.features.actor) {
+        (Some(target), None, None) => target,
+        _ => target(file, &world)?,
+    };
     Ok((world, target, layout))
 }
 
@@ -421,7 +428,7 @@ fn with_behaviour(file: &File, problem: Problem) -> Result<Task, Wrong> {
 }
 
 /// The problem that this one is a variant of, with the behaviour of the variant.
-fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Layout), Wrong> {
+fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Target, Layout), Wrong> {
     let parts = [
         ("states", file.states.as_ref().map(Spanned::span)),
         ("actions", file.actions.as_ref().map(Spanned::span)),
@@ -438,7 +445,7 @@ fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Layout), Wrong
             "a variant of a problem changes its `behaviour`, `interest`, `target` or `features`; `emphatic new` writes a copy to change all of it",
         ));
     }
-    let (world, layout) = shipped::world(name.get_ref()).ok_or_else(|| {
+    let (world, target, layout) = shipped::problem(name.get_ref()).ok_or_else(|| {
         let help = suggest(name.get_ref(), shipped::SHIPPED.iter().map(|shipped| shipped.name));
         Wrong::at(&name.span(), format!("there is no problem `{}`", name.get_ref())).maybe_help(help)
     })?;
@@ -446,7 +453,7 @@ fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Layout), Wrong
         Some(behaviour) => world.with_behaviour(behaviour.get_ref()).map_err(at(behaviour))?,
         None => world,
     };
-    Ok((world, layout))
+    Ok((world, target, layout))
 }
 
 /// The decision problem, and where its states lie.

@@ -1,9 +1,9 @@
 //! Problems that come with the program; each is a file to copy and change.
 
 use crate::pattern::Layout;
-use crate::problem_file::understand;
+use crate::problem_file::{Target, understand};
 use crate::world::World;
-use emphatic::ContinuousCounterexample;
+use emphatic::{ContinuousCounterexample, Policy};
 use std::sync::Arc;
 
 /// A problem that comes with the program.
@@ -49,20 +49,22 @@ pub fn find(name: &str) -> Option<&'static Shipped> {
     SHIPPED.iter().find(|shipped| shipped.name == name)
 }
 
-/// The problem of this name, with its behaviour and interest, and where its states lie.
-pub(crate) fn world(name: &str) -> Option<(World, Layout)> {
+/// The problem of this name, its target, and where its states lie.
+pub(crate) fn problem(name: &str) -> Option<(World, Target, Layout)> {
     // Its own file refers to it: real actions cannot be listed.
     if name == "continuous-counterexample" {
-        return Some((World::Continuous(Arc::new(ContinuousCounterexample::default())), Layout::None));
+        let problem = ContinuousCounterexample::default();
+        let target = Target::Gaussian(vec![0.0; problem.gaussian().len()]);
+        return Some((World::Continuous(Arc::new(problem)), target, Layout::None));
     }
     let shipped = find(name)?;
-    understand(shipped.text, shipped.name).ok().map(|(world, _, layout)| (world, layout))
+    understand(shipped.text, shipped.name).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem_file::{ProblemFile, Target};
+    use crate::problem_file::ProblemFile;
     use emphatic::{Exact, Task};
 
     fn open(name: &str) -> ProblemFile {

@@ -1,4 +1,4 @@
-//! The problems that experiments name, with their behaviour and interest.
+//! A problem with its behaviour and interest.
 
 use crate::names::Names;
 use crate::values::{Behaviour, BehaviourWord, Interest, Number, Share};
@@ -186,6 +186,10 @@ impl World {
 /// The weights with which a softmax has these probabilities, the last action's being zero. Nothing if there are none: a probability
 /// is 0, a state has other than one feature of value one, or states that look alike have different rows.
 pub(crate) fn softmax_weights<'a>(features: &Table, row: impl Fn(usize) -> &'a Vec<f64>) -> Option<Vec<f64>> {
+    let alike = |s: usize| row(s).windows(2).all(|pair| pair[0] == pair[1]);
+    if (0..features.states()).all(alike) {
+        return Some(vec![0.0; features.len() * row(0).len()]); // Whatever the features.
+    }
     let mut rows: Vec<Option<&Vec<f64>>> = vec![None; features.len()];
     for s in 0..features.states() {
         let mut active = features.active(&s);

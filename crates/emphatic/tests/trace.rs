@@ -38,7 +38,7 @@ fn the_five_state_example() {
     let task = five_states();
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let trace = Trace::new(&exact).unwrap();
+    let trace = Trace::new(&exact);
     assert_eq!(trace.spectral_radius(), Some([0.0, 0.0]));
     // By hand: F is 1, then 1 + 3·1 or 1 with probabilities of the ways in, and so on.
     for (sd, variance) in
@@ -54,7 +54,7 @@ fn the_variance_of_theta_to_two_theta_grows_as_published() {
     let task = two_states(0.9, 0.5);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let trace = Trace::new(&exact).unwrap();
+    let trace = Trace::new(&exact);
     let [low, high] = trace.spectral_radius().unwrap();
     assert!(low <= 1.62 + 1e-12 && 1.62 - 1e-12 <= high && high - low < 1e-11, "{low} {high}");
     // State 1 is entered with a ratio of 0 only: F is 1 there.
@@ -70,7 +70,7 @@ fn the_border_is_where_it_should_be() {
         let task = two_states(0.9, mu);
         let policy = right(&task);
         let exact = Exact::new(&task, &policy, &[]).unwrap();
-        let trace = Trace::new(&exact).unwrap();
+        let trace = Trace::new(&exact);
         near(trace.spectral_radius().unwrap()[1], 0.81 / mu, 1e-12);
         assert_eq!(trace.is_finite(), finite);
     }
@@ -83,7 +83,7 @@ fn the_variance_in_closed_form() {
     let task = two_states(gamma, mu);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let trace = Trace::new(&exact).unwrap();
+    let trace = Trace::new(&exact);
     let q = gamma * gamma / mu;
     let (d1, d2) = (1.0 - mu, mu);
     let (m1, m2) = (d1, (d2 + gamma * d1) / (1.0 - gamma));
@@ -132,7 +132,7 @@ fn moments_and_steps_agree_with_simulation() {
         let policy = task.softmax();
         let weights: Vec<f64> = (0..policy.len()).map(|_| 0.5 * random.normal()).collect();
         let exact = Exact::new(&task, &policy, &weights).unwrap();
-        let trace = Trace::new(&exact).unwrap();
+        let trace = Trace::new(&exact);
         if task.states() > 8 || trace.spectral_radius().unwrap()[1] > 0.6 {
             continue;
         }
@@ -142,12 +142,12 @@ fn moments_and_steps_agree_with_simulation() {
         let m = exact.emphatic_weighting(1.0);
         for s in (0..task.states()).filter(|&s| m[s] > 0.02) {
             near(first[s] / m[s], 1.0, 0.02);
-            near(second[s] / trace.second_moment().unwrap()[s], 1.0, 0.1);
-            // A variance estimated from 400 batches is good to 7 %; three times that.
+            near(second[s] / trace.second_moment().unwrap()[s], 1.0, 0.05);
+            // A variance estimated from 400 batches is good to 7 %; three times that (near allows twice its number here).
             let mut indicator = vec![0.0; task.states()];
             indicator[s] = 1.0;
             let steps = trace.steps(&indicator, 0.1);
-            near(spread[s] / (0.01 * m[s] * m[s]) / steps, 1.0, 0.11);
+            near(spread[s] / (0.01 * m[s] * m[s]) / steps, 1.0, 0.1);
         }
     }
 }
@@ -174,7 +174,7 @@ fn above_the_border_the_sample_second_moment_never_settles() {
     let task = two_states(0.9, 0.95);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    near(median(0.95, 200_000), Trace::new(&exact).unwrap().second_moment().unwrap()[1], 0.02);
+    near(median(0.95, 200_000), Trace::new(&exact).second_moment().unwrap()[1], 0.02);
     let (short, long) = (median(0.5, 100_000), median(0.5, 1_600_000));
     assert!(long > 3.0 * short, "{short} {long}");
 }
@@ -184,7 +184,7 @@ fn actions_that_the_behaviour_never_takes_leave_no_finite_moment() {
     let task = two_states(0.9, 0.0);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let trace = Trace::new(&exact).unwrap();
+    let trace = Trace::new(&exact);
     assert_eq!((trace.spectral_radius(), trace.standard_deviations()), (None, None));
 }
 
@@ -228,4 +228,35 @@ fn key_matrices_as_published() {
     let matrix = exact.key_matrix(&states, &exact.emphatic_weighting(1.0));
     let right = [[0.5, -0.45], [0.0, 0.95]];
     (0..4).for_each(|k| near(matrix[k / 2][k % 2], right[k / 2][k % 2], 1e-14));
+}
+
+/// Two wells that are hardly ever left: leaks were once differences of numbers near one, and `steps` wrong by a factor of a million.
+#[test]
+fn steps_in_a_chain_that_hardly_mixes() {
+    // A chain that goes outwards with 0.99 from either side of its middle, twice as long for the second.
+    let wells = |half: usize| {
+        let n = 2 * half;
+        let mut builder =
+            Problem::builder().states((0..n).map(|s| s.to_string())).actions(["in", "out"]).start(0, 1.0);
+        for s in 0..n {
+            let (left, right) = (s.saturating_sub(1), (s + 1).min(n - 1));
+            let (inwards, outwards) = if s < half { (right, left) } else { (left, right) };
+            builder =
+                builder.transition(s, 0, inwards, 1.0, 0.0, 0.0).transition(s, 1, outwards, 1.0, 0.0, 0.0);
+        }
+        Task::new(builder.build().unwrap(), &vec![vec![0.01, 0.99]; n]).unwrap()
+    };
+    // With gamma = 0 the trace is 1, and m is d: a state's share is known once its well is left often enough. A crossing takes
+    // about 99^(half) steps, so that one more state on each side makes it 99 times as long.
+    let steps = |half: usize| {
+        let task = wells(half);
+        let policy = task.softmax();
+        let exact = Exact::new(&task, &policy, &vec![0.0; policy.len()]).unwrap();
+        let mut indicator = vec![0.0; task.states()];
+        indicator[0] = 1.0;
+        Trace::new(&exact).steps(&indicator, 0.1)
+    };
+    for half in [3, 6, 9] {
+        near(steps(half + 1) / steps(half), 99.0, 0.02);
+    }
 }

@@ -248,14 +248,15 @@ impl<P: FinitePolicy<State = usize>> Experience<P> for Task {
         let mut row = Vec::new();
         for (a, mu) in self.behaviour(state).iter().enumerate() {
             let pi = policy.probability(at, a);
-            if pi == 0.0 {
-                continue;
+            let mut passed =
+                self.problem.transitions(state, a).iter().filter(|t| pi > 0.0 && t.gamma > 0.0).peekable();
+            if passed.peek().is_none() {
+                continue; // Nothing of its ratio reaches the trace.
             }
             let square = pi * pi / mu;
             if !square.is_finite() {
                 return None;
             }
-            let passed = self.problem.transitions(state, a).iter().filter(|t| t.gamma > 0.0);
             row.extend(passed.map(|t| (t.next, square * t.probability * t.gamma * t.gamma)));
         }
         Some(row)

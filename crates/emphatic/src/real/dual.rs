@@ -1,4 +1,4 @@
-//! A value with its derivative in one direction.
+//! A value with its derivatives in some directions.
 
 use super::{Lanes, Real, elementary};
 use serde::{Deserialize, Serialize};

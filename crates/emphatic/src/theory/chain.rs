@@ -190,22 +190,38 @@ impl<R: Real> Chain<R> {
     }
 }
 
+/// A row of a chain: where it leads, and what leaks: one less the sum, which may be negative where it is no probability.
+pub(crate) type Row = (Vec<(usize, f64)>, f64);
+
+/// A row of a non-negative matrix, whose leak is known only as a difference.
+pub(crate) fn leaking(entries: Vec<(usize, f64)>) -> Row {
+    let leak = 1.0 - entries.iter().map(|entry| entry.1).sum::<f64>();
+    (entries, leak)
+}
+
 impl Chain<f64> {
-    /// The chain of a non-negative matrix P, given by rows, with its states eliminated; nothing if I − P is no
-    /// M-matrix, that is if the spectral radius of P is not below one. Rows may sum to more than one: their leaks
-    /// are negative, and then the pivots tell.
-    pub(crate) fn eliminated(order: Arc<Order>, row: impl Fn(usize) -> Vec<(usize, f64)>) -> Option<Self> {
+    /// The chain of a non-negative matrix P with its states eliminated, and the pivot of each state. I − P is an M-matrix, that is
+    /// the spectral radius of P is below one, exactly if all pivots are positive; in each of its blocks likewise.
+    pub(crate) fn with_pivots(order: Arc<Order>, row: impl Fn(usize) -> Row) -> (Self, Vec<f64>) {
         let n = order.states();
         let mut chain = Self::new(order.clone(), vec![0.0; n]);
         for s in 0..n {
-            let entries = row(s);
+            let (entries, leaks) = row(s);
             let (out, leak, _) = chain.row_mut(s);
-            for &(next, p) in &entries {
+            for (next, p) in entries {
                 out[order.successors.row(s).partition_point(|&t| t < next)] += p;
             }
-            *leak = 1.0 - entries.iter().map(|entry| entry.1).sum::<f64>();
+            *leak = leaks;
         }
-        (0..n).all(|i| chain.eliminate(i) > 0.0).then_some(chain)
+        let by_place: Vec<f64> = (0..n).map(|i| chain.eliminate(i)).collect();
+        let pivots = order.place.iter().map(|&place| by_place[place]).collect();
+        (chain, pivots)
+    }
+
+    /// The same; nothing if I − P is no M-matrix.
+    pub(crate) fn eliminated(order: Arc<Order>, row: impl Fn(usize) -> Row) -> Option<Self> {
+        let (chain, pivots) = Self::with_pivots(order, row);
+        pivots.iter().all(|pivot| *pivot > 0.0).then_some(chain)
     }
 }
 

@@ -94,6 +94,7 @@ pub fn follow<P: Policy<State = usize>, M: Model<P>>(
     let (mut standing, mut moved_at, mut steps_since) = (f64::NAN, 0.0, 0);
     let mut scale: f64 = 0.0;
     let mut stiff_steps: usize = 0;
+    let mut jacobian = None; // Of these weights, if it was needed.
     for _ in 0..MOST_STEPS {
         scale = scale.max(here.size).max(largest(&here.slope));
         if (here.objective - standing).abs() <= STILL * scale {
@@ -111,7 +112,10 @@ pub fn follow<P: Policy<State = usize>, M: Model<P>>(
 
         // A step so long that it leads out of what can be computed is an infinite error.
         let trial = if implicit {
-            field.implicit_step(&weights, &here.slope, step)
+            if jacobian.is_none() {
+                jacobian = field.jacobian(&weights).ok();
+            }
+            field.implicit_step(&weights, &here.slope, jacobian.as_ref(), step)
         } else {
             field.explicit_step(&weights, &here.slope, step)
         };
@@ -124,7 +128,7 @@ pub fn follow<P: Policy<State = usize>, M: Model<P>>(
                 stiff_steps =
                     if trial.length > LONG_STEP { stiff_steps + 1 } else { stiff_steps.saturating_sub(1) };
             }
-            (weights, here) = (trial.weights, trial.here);
+            (weights, here, jacobian) = (trial.weights, trial.here, None);
             if watch(Moment { time, weights: &weights, objective: here.objective }).is_break() {
                 break;
             }
@@ -187,18 +191,23 @@ impl<P: Policy<State = usize>, M: Model<P>> Field<'_, M, P> {
     }
 
     /// One step by the Rosenbrock pair of orders 2 and 3 of Shampine and Reichelt (ode23s), which damps whatever is fast.
-    fn implicit_step(&self, weights: &[f64], slope: &[f64], step: f64) -> Result<Trial, ProblemError> {
+    fn implicit_step(
+        &self,
+        weights: &[f64],
+        slope: &[f64],
+        jacobian: Option<&Vec<Vec<f64>>>,
+        step: f64,
+    ) -> Result<Trial, ProblemError> {
         let n = weights.len();
         let root = f64::sqrt(2.0);
         let (d, e) = (1.0 / (2.0 + root), 6.0 + root);
-        let mut matrix = self.jacobian(weights)?;
+        let beyond = || ProblemError::NotFinite("a step of the flow".to_owned());
+        let mut matrix = jacobian.ok_or_else(beyond)?.clone();
         for (i, row) in matrix.iter_mut().enumerate() {
             row.iter_mut().for_each(|x| *x *= -step * d);
             row[i] += 1.0;
         }
-        let Some(matrix) = dense::Factors::new(matrix) else {
-            return Err(ProblemError::NotFinite("a step of the flow".to_owned()));
-        };
+        let matrix = dense::Factors::new(matrix).ok_or_else(beyond)?;
         let k1 = matrix.solve(slope);
         let middle = self.at(&along(weights, &k1, step / 2.0))?.slope;
         let difference: Vec<f64> = (0..n).map(|j| middle[j] - k1[j]).collect();

@@ -1,11 +1,13 @@
 //! The spectral radius of a sparse non-negative matrix, between two bounds.
 
-use super::chain::Chain;
+use super::chain::{Chain, leaking};
 use super::order::Order;
 use std::sync::Arc;
 
-/// The bounds are as near as this, relative to them.
+/// Noda's bounds are as near as this, relative to them, where they converge.
 const NEAR: f64 = 1e-13;
+/// Bounds that are farther apart than this are closed in by halves.
+const FAR: f64 = 1e-9;
 /// Noda's iteration converges quadratically: more rounds than this mean that rounding keeps the bounds apart.
 const MOST_ROUNDS: usize = 60;
 
@@ -20,45 +22,67 @@ pub(super) struct Radius {
 /// Bounds on the spectral radius of the matrix with these rows, of which the order knows the places.
 ///
 /// A reducible matrix has the radius of the largest of its irreducible blocks. In a block, for every positive vector x,
-/// min (Qx)ᵢ/xᵢ ≤ radius ≤ max (Qx)ᵢ/xᵢ (Collatz, Wielandt), and x ← (max·I − Q)⁻¹ x brings the two together (Noda).
-/// Scaled by x, that matrix is I minus a substochastic one, which is eliminated without subtracting.
+/// min (Qx)ᵢ/xᵢ ≤ radius ≤ max (Qx)ᵢ/xᵢ (Collatz, Wielandt), and x ← (max·I − Q)⁻¹ x brings the two together (Noda). Where x would leave
+/// the range of numbers, as in a long chain with a drift, the radius is closed in by halves instead: it is below c exactly if the pivots of
+/// I − Q/c are positive.
 pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, f64)>]) -> Radius {
     let block = &blocks(rows);
     let within = |s: usize| rows[s].iter().filter(move |(t, q)| block[s] == block[*t] && *q > 0.0);
-    let mut x = vec![1.0; rows.len()];
-    let mut bounds = Vec::new();
+    let mut bounds = noda(order, block, &within);
+    let below = |c: f64| {
+        let row = |s: usize| leaking(within(s).map(|(t, q)| (*t, q / c)).collect());
+        Chain::with_pivots(order.clone(), row).1
+    };
+    while bounds[1] - bounds[0] > FAR * bounds[1] {
+        let middle = 0.5 * (bounds[0] + bounds[1]);
+        if below(middle).iter().all(|pivot| *pivot > 0.0) { bounds[1] = middle } else { bounds[0] = middle }
+    }
+    // Whether it is below one is what the verdict hangs on: it is asked of each block itself.
+    let mut block_grows = vec![false; rows.len()];
+    for (s, pivot) in below(1.0).into_iter().enumerate() {
+        block_grows[block[s]] |= pivot.is_nan() || pivot <= 0.0;
+    }
+    Radius { bounds, grows: block.iter().map(|&b| block_grows[b]).collect() }
+}
+
+/// Noda's iteration in all blocks at once, as far as it goes.
+fn noda<'a, I: Iterator<Item = &'a (usize, f64)>>(
+    order: &Arc<Order>,
+    block: &[usize],
+    within: &impl Fn(usize) -> I,
+) -> [f64; 2] {
+    let n = block.len();
+    let mut x = vec![1.0; n];
+    let mut bounds = vec![[0.0, 0.0]; n];
     for _ in 0..MOST_ROUNDS {
-        bounds = vec![[f64::INFINITY, 0.0]; rows.len()];
+        bounds = vec![[f64::INFINITY, 0.0]; n];
         for (s, &b) in block.iter().enumerate() {
             let ratio = within(s).map(|(t, q)| q * x[*t]).sum::<f64>() / x[s];
             bounds[b] = [f64::min(bounds[b][0], ratio), f64::max(bounds[b][1], ratio)];
         }
-        if bounds.iter().all(|[low, high]| high - low <= NEAR * high || *high == 0.0) {
+        // A block that has converged, and a state that leads nowhere, have nothing to improve.
+        let still = |b: usize| bounds[b][1] - bounds[b][0] > NEAR * bounds[b][1];
+        if !block.iter().any(|&b| still(b)) {
             break;
         }
-        let scaled = |s: usize| -> Vec<(usize, f64)> {
-            let [low, high] = bounds[block[s]];
-            // A block that has converged, and a state that leads nowhere, have nothing to improve.
-            let still = high - low > NEAR * high;
-            within(s).filter(|_| still).map(|(t, q)| (*t, q * x[*t] / (high * x[s]))).collect()
+        let scaled = |s: usize| {
+            let high = bounds[block[s]][1];
+            leaking(
+                within(s).filter(|_| still(block[s])).map(|(t, q)| (*t, q * x[*t] / (high * x[s]))).collect(),
+            )
         };
         let Some(chain) = Chain::eliminated(order.clone(), scaled) else { break };
-        let growth = chain.solve(&vec![1.0; rows.len()]);
-        let largest = growth.iter().copied().fold(0.0, f64::max);
-        let next: Vec<f64> = x.iter().zip(&growth).map(|(x, growth)| x * (growth / largest)).collect();
+        let growth = chain.solve(&vec![1.0; n]);
+        let mut largest = vec![0.0; n];
+        growth.iter().zip(block).for_each(|(growth, &b)| largest[b] = f64::max(largest[b], *growth));
+        let next: Vec<f64> = (0..n).map(|s| x[s] * (growth[s] / largest[block[s]])).collect();
         if next.iter().any(|x| !(x.is_normal() && *x > 0.0)) {
             break;
         }
         x = next;
     }
-    let wide = |mut all: [f64; 2], [low, high]: &[f64; 2]| {
-        if low.is_finite() {
-            all = [all[0].max(*low), all[1].max(*high)];
-        }
-        all
-    };
-    let grows = block.iter().map(|&b| bounds[b][1] >= 1.0).collect();
-    Radius { bounds: bounds.iter().fold([0.0, 0.0], wide), grows }
+    let of_blocks = bounds.iter().filter(|[low, _]| low.is_finite());
+    of_blocks.fold([0.0, 0.0], |all: [f64; 2], of| [all[0].max(of[0]), all[1].max(of[1])])
 }
 
 /// The irreducible block of each state: its strongly connected component (Tarjan), numbered by one of its states.
@@ -131,6 +155,25 @@ mod tests {
         let weights = [0.5, 2.0, 8.0, 0.125, 3.0];
         let rows: Vec<_> = (0..5).map(|s| vec![((s + 1) % 5, weights[s])]).collect();
         near(radius(&rows), weights.iter().product::<f64>().powf(0.2));
+    }
+
+    /// The vector of a long chain with a drift spans more than numbers can; its radius was once called infinite.
+    #[test]
+    fn a_long_chain_with_a_drift() {
+        for n in [100usize, 500, 2000] {
+            let (left, right): (f64, f64) = (0.1225, 1.225);
+            let row = |s: usize| {
+                let mut row = Vec::new();
+                row.extend((s > 0).then(|| (s - 1, left)));
+                row.extend((s + 1 < n).then_some((s + 1, right)));
+                row
+            };
+            let rows: Vec<_> = (0..n).map(row).collect();
+            let right = 2.0 * (left * right).sqrt() * (std::f64::consts::PI / (n + 1) as f64).cos();
+            let [low, high] = radius(&rows);
+            assert!(low <= right * (1.0 + 1e-9) && right <= high * (1.0 + 1e-9), "{n}: {low} {high} {right}");
+            assert!(high - low < 1e-8, "{n}: {low} {high}");
+        }
     }
 
     #[test]

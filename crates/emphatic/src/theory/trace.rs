@@ -8,13 +8,12 @@
 //!
 //! so it is finite exactly if the spectral radius of Q is below one, on the states that carry emphasis at all.
 
-use super::chain::Chain;
+use super::chain::{Chain, Row, leaking};
 use super::order::Order;
 use super::radius::spectral_radius;
 use super::{Exact, Model};
 use crate::policy::Policy;
-use crate::problem::ProblemError;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How much of a second moment rounding may be.
 const ROUNDING: f64 = 1e-14;
@@ -36,7 +35,7 @@ pub trait Experience<P: Policy<State = usize>>: Model<P> {
 /// let task = Task::counterexample();
 /// let policy = task.softmax();
 /// let exact = Exact::new(&task, &policy, &[0.0; 4])?;
-/// let trace = Trace::new(&exact)?;
+/// let trace = Trace::new(&exact);
 /// assert_eq!(trace.spectral_radius(), Some([0.0, 0.0])); // Episodes end before anything can grow.
 /// // F is 1 in S0; in S1 it is 1 + ρ₀ with ρ₀ = 0.5/0.25 always.
 /// assert_eq!(trace.standard_deviations().unwrap(), [0.0, 0.0, 0.0]);
@@ -48,23 +47,22 @@ pub struct Trace<'a, M, P: Policy> {
     radius: Option<[f64; 2]>,
     /// g, infinite where it is; nothing if ρ² has no finite mean.
     second_moment: Option<Vec<f64>>,
-    /// The behaviour's chain, cut at one state: its Poisson equations.
-    poisson: Chain<f64>,
-    cut: usize,
+    /// The behaviour's chain, cut at one state: its Poisson equations, once they are asked for. Nothing if they fill too much.
+    poisson: OnceLock<Option<(Chain<f64>, usize)>>,
 }
 
 impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
     /// The spread of the trace for a policy that has been solved.
-    pub fn new(exact: &'a Exact<'a, f64, M, P>) -> Result<Self, ProblemError> {
+    pub fn new(exact: &'a Exact<'a, f64, M, P>) -> Self {
         let rows = squared_rows(exact);
         let radius = rows.as_ref().map(|rows| spectral_radius(exact.model.order(), rows));
         let second_moment =
             rows.zip(radius.as_ref()).map(|(rows, radius)| second_moment(exact, rows, &radius.grows));
-        let (poisson, cut) = poisson(exact)?;
-        Ok(Self { exact, radius: radius.map(|radius| radius.bounds), second_moment, poisson, cut })
+        let radius = radius.map(|radius| radius.bounds);
+        Self { exact, radius, second_moment, poisson: OnceLock::new() }
     }
 
-    /// The spectral radius of Q lies between these two, which are equal but for rounding. Nothing if ρ² has no
+    /// The spectral radius of Q lies between these two, which are equal to nine digits. Nothing if ρ² has no
     /// finite mean somewhere.
     pub fn spectral_radius(&self) -> Option<[f64; 2]> {
         self.radius
@@ -112,6 +110,9 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
         if (0..n).filter(counting).any(|s| !second[s].is_finite()) {
             return f64::INFINITY;
         }
+        let Some((poisson, cut)) = self.poisson.get_or_init(|| poisson(self.exact)) else {
+            return f64::INFINITY;
+        };
         let mean = dot(m, weights);
         let beta = self.exact.chain.solve(weights);
         let onward: Vec<f64> = (0..n).map(|s| beta[s] * interest[s]).collect();
@@ -119,8 +120,8 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
             let led = self.exact.model.followed(s).into_iter();
             led.map(|(next, p)| p * onward[next]).sum::<f64>() - mean
         };
-        let needed = |s: usize| if s == self.cut || d[s] == 0.0 { 0.0 } else { source(s) };
-        let alpha = self.poisson.solve(&(0..n).map(needed).collect::<Vec<_>>());
+        let needed = |s: usize| if s == *cut || d[s] == 0.0 { 0.0 } else { source(s) };
+        let alpha = poisson.solve(&(0..n).map(needed).collect::<Vec<_>>());
         let with_solution = (0..n)
             .filter(counting)
             .map(|s| weights[s] * (alpha[s] * m[s] + beta[s] * second[s]))
@@ -168,7 +169,7 @@ fn second_moment<P: Policy<State = usize>, M: Experience<P>>(
     let of = |((d, i), m): ((&f64, &f64), &f64)| i * (2.0 * m - d * i);
     let source: Vec<f64> =
         exact.stationary().iter().zip(exact.model.interest()).zip(&exact.weighting).map(of).collect();
-    match Chain::eliminated(exact.model.order().clone(), |s| rows[s].clone()) {
+    match Chain::eliminated(exact.model.order().clone(), |s| leaking(rows[s].clone())) {
         Some(chain) => {
             let finite = chain.solve_transposed(&source);
             finite
@@ -184,19 +185,19 @@ fn second_moment<P: Policy<State = usize>, M: Experience<P>>(
 /// The behaviour's chain in the states that it visits, cut at the one it visits most: what leads there leaves.
 fn poisson<P: Policy<State = usize>, M: Experience<P>>(
     exact: &Exact<f64, M, P>,
-) -> Result<(Chain<f64>, usize), ProblemError> {
+) -> Option<(Chain<f64>, usize)> {
     let d = exact.stationary();
-    let cut = (0..d.len()).max_by(|&a, &b| d[a].total_cmp(&d[b])).unwrap_or(0);
-    let row = |s: usize| -> Vec<(usize, f64)> {
-        let visited = s != cut && d[s] > 0.0;
-        let led = exact.model.followed(s).into_iter();
-        led.filter(|(next, p)| visited && *next != cut && *p > 0.0).collect()
+    let cut = (0..d.len()).max_by(|&a, &b| d[a].total_cmp(&d[b]))?;
+    let row = |s: usize| -> Row {
+        if s == cut || d[s] == 0.0 {
+            return (Vec::new(), 1.0);
+        }
+        let (leaving, staying): (Vec<_>, Vec<_>) =
+            exact.model.followed(s).into_iter().filter(|(_, p)| *p > 0.0).partition(|(next, _)| *next == cut);
+        (staying, leaving.iter().map(|(_, p)| p).sum())
     };
     let successors: Vec<Vec<usize>> =
-        (0..d.len()).map(|s| row(s).into_iter().map(|entry| entry.0).collect()).collect();
-    let order = Arc::new(Order::new(&successors)?);
-    match Chain::eliminated(order, row) {
-        Some(chain) => Ok((chain, cut)),
-        None => Err(ProblemError::NotFinite(exact.model.state_name(cut).to_owned())),
-    }
+        (0..d.len()).map(|s| row(s).0.into_iter().map(|entry| entry.0).collect()).collect();
+    let order = Arc::new(Order::new(&successors).ok()?);
+    Chain::eliminated(order, row).map(|chain| (chain, cut))
 }
