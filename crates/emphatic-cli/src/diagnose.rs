@@ -9,6 +9,7 @@ use emphatic_chart::Painter;
 use emphatic_diagnosis::{Diagnosis, Options, figure};
 use emphatic_problems::ProblemFile;
 use miette::{IntoDiagnostic, miette};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -37,7 +38,7 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     })?;
     if let Some(path) = &arguments.figure {
         draw(&problem, &diagnosis, path)?;
-        eprintln!("{} is drawn.", path.display());
+        say(&format!("{} is drawn.", path.display()));
     }
     if let Some(path) = &arguments.write {
         let suggestion = diagnosis.suggestion.as_ref();
@@ -45,9 +46,14 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
             suggestion.ok_or_else(|| miette!("there is nothing to try: {}", diagnosis.why_nothing()))?;
         write_new(path, &suggestion.experiment(&problem, path))?;
         let path = path.display();
-        eprintln!("{path} is written. Try `emphatic run {path}`.");
+        say(&format!("{path} is written. Try `emphatic run {path}`."));
     }
     Ok(())
+}
+
+/// Says something beside the output. Whoever hears it may have gone.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn draw(problem: &ProblemFile, diagnosis: &Diagnosis, path: &Path) -> miette::Result<()> {

@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 pub(crate) fn new(arguments: &NewArguments) -> miette::Result<()> {
     let problem = &arguments.problem;
     let shipped = shipped::find(problem).ok_or_else(|| miette!("there is no problem `{problem}`"))?;
+    if let Some(path) = arguments.out.as_ref().filter(|path| path.extension().is_some_and(|e| e == "json")) {
+        return Err(miette!("the file is TOML; call it otherwise than {}", path.display()));
+    }
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{problem}.toml")));
     write_new(&path, shipped.text)?;
     let path = path.display();

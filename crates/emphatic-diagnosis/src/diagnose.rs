@@ -227,6 +227,7 @@ impl Diagnosis {
     /// Why there is no suggestion.
     pub fn why_nothing(&self) -> &'static str {
         match &self.flows {
+            _ if !self.uncovered.is_empty() => "the behaviour never takes an action that the target does",
             Some(flows) if flows.unbounded => "the objective has no bound",
             Some(flows) if flows.is_flat() => "no policy does better than another",
             _ => "the expected update is zero at this policy",

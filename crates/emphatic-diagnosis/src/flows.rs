@@ -48,8 +48,8 @@ pub struct Flows {
     pub highest_on_semi_gradient: f64,
     /// Where the policies in which the gradient and the semi-gradient end are farthest apart; the farthest first.
     pub apart: Vec<Apart>,
-    /// How long the gradient takes to cover 95 % of its way, in units of α times steps.
-    pub time: f64,
+    /// How long the gradient and the semi-gradient take to cover 95 % of their ways, in units of α times steps.
+    pub times: [f64; 2],
     /// J_μ along both flows from the given policy.
     #[serde(skip)]
     pub paths: [Path; 2],
@@ -84,7 +84,7 @@ pub struct Apart {
     pub semi_gradient: f64,
 }
 
-/// A flow: time, weights and objective.
+/// A flow: time (α times steps), weights and objective.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
     /// Its moments.
@@ -217,11 +217,7 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
         smallest_lambda_a: None,
         highest_on_semi_gradient: semi.path.moments.iter().fold(start, |high, moment| high.max(moment.2)),
         apart: apart(model, policy, &ends, named),
-        time: time_to_cover(
-            &gradient.path,
-            start,
-            gradient.limit.as_ref().map_or(start, |limit| limit.objective),
-        ),
+        times: [gradient, semi].map(|f| time_to_cover(&f.path, start, objective(f).unwrap_or(start))),
         paths: [gradient.path.clone(), semi.path.clone()],
         ends,
     };
@@ -245,7 +241,8 @@ fn follow_one<P: Policy<State = usize>, M: Subject<P>>(
     let mut unbounded = false;
     let limit = follow(model, policy, weights, lambda_a, &mut |Moment { time, weights, objective }| {
         if keep_path {
-            path.moments.push((time, weights.to_vec(), objective));
+            // A learner divides its step-size by the number of active features.
+            path.moments.push((time * policy.most_active() as f64, weights.to_vec(), objective));
         }
         unbounded = objective > bound;
         if objective.abs() > bound { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -128,9 +128,12 @@ pub(crate) fn angle(x: &[f64], y: &[f64]) -> Option<f64> {
         return None;
     }
     // Half the angle from the sum and the difference of the unit vectors: exact for small angles too.
-    let norm = |x: &[f64], scale: f64| x.iter().map(|x| (x / scale).powi(2)).sum::<f64>().sqrt() * scale;
-    let (a, b) = (norm(x, x_scale), norm(y, y_scale));
-    let length = |sign: f64| x.iter().zip(y).map(|(x, y)| (x / a + sign * y / b).powi(2)).sum::<f64>().sqrt();
+    let unit = |x: &[f64], scale: f64| -> Vec<f64> {
+        let norm = x.iter().map(|x| (x / scale).powi(2)).sum::<f64>().sqrt();
+        x.iter().map(|x| x / scale / norm).collect()
+    };
+    let (x, y) = (unit(x, x_scale), unit(y, y_scale));
+    let length = |sign: f64| x.iter().zip(&y).map(|(x, y)| (x + sign * y).powi(2)).sum::<f64>().sqrt();
     Some(2.0 * length(-1.0).atan2(length(1.0)).to_degrees())
 }
 
@@ -309,7 +312,10 @@ pub(crate) fn number(x: f64) -> String {
 
 /// Columns side by side, numbers to the right.
 pub(crate) fn table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
-    let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+    // A name may hold what would break the table or the terminal.
+    let harmless = |cell: String| cell.replace(char::is_control, "�");
+    let rows: Vec<Vec<String>> =
+        std::iter::once(header).chain(rows).map(|row| row.into_iter().map(harmless).collect()).collect();
     let width = |c: usize| rows.iter().map(|row| row[c].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
     let mut text = String::new();
@@ -351,6 +357,7 @@ mod tests {
         assert_eq!(angle(&[1.0, 0.0], &[0.0, 2.0]), Some(90.0));
         assert_eq!(angle(&[1e-200, 0.0], &[-3.0, 0.0]), Some(180.0));
         assert_eq!(angle(&[1.0], &[0.0]), None);
+        assert!(angle(&[1e306, -1.6e308], &[5e305, -8e307]).unwrap() < 1e-5);
         let small = angle(&[1.0, 0.0], &[1.0, 1e-10]).unwrap();
         assert!((small.to_radians() / 1e-10 - 1.0).abs() < 1e-9);
     }

@@ -57,7 +57,7 @@ pub struct CriticSuggestion {
     pub lambda: Vec<f64>,
 }
 
-/// Suggests a setting; nothing if no policy does better than another, or some do so without bound.
+/// Suggests a setting; nothing if flows lead nowhere, or what the target does is not in the experience.
 pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
     problem: &ProblemFile,
     model: &M,
@@ -65,13 +65,15 @@ pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
     weights: &[f64],
     diagnosis: &Diagnosis,
 ) -> Option<Suggestion> {
-    if diagnosis.flows.as_ref().is_some_and(|flows| !flows.leads_somewhere()) {
+    let nowhere = diagnosis.flows.as_ref().is_some_and(|flows| !flows.leads_somewhere());
+    if nowhere || !diagnosis.uncovered.is_empty() {
         return None;
     }
     let deterministic = matches!(problem.target, Target::Deterministic(_));
     let (algorithm, lambda_a, why) = algorithm(diagnosis, deterministic);
     let time = match &diagnosis.flows {
-        Some(flows) => flows.time,
+        // Of the flow that it follows.
+        Some(flows) => flows.times[usize::from(algorithm == "offpac" || algorithm == "dpg")],
         None => guessed_time(model, policy, weights)?,
     };
     let active = policy.most_active() as f64;
@@ -79,15 +81,15 @@ pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
     let largest = match size {
         Some(size) if size > 0.0 => LARGEST_MOVE * active / size,
         // A deterministic policy's update is no sample: what counts is the way it has to go.
-        _ => active * time / RUN.0,
+        _ => time / RUN.0,
     };
     let alpha = series(largest, STEP_SIZES);
     // There are none where a policy is as certain as can be: nothing moves.
     let middle = *alpha.get(alpha.len() / 2)?;
     // A learned critic must follow.
     let times = if deterministic { 2.0 } else { 5.0 };
-    let steps = *series((times * time * active / middle).clamp(RUN.0, RUN.1) * 2.0, 1).first()? as u64;
-    let times = steps as f64 * middle / (time * active);
+    let steps = *series((times * time / middle).clamp(RUN.0, RUN.1) * 2.0, 1).first()? as u64;
+    let times = steps as f64 * middle / time;
     let critic = critic(&problem.world, deterministic);
     let mut reasons = vec![("algorithm", why)];
     reasons.push(("step-sizes", match size {
@@ -99,9 +101,9 @@ pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
         None => "an update is not drawn with a ratio: the largest step-size covers the way in a thousand steps".to_owned(),
     }));
     reasons.push(("length", match &diagnosis.flows {
-        Some(flows) => format!(
-            "the gradient covers 95 % of its way when α · steps = {}: a run of {steps} steps covers it {times:.1} times with a step-size of {}",
-            number(flows.time * active),
+        Some(_) => format!(
+            "the flow covers 95 % of its way when α · steps = {}: a run of {steps} steps covers it {times:.1} times with a step-size of {}",
+            number(time),
             number(middle)
         ),
         None => "a first guess from the size of the gradient: the flows were not followed".to_owned(),
@@ -189,7 +191,8 @@ fn update_size<P: Policy<State = usize>, M: Subject<P>>(
     const MOMENTS: usize = 8;
     let mut places = vec![weights];
     if let Some(flows) = &diagnosis.flows {
-        let way = flows.paths[0].moments.iter().filter(|moment| moment.0 <= flows.time).collect::<Vec<_>>();
+        let way =
+            flows.paths[0].moments.iter().filter(|moment| moment.0 <= flows.times[0]).collect::<Vec<_>>();
         places.extend((1..=MOMENTS).filter_map(|k| way.get(k * way.len() / (MOMENTS + 1))).map(|m| &m.1[..]));
     }
     let sizes = places.into_iter().map(|weights| {
@@ -227,7 +230,7 @@ fn guessed_time<P: Policy<State = usize>, M: Subject<P>>(
 ) -> Option<f64> {
     let gradient = Exact::new(model, policy, weights).ok()?.gradient(1.0);
     let largest = gradient.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-    (largest > 0.0).then(|| 5.0 / largest)
+    (largest > 0.0).then(|| 5.0 / largest * policy.most_active() as f64)
 }
 
 fn critic(world: &World, deterministic: bool) -> CriticSuggestion {

@@ -81,6 +81,7 @@ fn safety(flows: &Flows, given: &str) -> String {
         );
     }
     let safe = match worse {
+        0 if fall < -flows.margin() => "is safe here, as far as these starts tell, and even ends higher",
         0 => "is safe here, as far as these starts tell",
         _ => "is not safe here",
     };
@@ -99,9 +100,19 @@ fn smallest(flows: &Flows, given: &str) -> String {
         Some(least) => {
             format!("From λ_a = {least:.3} on, the best objective found, {best}, is reached from {given}.")
         }
-        None => format!(
-            "From {given} not even the gradient reaches the best objective found, {best}, which another start led to."
-        ),
+        None => {
+            let others: Vec<String> = flows
+                .reached
+                .iter()
+                .filter(|r| flows.reaches(r.objective))
+                .map(|r| number(r.lambda_a))
+                .collect();
+            let by = match others.len() {
+                0 => "which another start led to".to_owned(),
+                _ => format!("but λ_a = {} does", others.join(", ")),
+            };
+            format!("From {given} the gradient does not reach the best objective found, {best}, {by}.")
+        }
     }
 }
 
@@ -123,6 +134,10 @@ fn direction(diagnosis: &Diagnosis) -> String {
 }
 
 fn trace(given: &Emphasis, diagnosis: &Diagnosis) -> String {
+    if !diagnosis.uncovered.is_empty() {
+        return "The follow-on trace does not estimate m here: what the behaviour never does has no ratio."
+            .to_owned();
+    }
     let one = |emphasis: &Emphasis| match (emphasis.spectral_radius, emphasis.steps) {
         (None, _) => "no finite variance: the square of the ratio has no finite mean".to_owned(),
         (Some([_, radius]), _) if !emphasis.finite => {
@@ -133,11 +148,11 @@ fn trace(given: &Emphasis, diagnosis: &Diagnosis) -> String {
                 0.0 => "it does not vary within a state".to_owned(),
                 spread => format!("its standard deviation is up to {} times its mean", number(spread)),
             };
-            let steps =
-                steps.map_or("for ever".to_owned(), |steps| format!("about {} steps", rounded(steps)));
+            let steps = steps
+                .map_or("for ever".to_owned(), |steps| format!("about {}", plural(rounded(steps), "step")));
             format!(
                 "finite variance (spectral radius {}); {spread}, and an estimate of m to 10 % takes {steps}",
-                number(radius)
+                if number(radius) == "1" { "just below 1".to_owned() } else { number(radius) }
             )
         }
     };
@@ -145,6 +160,12 @@ fn trace(given: &Emphasis, diagnosis: &Diagnosis) -> String {
         format!(" For the policy that the gradient leads to it has {}.", one(end))
     });
     format!("The follow-on trace has {} for {}.{end}", one(given), diagnosis.given)
+}
+
+/// A number of things.
+fn plural(number: impl std::fmt::Display, what: &str) -> String {
+    let number = number.to_string();
+    if number == "1" { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// A number of steps to two digits, at least one.
@@ -161,14 +182,9 @@ fn critics(diagnosis: &Diagnosis) -> String {
         None => "at the border of stability",
     };
     let critics = &diagnosis.critics;
-    let features = if critics.features == 1 {
-        "one feature".to_owned()
-    } else {
-        format!("{} features", critics.features)
-    };
     format!(
         "With the critic's {}, linear off-policy TD(0) is {} and ETD(0) is {}.",
-        features,
+        plural(critics.features, "feature"),
         one(&critics.td),
         one(&critics.etd)
     )
@@ -177,10 +193,14 @@ fn critics(diagnosis: &Diagnosis) -> String {
 /// Everything in text.
 pub(crate) fn text(diagnosis: &Diagnosis) -> String {
     let size = &diagnosis.size;
-    let actions = size.actions.map_or("a real action".to_owned(), |n| format!("{n} actions"));
+    let actions = size.actions.map_or("a real action".to_owned(), |n| plural(n, "action"));
     let mut text = format!(
-        "{}: {} states, {actions}, {} transitions; the actor sees {} features ({} weights)\n\n",
-        diagnosis.problem, size.states, size.transitions, size.actor_features, size.weights
+        "{}: {}, {actions}, {}; the actor sees {} ({})\n\n",
+        diagnosis.problem,
+        plural(size.states, "state"),
+        plural(size.transitions, "transition"),
+        plural(size.actor_features, "feature"),
+        plural(size.weights, "weight")
     );
     for sentence in &diagnosis.verdict {
         text += &paragraph("• ", "  ", sentence);
@@ -228,7 +248,7 @@ fn flows_text(flows: &Flows, diagnosis: &Diagnosis) -> String {
     let _ = writeln!(text, "  highest on semi-gradient     {}", number(flows.highest_on_semi_gradient));
     let angle = diagnosis.angle.map_or("undefined (a zero)".to_owned(), |angle| format!("{angle:.1}°"));
     let _ = writeln!(text, "  angle of gradients there     {angle}");
-    let _ = writeln!(text, "  α · steps to cover 95 %      {}", number(flows.time));
+    let _ = writeln!(text, "  α · steps to cover 95 %      {}", number(flows.times[0]));
     if !flows.apart.is_empty() {
         text += "\n  They part in:\n\n";
         let header = ["states", "", "gradient", "semi-gradient"].map(str::to_owned).to_vec();

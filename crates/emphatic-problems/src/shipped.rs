@@ -54,7 +54,7 @@ pub(crate) fn problem(name: &str) -> Option<(World, Target, Layout)> {
     // Its own file refers to it: real actions cannot be listed.
     if name == "continuous-counterexample" {
         let problem = ContinuousCounterexample::default();
-        let target = Target::Gaussian(vec![0.0; problem.gaussian().len()]);
+        let target = Target::Deterministic(vec![0.0; problem.deterministic().len()]);
         return Some((World::Continuous(Arc::new(problem)), target, Layout::None));
     }
     let shipped = find(name)?;

@@ -260,3 +260,14 @@ fn steps_in_a_chain_that_hardly_mixes() {
         near(steps(half + 1) / steps(half), 99.0, 0.02);
     }
 }
+
+/// A ratio that is huge where nothing returns: sums of a row once swallowed the one that it was subtracted from.
+#[test]
+fn a_huge_ratio_that_ends_is_finite() {
+    let task = ContinuousCounterexample::default();
+    let policy = task.gaussian();
+    let exact = Exact::new(&task, &policy, &[-10.0, 0.5, 0.0, 0.0]).unwrap();
+    let trace = Trace::new(&exact);
+    assert_eq!(trace.spectral_radius(), Some([0.0, 0.0]));
+    assert!(trace.is_finite() && trace.standard_deviations().unwrap()[1] > 1e20);
+}

@@ -87,6 +87,19 @@ impl<R: Real> Chain<R> {
     /// Eliminates the state in place `i`; all earlier places have been eliminated. Gives the pivot.
     #[inline(always)]
     pub(crate) fn eliminate(&mut self, i: usize) -> R {
+        self.pass_through(i);
+        let mut pivot = self.leak[i];
+        for slot in self.order.upper.range(i) {
+            pivot += self.onward[slot];
+        }
+        self.inverse_pivot[i] = R::one() / pivot;
+        pivot
+    }
+
+    /// Replaces the ways of place `i` through earlier places by direct ones. Gives the probability of returning to itself, which is
+    /// not leaving.
+    #[inline(always)]
+    fn pass_through(&mut self, i: usize) -> R {
         let order = &*self.order;
         let state = order.state[i];
         for (slot, &t) in order.successors.range(state).zip(order.successors.row(state)) {
@@ -103,18 +116,15 @@ impl<R: Real> Chain<R> {
             leak += passes * self.leak[k];
             reward += passes * self.reward[k];
         }
-        self.work[i] = R::zero(); // Returning to itself is not leaving.
-        let mut pivot = leak;
+        let returns = self.work[i];
+        self.work[i] = R::zero();
         for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-            let onward = self.work[entry.place()];
+            self.onward[slot] = self.work[entry.place()];
             self.work[entry.place()] = R::zero();
-            self.onward[slot] = onward;
-            pivot += onward;
         }
         self.leak[i] = leak;
         self.reward[i] = reward;
-        self.inverse_pivot[i] = R::one() / pivot;
-        pivot
+        returns
     }
 
     /// Passes the interest on to place `i`, which has been eliminated.
@@ -190,38 +200,50 @@ impl<R: Real> Chain<R> {
     }
 }
 
-/// A row of a chain: where it leads, and what leaks: one less the sum, which may be negative where it is no probability.
-pub(crate) type Row = (Vec<(usize, f64)>, f64);
-
-/// A row of a non-negative matrix, whose leak is known only as a difference.
-pub(crate) fn leaking(entries: Vec<(usize, f64)>) -> Row {
-    let leak = 1.0 - entries.iter().map(|entry| entry.1).sum::<f64>();
-    (entries, leak)
-}
-
 impl Chain<f64> {
-    /// The chain of a non-negative matrix P with its states eliminated, and the pivot of each state. I − P is an M-matrix, that is
-    /// the spectral radius of P is below one, exactly if all pivots are positive; in each of its blocks likewise.
-    pub(crate) fn with_pivots(order: Arc<Order>, row: impl Fn(usize) -> Row) -> (Self, Vec<f64>) {
-        let n = order.states();
-        let mut chain = Self::new(order.clone(), vec![0.0; n]);
-        for s in 0..n {
-            let (entries, leaks) = row(s);
-            let (out, leak, _) = chain.row_mut(s);
-            for (next, p) in entries {
-                out[order.successors.row(s).partition_point(|&t| t < next)] += p;
-            }
-            *leak = leaks;
+    /// A chain of which the rows and their leaks are given, with its states eliminated; nothing if a state is never left.
+    pub(crate) fn leaking(
+        order: Arc<Order>,
+        row: impl Fn(usize) -> (Vec<(usize, f64)>, f64),
+    ) -> Option<Self> {
+        let mut chain = Self::new(order, Vec::new());
+        for s in 0..chain.order.states() {
+            let (entries, leak) = row(s);
+            chain.set(s, &entries);
+            chain.row_leak[s] = leak;
         }
-        let by_place: Vec<f64> = (0..n).map(|i| chain.eliminate(i)).collect();
-        let pivots = order.place.iter().map(|&place| by_place[place]).collect();
+        (0..chain.order.states()).all(|i| chain.eliminate(i) > 0.0).then_some(chain)
+    }
+
+    /// The chain of any non-negative matrix P with its states eliminated, and the pivot of each state. I − P is an M-matrix, that is
+    /// the spectral radius of P is below one, exactly if all pivots are positive; in each of its blocks likewise. Rows need not be
+    /// probabilities: a pivot is one less what returns.
+    pub(crate) fn with_pivots(
+        order: Arc<Order>,
+        row: impl Fn(usize) -> Vec<(usize, f64)>,
+    ) -> (Self, Vec<f64>) {
+        let mut chain = Self::new(order.clone(), Vec::new());
+        (0..order.states()).for_each(|s| chain.set(s, &row(s)));
+        let mut pivots = vec![0.0; order.states()];
+        for i in 0..order.states() {
+            let pivot = 1.0 - chain.pass_through(i);
+            chain.inverse_pivot[i] = 1.0 / pivot;
+            pivots[order.state[i]] = pivot;
+        }
         (chain, pivots)
     }
 
     /// The same; nothing if I − P is no M-matrix.
-    pub(crate) fn eliminated(order: Arc<Order>, row: impl Fn(usize) -> Row) -> Option<Self> {
+    pub(crate) fn eliminated(order: Arc<Order>, row: impl Fn(usize) -> Vec<(usize, f64)>) -> Option<Self> {
         let (chain, pivots) = Self::with_pivots(order, row);
         pivots.iter().all(|pivot| *pivot > 0.0).then_some(chain)
+    }
+
+    fn set(&mut self, state: usize, entries: &[(usize, f64)]) {
+        let first = self.order.successors.range(state).start;
+        for &(next, p) in entries {
+            self.row[first + self.order.successors.row(state).partition_point(|&t| t < next)] += p;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The spectral radius of a sparse non-negative matrix, between two bounds.
 
-use super::chain::{Chain, leaking};
+use super::chain::Chain;
 use super::order::Order;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, f64)>]) ->
     let within = |s: usize| rows[s].iter().filter(move |(t, q)| block[s] == block[*t] && *q > 0.0);
     let mut bounds = noda(order, block, &within);
     let below = |c: f64| {
-        let row = |s: usize| leaking(within(s).map(|(t, q)| (*t, q / c)).collect());
+        let row = |s: usize| within(s).map(|(t, q)| (*t, q / c)).collect();
         Chain::with_pivots(order.clone(), row).1
     };
     while bounds[1] - bounds[0] > FAR * bounds[1] {
@@ -65,11 +65,9 @@ fn noda<'a, I: Iterator<Item = &'a (usize, f64)>>(
         if !block.iter().any(|&b| still(b)) {
             break;
         }
-        let scaled = |s: usize| {
+        let scaled = |s: usize| -> Vec<(usize, f64)> {
             let high = bounds[block[s]][1];
-            leaking(
-                within(s).filter(|_| still(block[s])).map(|(t, q)| (*t, q * x[*t] / (high * x[s]))).collect(),
-            )
+            within(s).filter(|_| still(block[s])).map(|(t, q)| (*t, q * x[*t] / (high * x[s]))).collect()
         };
         let Some(chain) = Chain::eliminated(order.clone(), scaled) else { break };
         let growth = chain.solve(&vec![1.0; n]);

@@ -8,7 +8,7 @@
 //!
 //! so it is finite exactly if the spectral radius of Q is below one, on the states that carry emphasis at all.
 
-use super::chain::{Chain, Row, leaking};
+use super::chain::Chain;
 use super::order::Order;
 use super::radius::spectral_radius;
 use super::{Exact, Model};
@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use std::sync::{Arc, OnceLock};
 
 /// How much of a second moment rounding may be.
-const ROUNDING: f64 = 1e-14;
+const ROUNDING: f64 = 1e-12;
 
 /// A model that knows how its behaviour's experience bears on policies of the form `P`.
 pub trait Experience<P: Policy<State = usize>>: Model<P> {
@@ -169,7 +169,7 @@ fn second_moment<P: Policy<State = usize>, M: Experience<P>>(
     let of = |((d, i), m): ((&f64, &f64), &f64)| i * (2.0 * m - d * i);
     let source: Vec<f64> =
         exact.stationary().iter().zip(exact.model.interest()).zip(&exact.weighting).map(of).collect();
-    match Chain::eliminated(exact.model.order().clone(), |s| leaking(rows[s].clone())) {
+    match Chain::eliminated(exact.model.order().clone(), |s| rows[s].clone()) {
         Some(chain) => {
             let finite = chain.solve_transposed(&source);
             finite
@@ -188,7 +188,7 @@ fn poisson<P: Policy<State = usize>, M: Experience<P>>(
 ) -> Option<(Chain<f64>, usize)> {
     let d = exact.stationary();
     let cut = (0..d.len()).max_by(|&a, &b| d[a].total_cmp(&d[b]))?;
-    let row = |s: usize| -> Row {
+    let row = |s: usize| -> (Vec<(usize, f64)>, f64) {
         if s == cut || d[s] == 0.0 {
             return (Vec::new(), 1.0);
         }
@@ -199,5 +199,5 @@ fn poisson<P: Policy<State = usize>, M: Experience<P>>(
     let successors: Vec<Vec<usize>> =
         (0..d.len()).map(|s| row(s).0.into_iter().map(|entry| entry.0).collect()).collect();
     let order = Arc::new(Order::new(&successors).ok()?);
-    Chain::eliminated(order, row).map(|chain| (chain, cut))
+    Chain::leaking(order, row).map(|chain| (chain, cut))
 }
