@@ -360,7 +360,7 @@ fn what_diagnose_writes_finds_the_problem_file() {
     written("two.json", "experiments/", "../two.json");
     let absolute = dir.join("two.json").display().to_string();
     written(&absolute, "experiments/first/", "../../two.json");
-    written("./my problems/ä/../../two.json", "my problems/", "ä/../../two.json");
+    written("./my problems/ä/../../two.json", "my problems/", "../two.json");
     let chain = "diagnose chain --starts 0 --quiet --json".split(' ').collect::<Vec<_>>();
     let chain: Value = serde_json::from_slice(&succeeded(run(&dir, &chain)).stdout).expect("it is JSON");
     assert_eq!(chain["size"]["states"], 3);

@@ -31,7 +31,7 @@ enum Marker {
 
 use Marker::*;
 
-const METHODS: [(&str, Look); 10] = [
+const METHODS: [(&str, Look); 8] = [
     ("ACE(0)", solid("#D55E00", "#F0803C", Circle)),
     ("ACE(0.25)", solid("#E69F00", "#F0B429", Up)),
     ("ACE(0.5)", solid("#56B4E9", "#56B4E9", OpenSquare)),
@@ -40,6 +40,10 @@ const METHODS: [(&str, Look); 10] = [
     ("True-ACE", dashed("#009E73", "#1FBF92", OpenCircle)),
     ("DPG", solid("#CC79A7", "#DE94BD", Cross)),
     ("True-DPGE", dashed("#000000", "#F4F4F4", OpenDiamond)),
+];
+
+/// Flows have the colours of the methods that follow them.
+const FLOWS: [(&str, Look); 2] = [
     ("gradient", solid("#08306B", "#B7CDF7", Down)),
     ("semi-gradient", dashed("#D55E00", "#F0803C", Circle)),
 ];
@@ -57,7 +61,7 @@ const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Loo
 
 /// The look of a method. It depends on its name alone, so that figures agree.
 pub fn look(method: &str) -> Look {
-    METHODS.iter().find(|(name, _)| *name == method).map_or(OTHER, |(_, look)| *look)
+    METHODS.iter().chain(&FLOWS).find(|(name, _)| *name == method).map_or(OTHER, |(_, look)| *look)
 }
 
 /// A piece of the method's line with its marker: a small SVG for a legend in a page.

@@ -14,7 +14,8 @@ use crate::step::StepError;
 /// use emphatic::{Exact, Fixed, Task};
 /// let task = Task::counterexample();
 /// let always_a0 = Fixed::new(&task, &vec![vec![1.0, 0.0]; 3])?;
-/// assert_eq!(Exact::new(&task, &always_a0, &[])?.objective(), 1.25);
+/// let none: [f64; 0] = [];
+/// assert_eq!(Exact::new(&task, &always_a0, &none)?.objective(), 1.25);
 /// # Ok::<(), emphatic::ProblemError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
