@@ -9,7 +9,7 @@
 //! | m, m_{λ_a} | mᵀ = iᵀ(I − P_{π,γ})⁻¹, m_{λ_a} = (1 − λ_a) i + λ_a m | [`Exact::emphatic_weighting`] |
 //! | J_μ | Σ_s d_μ(s) i(s) v_π(s) | [`Exact::objective`] |
 //! | key matrices of TD(0) and ETD(0) | Xᵀ D (I − P_{π,γ}) X | [`Exact::key_matrix`] |
-//! | E[F_t²], the spread of the follow-on trace | second moments under μ | [`Trace`] |
+//! | E\[F_t²\], the spread of the follow-on trace | second moments under μ | [`Trace`] |
 //! | ∂J_μ/∂θ | Σ_s m(s) Σ_a ∂π(s,a) q_π(s,a) (Theorem 1; Theorem 2 for deterministic policies) | [`Exact::gradient`]; [`derivative`] without the theorem |
 
 pub(crate) mod chain;
