@@ -33,7 +33,7 @@ impl Default for Options {
 /// Random starts in a small problem.
 const STARTS: usize = 10;
 
-/// Flows times transitions that are followed unless more is asked for: about a minute of work.
+/// Flows times transitions that are followed unless more is asked for: seconds of work, or a quarter of a minute if the flows are stiff.
 const WORK: usize = 50_000;
 
 /// What there is to know of learning off-policy in a problem.

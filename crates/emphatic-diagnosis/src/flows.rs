@@ -26,7 +26,7 @@ const STEPS: usize = 20;
 const HALVES: usize = 5;
 
 /// An objective of so many times the largest reward is taken to have no bound.
-pub(crate) const HUGE: f64 = 1e9;
+const HUGE: f64 = 1e9;
 
 /// How spread random starts are: weights of this standard deviation.
 const SPREAD: f64 = 2.0;
