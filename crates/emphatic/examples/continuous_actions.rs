@@ -180,7 +180,11 @@ impl Method {
                 let critic = ExactCritic::new(task.clone(), &policy)?;
                 outcome(task, ace(policy, critic, lambda_a, alpha)?, run, normal)
             }
-            Self::Dpg => outcome(task, dpg(task.clone(), task.deterministic(), alpha)?, run, |a| (a, 0.0)),
+            Self::Dpg => {
+                let policy = task.deterministic();
+                let critic = ExactCritic::new(task.clone(), &policy)?;
+                outcome(task, dpg(policy, critic, alpha)?, run, |a| (a, 0.0))
+            }
         }
     }
 }

@@ -61,6 +61,9 @@ pub trait ActionCritic<R: Real, P: FinitePolicy>: Part<R, P> {
 
 /// A critic that tells in which direction a real action improves.
 pub trait SlopeCritic<R: Real, P: DeterministicPolicy>: Part<R, P> {
-    /// ∂q(s,a)/∂a.
+    /// ∂q(s,a)/∂a, from the weights before this step's updates.
     fn slope(&mut self, state: &P::State, action: R) -> R;
+
+    /// Learns from the step, given π(S_t) before the policy's update. Gives the sum of the weights it changed.
+    fn learn(&mut self, step: &StepOf<P>, action: R) -> R;
 }

@@ -276,13 +276,17 @@ same_bits!(gaussian_true_ace, continuous_steps(), |R,
     true_ace(continuous(), continuous().gaussian(), exact_gaussian(), alpha(first)).unwrap()
 });
 
+fn exact_action<R: Real>() -> ExactCritic<R, ContinuousCounterexample, DeterministicLinear<Table>> {
+    ExactCritic::new(continuous(), &continuous().deterministic()).unwrap()
+}
+
 same_bits!(dpg_with_the_exact_critic, continuous_steps(), |R,
                                                            first|
  -> impl Learner<
     Number = R,
     Policy = DeterministicLinear<Table>,
 > {
-    dpg(continuous(), continuous().deterministic(), alpha(first)).unwrap()
+    dpg(continuous().deterministic(), exact_action(), alpha(first)).unwrap()
 });
 
 same_bits!(true_dpge_with_the_exact_critic, continuous_steps(), |R,
@@ -291,7 +295,7 @@ same_bits!(true_dpge_with_the_exact_critic, continuous_steps(), |R,
     Number = R,
     Policy = DeterministicLinear<Table>,
 > {
-    true_dpge(continuous(), continuous().deterministic(), alpha(first)).unwrap()
+    true_dpge(continuous(), continuous().deterministic(), exact_action(), alpha(first)).unwrap()
 });
 
 #[test]

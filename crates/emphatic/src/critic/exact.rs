@@ -96,4 +96,9 @@ where
         let Tracker { model, solution, .. } = &mut self.values;
         model.action_slope(*state, action, |s| solution.at(s))
     }
+
+    #[inline(always)]
+    fn learn(&mut self, _step: &StepOf<P>, _action: R) -> R {
+        R::zero()
+    }
 }

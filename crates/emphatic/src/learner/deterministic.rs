@@ -12,7 +12,8 @@ use std::borrow::Borrow;
 
 /// θ ← θ + α M_t ∂q(S_t,a)/∂a|_{a=π(S_t)} ∇π(S_t), in the states that the behaviour visits.
 ///
-/// This is DPG without emphasis, True-DPGE with the exact one.
+/// This is DPG without emphasis, True-DPGE with the exact one. The critic learns from the actions that the behaviour takes;
+/// an action-value needs no ratio for that.
 #[derive(Clone, Debug)]
 pub struct DeterministicActorCritic<R: Real, P: DeterministicPolicy, C, E>(Parts<R, P, C, E>);
 
@@ -52,10 +53,12 @@ where
         let step = &step.view();
         self.0.look(step)?;
         let Parts { actor, critic, emphasis } = &mut self.0;
-        let slope = critic.slope(step.state, actor.policy.action(&actor.at));
+        let action = actor.policy.action(&actor.at);
+        let slope = critic.slope(step.state, action);
         let emphasis = emphasis.weigh(step, R::one());
         let scale = actor.alpha * emphasis * slope;
         let changed = actor.policy.add_gradient(step.state, &actor.at, scale, &mut actor.weights);
+        let changed = changed + critic.learn(step, action);
         self.0.updated(step.state, changed);
         Ok(Update { rho: R::one(), emphasis, delta: slope })
     }

@@ -1,12 +1,12 @@
 //! The paper's algorithms, by name.
 
 use super::{ActorCritic, DeterministicActorCritic};
-use crate::critic::{Critic, ExactCritic};
+use crate::critic::{Critic, SlopeCritic};
 use crate::emphasis::{ExactEmphasis, FollowOn, NoEmphasis};
 use crate::part::ComposeError;
 use crate::policy::{DeterministicPolicy, Policy, StochasticPolicy};
 use crate::real::Real;
-use crate::theory::{ActionSlopes, Model};
+use crate::theory::Model;
 use std::sync::Arc;
 
 /// The type of an [`off_pac`] learner.
@@ -38,10 +38,10 @@ pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
 pub type TrueAce<R, M, P, C> = ActorCritic<R, P, C, ExactEmphasis<R, M, P>>;
 
 /// The type of a [`dpg`] learner.
-pub type Dpg<R, M, P> = DeterministicActorCritic<R, P, ExactCritic<R, M, P>, NoEmphasis>;
+pub type Dpg<R, P, C> = DeterministicActorCritic<R, P, C, NoEmphasis>;
 
 /// The type of a [`true_dpge`] learner.
-pub type TrueDpge<R, M, P> = DeterministicActorCritic<R, P, ExactCritic<R, M, P>, ExactEmphasis<R, M, P>>;
+pub type TrueDpge<R, M, P, C> = DeterministicActorCritic<R, P, C, ExactEmphasis<R, M, P>>;
 
 /// True-ACE: the exact emphatic density m(S_t)/d_μ(S_t).
 pub fn true_ace<R, P, C, M>(
@@ -60,25 +60,29 @@ where
     ActorCritic::new(policy, critic, emphasis, alpha)
 }
 
-/// DPG with the exact critic.
-pub fn dpg<R, P, M>(model: Arc<M>, policy: P, alpha: R) -> Result<Dpg<R, M, P>, ComposeError>
-where
-    R: Real,
-    P: DeterministicPolicy + Policy<State = usize>,
-    M: Model<P> + ActionSlopes,
-{
-    let critic = ExactCritic::new(model, &policy)?;
+/// DPG: the semi-gradient, every state weighted by its interest. With [`Compatible`](crate::Compatible) as its critic this
+/// is COPDAC-GQ.
+pub fn dpg<R: Real, P: DeterministicPolicy, C: SlopeCritic<R, P>>(
+    policy: P,
+    critic: C,
+    alpha: R,
+) -> Result<Dpg<R, P, C>, ComposeError> {
     DeterministicActorCritic::new(policy, critic, NoEmphasis, alpha)
 }
 
 /// True-DPGE: DPG with the exact emphatic density.
-pub fn true_dpge<R, P, M>(model: Arc<M>, policy: P, alpha: R) -> Result<TrueDpge<R, M, P>, ComposeError>
+pub fn true_dpge<R, P, C, M>(
+    model: Arc<M>,
+    policy: P,
+    critic: C,
+    alpha: R,
+) -> Result<TrueDpge<R, M, P, C>, ComposeError>
 where
     R: Real,
     P: DeterministicPolicy + Policy<State = usize>,
-    M: Model<P> + ActionSlopes,
+    C: SlopeCritic<R, P>,
+    M: Model<P>,
 {
-    let critic = ExactCritic::new(model.clone(), &policy)?;
     let emphasis = ExactEmphasis::new(model, &policy)?;
     DeterministicActorCritic::new(policy, critic, emphasis, alpha)
 }

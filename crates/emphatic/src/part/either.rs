@@ -1,10 +1,10 @@
 //! A part chosen when the program runs.
 
 use super::{ComposeError, Part, StepOf};
-use crate::critic::{ActionCritic, Critic};
+use crate::critic::{ActionCritic, Critic, SlopeCritic};
 use crate::emphasis::{Emphasis, RatioFree};
 use crate::features::FeatureError;
-use crate::policy::{FinitePolicy, Policy};
+use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
 use crate::real::Real;
 use crate::state::{RestoreError, Stateful};
 
@@ -108,6 +108,20 @@ impl<R: Real, P: FinitePolicy, A: ActionCritic<R, P>, B: ActionCritic<R, P>> Act
         rho: R,
     ) -> R {
         either!(self, part => part.learn(step, policy, weights, room, rho))
+    }
+}
+
+impl<R: Real, P: DeterministicPolicy, A: SlopeCritic<R, P>, B: SlopeCritic<R, P>> SlopeCritic<R, P>
+    for Either<A, B>
+{
+    #[inline(always)]
+    fn slope(&mut self, state: &P::State, action: R) -> R {
+        either!(self, part => part.slope(state, action))
+    }
+
+    #[inline(always)]
+    fn learn(&mut self, step: &StepOf<P>, action: R) -> R {
+        either!(self, part => part.learn(step, action))
     }
 }
 

@@ -269,7 +269,9 @@ pub fn dpg() -> Case<DeterministicActorCritic<f64, Action, Continuous<Action>, N
     Case {
         make: |_, factor| {
             let task = Arc::new(ContinuousCounterexample::default());
-            let learner = emphatic::dpg(task.clone(), task.deterministic(), 0.3 * factor).unwrap();
+            let policy = task.deterministic();
+            let critic = ExactCritic::new(task, &policy).unwrap();
+            let learner = emphatic::dpg(policy, critic, 0.3 * factor).unwrap();
             learner.with_weights(vec![0.4, -0.3]).unwrap()
         },
         steps: numbered([0.7, -0.4, 1.9, 0.1]),
@@ -289,7 +291,9 @@ pub fn true_dpge()
     Case {
         make: |_, factor| {
             let task = Arc::new(ContinuousCounterexample::default());
-            let learner = emphatic::true_dpge(task.clone(), task.deterministic(), 0.3 * factor).unwrap();
+            let policy = task.deterministic();
+            let critic = ExactCritic::new(task.clone(), &policy).unwrap();
+            let learner = emphatic::true_dpge(task, policy, critic, 0.3 * factor).unwrap();
             learner.with_weights(vec![0.4, -0.3]).unwrap()
         },
         steps: numbered([0.7, -0.4, 1.9, 0.1]),
