@@ -4,16 +4,18 @@
 //! |---|---|---|
 //! | [`Critic`] | δ_t, from v̂ | [`ExactCritic`], [`Gtd`] |
 //! | [`ActionCritic`] | q̂(s,b) − v̂(s) for every action | [`ExactCritic`], [`ActionValues`], [`LearnedAdvantage`] |
-//! | [`SlopeCritic`] | ∂q/∂a | [`ExactCritic`] |
+//! | [`SlopeCritic`] | ∂q/∂a | [`ExactCritic`], [`Compatible`] |
 
 mod action_values;
 mod advantage;
+mod compatible;
 mod exact;
 mod gradient_td;
 mod gtd;
 
 pub use action_values::ActionValues;
 pub use advantage::LearnedAdvantage;
+pub use compatible::{Compatible, CompatibleState};
 pub use exact::ExactCritic;
 pub use gradient_td::GradientTdState;
 pub use gtd::Gtd;

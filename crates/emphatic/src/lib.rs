@@ -9,9 +9,9 @@
 //! # Three parts
 //!
 //! An actor-critic is a **policy** (how to act: [`Softmax`], [`Gaussian`], [`DeterministicLinear`]), a **critic** (how good
-//! was it: [`ExactCritic`], [`Gtd`], [`ActionValues`], [`LearnedAdvantage`]) and an **emphasis** (how much does this state
-//! count: [`NoEmphasis`], [`FollowOn`], [`ExactEmphasis`]). A learner is their composition, and the paper's algorithms are
-//! names for compositions:
+//! was it: [`ExactCritic`], [`Gtd`], [`ActionValues`], [`LearnedAdvantage`], [`Compatible`]) and an **emphasis** (how much
+//! does this state count: [`NoEmphasis`], [`FollowOn`], [`ExactEmphasis`]). A learner is their composition, and the paper's
+//! algorithms are names for compositions:
 //!
 //! | algorithm | policy | emphasis | here |
 //! |---|---|---|---|
@@ -123,7 +123,9 @@ mod state;
 mod step;
 pub mod theory;
 
-pub use critic::{ActionCritic, ActionValues, Critic, ExactCritic, Gtd, LearnedAdvantage, SlopeCritic};
+pub use critic::{
+    ActionCritic, ActionValues, Compatible, Critic, ExactCritic, Gtd, LearnedAdvantage, SlopeCritic,
+};
 pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis, RatioFree};
 pub use features::{Active, Dense, FeatureError, Features, OneHot, Table};
 pub use isa::{Isa, Kernel};

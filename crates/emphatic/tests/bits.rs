@@ -3,9 +3,9 @@
 mod common;
 
 use emphatic::{
-    ActionValues, AllActions, ContinuousCounterexample, DeterministicLinear, ExactCritic, Features, FollowOn,
-    Gaussian, Gtd, Isa, Lanes, LearnedAdvantage, Learner, NoEmphasis, Problem, Random, Real, Softmax,
-    Stateful, Step, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
+    ActionValues, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic,
+    Features, FollowOn, Gaussian, Gtd, Isa, Lanes, LearnedAdvantage, Learner, NoEmphasis, Problem, Random,
+    Real, Softmax, Stateful, Step, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
 };
 use std::sync::Arc;
 
@@ -287,6 +287,18 @@ same_bits!(dpg_with_the_exact_critic, continuous_steps(), |R,
     Policy = DeterministicLinear<Table>,
 > {
     dpg(continuous().deterministic(), exact_action(), alpha(first)).unwrap()
+});
+
+same_bits!(dpg_with_compatible_features, continuous_steps(), |R,
+                                                              first|
+ -> impl Learner<
+    Number = R,
+    Policy = DeterministicLinear<Table>,
+> {
+    let features = Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap();
+    let critic =
+        Compatible::new(features.clone(), alpha_v(first), alpha_v(first + 1), R::splat(0.01)).unwrap();
+    dpg(DeterministicLinear { features }, critic, alpha(first)).unwrap()
 });
 
 same_bits!(true_dpge_with_the_exact_critic, continuous_steps(), |R,

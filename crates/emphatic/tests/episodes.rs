@@ -22,6 +22,7 @@ macro_rules! for_every_learner {
         $property(&all_actions_by_advantage());
         $property(&one_action_of_three());
         $property(&dpg());
+        $property(&dpg_by_compatible_features());
         $property(&true_dpge());
         $property(&exact_gaussian_ace());
     };

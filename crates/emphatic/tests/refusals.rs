@@ -1,8 +1,8 @@
 //! What is not a problem, a policy for it, or a setting is refused by an error that names the culprit.
 
 use emphatic::{
-    ActionValues, AllActions, Dense, Exact, ExactCritic, FollowOn, Gtd, Lanes, LearnedAdvantage, Learner,
-    NoEmphasis, OneHot, Problem, ProblemBuilder, Softmax, Table, Task, ace, limit, off_pac,
+    ActionValues, AllActions, Compatible, Dense, Exact, ExactCritic, FollowOn, Gtd, Lanes, LearnedAdvantage,
+    Learner, NoEmphasis, OneHot, Problem, ProblemBuilder, Softmax, Table, Task, ace, limit, off_pac,
 };
 use std::sync::Arc;
 
@@ -271,6 +271,10 @@ fn settings() {
     assert!(gtd(Lanes([0.1; 2]), Lanes([0.1, f64::NAN]), Lanes([0.5; 2])).is_err());
     let error = gtd(Lanes([0.1; 2]), Lanes([0.1; 2]), Lanes([0.5, 2.0])).unwrap_err();
     assert_eq!(error.to_string(), "lambda is 2 in lane 1; it must lie between 0 and 1");
+    let compatible = |alpha_v, alpha_w, alpha_h| Compatible::new(Dense { len: 2 }, alpha_v, alpha_w, alpha_h);
+    let error = compatible(0.1, -1.0, 0.1).unwrap_err();
+    assert_eq!(error.to_string(), "alpha_w is -1; a step-size is finite and not negative");
+    assert!(compatible(f64::NAN, 0.1, 0.1).is_err() && compatible(0.1, 0.1, f64::INFINITY).is_err());
     let policy = Softmax { features: Dense { len: 2 }, actions: 2 };
     let critic = Gtd::new(Dense { len: 2 }, 0.1, 0.1, 0.5).unwrap();
     let error = ace(policy, critic, 0.9, f64::INFINITY).unwrap_err();

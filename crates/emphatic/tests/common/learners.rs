@@ -4,7 +4,7 @@
 
 use emphatic::learner::ActionOf;
 use emphatic::{
-    ActionValues, Active, ActorCritic, AllActions, ContinuousCounterexample, Critic, Dense,
+    ActionValues, Active, ActorCritic, AllActions, Compatible, ContinuousCounterexample, Critic, Dense,
     DeterministicActorCritic, DeterministicLinear, ExactCritic, ExactEmphasis, FeatureError, FollowOn,
     Gaussian, Gtd, LearnedAdvantage, Learner, NoEmphasis, Softmax, Step, StepError, Table, Task,
 };
@@ -281,6 +281,26 @@ pub fn dpg() -> Case<DeterministicActorCritic<f64, Action, Continuous<Action>, N
         exact_emphasis: false,
         no_action: NO_REAL,
         no_state: NO_NUMBER,
+    }
+}
+
+type Fitted = DeterministicActorCritic<f64, DeterministicLinear<Dense>, Compatible<f64, Dense>, NoEmphasis>;
+
+pub fn dpg_by_compatible_features() -> Case<Fitted, Vec<f64>> {
+    Case {
+        make: |_, factor| {
+            let critic = Compatible::new(TWO, 0.2 * factor, 0.25 * factor, 0.1 * factor).unwrap();
+            let policy = DeterministicLinear { features: TWO };
+            let learner = emphatic::dpg(policy, critic, 0.3 * factor).unwrap();
+            learner.with_weights(vec![0.4, -0.3]).unwrap()
+        },
+        steps: dense([0.7, -0.4, 1.9, 0.1]),
+        impossible: None,
+        value: None,
+        traces: false,
+        exact_emphasis: false,
+        no_action: NO_REAL,
+        no_state: NO_DENSE,
     }
 }
 

@@ -1,0 +1,319 @@
+//! A learned critic for deterministic policies.
+
+use super::SlopeCritic;
+use crate::features::{FeatureError, Features};
+use crate::part::{Part, StepOf};
+use crate::policy::{DeterministicLinear, add_outputs, outputs};
+use crate::real::Real;
+use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
+use serde::{Deserialize, Serialize};
+
+/// q̂(s,a) = v·x(s) + (a − π(s)) w·x(s) by GQ(0), so that ∂q̂/∂a = w·x(s).
+///
+/// With ζ_t = A_t − π(S_t), and h_v, h_w the second weights of x and of ζx:
+///
+/// ```text
+/// δ = R_{t+1} + γ_{t+1} v·x_{t+1} − v·x_t − ζ_t w·x_t
+/// c = h_v·x_t + ζ_t h_w·x_t
+/// v ← v + α_v (δ x_t − γ_{t+1} c x_{t+1})      h_v ← h_v + α_h (δ − c) x_t
+/// w ← w + α_w δ ζ_t x_t                        h_w ← h_w + α_h (δ − c) ζ_t x_t
+/// ```
+///
+/// These are the compatible features of a policy that is linear in x (Silver et al. 2014, *Deterministic Policy Gradient
+/// Algorithms*, where DPG with this critic is COPDAC-GQ). If x is not what the policy sees, they are not compatible with it,
+/// but q̂ is still an estimate of q, and a better one if x tells more states apart. Under the target's own action ζ is
+/// zero: so π(S_{t+1}) does not appear, w needs no correction, and there is no ratio.
+///
+/// In that paper the correction has no h_v: c is u·ζ_t x_t, with u regressed on δ from ζx alone. This is not the gradient of the
+/// projected Bellman error of q̂, whose features are x *and* ζx, and v can diverge: where the behaviour acts like the
+/// target, it learns by plain TD(0). Here the second weights see all the features, as in GQ.
+///
+/// # What it can and cannot know
+///
+/// - q̂ is linear in a, and fitted to the actions that the behaviour takes. Where q is curved, w·x is the slope of that line, not
+///   ∂q/∂a at π(s). With a feature for each state and a Gaussian behaviour it is the mean of the slope over the
+///   behaviour's actions.
+/// - It is fitted to the states as the behaviour visits them. For states that x cannot tell apart, w·x is a mean weighted
+///   by d_μ, which no emphasis of the actor can undo: True-DPGE needs features that tell them apart.
+/// - The further π(s) is from the behaviour's actions, the smaller must α_w and α_h be: α ζ² |x|² has to stay below about two.
+///   With step-sizes that stay as they are, a policy that goes further and further away makes it diverge in the end.
+///
+/// ```
+/// use emphatic::{Compatible, Dense, DeterministicLinear, Learner, Step, dpg};
+/// let policy = DeterministicLinear { features: Dense { len: 2 } };
+/// let critic = Compatible::new(Dense { len: 2 }, 0.1, 0.1, 0.01)?; // α_v, α_w, α_h
+/// let mut learner = dpg(policy, critic, 0.05)?;
+/// learner.step(&Step {
+///     state: [1.0, 0.5],
+///     action: 0.3,
+///     mu: 0.4, // the density; not used
+///     reward: 1.0,
+///     next: [0.5, 1.0],
+///     gamma: 0.0,
+///     gamma_next: 0.9,
+///     interest: 1.0,
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Compatible<R, F> {
+    features: F,
+    alpha_v: R,
+    alpha_w: R,
+    alpha_h: R,
+    /// v and w, side by side for each feature.
+    weights: Vec<R>,
+    /// h_v and h_w, likewise.
+    second: Vec<R>,
+}
+
+impl<R: Real, F: Features> Compatible<R, F> {
+    /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
+    pub fn new(features: F, alpha_v: R, alpha_w: R, alpha_h: R) -> Result<Self, SettingError> {
+        check_step_size("alpha_v", alpha_v)?;
+        check_step_size("alpha_w", alpha_w)?;
+        check_step_size("alpha_h", alpha_h)?;
+        let active = R::splat(features.most_active() as f64);
+        let zero = vec![R::zero(); 2 * features.len()];
+        Ok(Self {
+            features,
+            alpha_v: alpha_v / active,
+            alpha_w: alpha_w / active,
+            alpha_h: alpha_h / active,
+            weights: zero.clone(),
+            second: zero,
+        })
+    }
+
+    /// A copy of v and w: those of feature `f` are numbers `2 f` and `2 f + 1`.
+    pub fn weights(&self) -> Vec<R> {
+        self.weights.clone()
+    }
+}
+
+impl<R, F, G> Part<R, DeterministicLinear<G>> for Compatible<R, F>
+where
+    R: Real,
+    F: Features,
+    G: Features<State = F::State>,
+{
+    #[inline(always)]
+    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
+        self.features.check(state)
+    }
+}
+
+impl<R, F, G> SlopeCritic<R, DeterministicLinear<G>> for Compatible<R, F>
+where
+    R: Real,
+    F: Features,
+    G: Features<State = F::State>,
+{
+    #[inline(always)]
+    fn slope(&mut self, state: &F::State, _action: R) -> R {
+        let [_, slope] = outputs(&self.features, state, &self.weights);
+        slope
+    }
+
+    #[inline(always)]
+    fn learn(&mut self, step: &StepOf<DeterministicLinear<G>>, action: R) -> R {
+        let Self { features, alpha_v, alpha_w, alpha_h, weights, second } = self;
+        let gamma_next = R::splat(step.gamma_next);
+        let zeta = R::splat(step.action) - action;
+        let mut delta = R::splat(step.reward);
+        if step.gamma_next > 0.0 {
+            let [value, _] = outputs(features, step.next, weights);
+            delta += gamma_next * value;
+        }
+        let [value, slope] = outputs(features, step.state, weights);
+        delta -= value + zeta * slope;
+        let [value_h, slope_h] = outputs(features, step.state, second);
+        let correction = value_h + zeta * slope_h;
+
+        let mut sum = add_outputs(features, step.state, [*alpha_v * delta, *alpha_w * delta * zeta], weights);
+        if step.gamma_next > 0.0 {
+            let back = *alpha_v * gamma_next * correction;
+            for (f, x) in features.active(step.next) {
+                weights[2 * f] -= back * R::splat(x);
+                sum += weights[2 * f];
+            }
+        }
+        let step_h = *alpha_h * (delta - correction);
+        sum + add_outputs(features, step.state, [step_h, step_h * zeta], second)
+    }
+}
+
+/// The weights of a [`Compatible`] critic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "R: Real")]
+pub struct CompatibleState<R> {
+    weights: Vec<R>,
+    second: Vec<R>,
+}
+
+impl<R: Real, F> Stateful for Compatible<R, F> {
+    type State = CompatibleState<R>;
+
+    fn state(&self) -> CompatibleState<R> {
+        CompatibleState { weights: self.weights.clone(), second: self.second.clone() }
+    }
+
+    fn fits(&self, state: &CompatibleState<R>) -> Result<(), RestoreError> {
+        check_len("critic weights", state.weights.len(), self.weights.len())?;
+        check_len("critic weights", state.second.len(), self.second.len())
+    }
+
+    fn put(&mut self, state: CompatibleState<R>) {
+        (self.weights, self.second) = (state.weights, state.second);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::{Dense, Table};
+    use crate::learner::{Learner, dpg, true_dpge};
+    use crate::problem::ContinuousCounterexample;
+    use crate::step::Step;
+    use crate::{Exact, ExactCritic};
+    use std::sync::Arc;
+
+    type Linear = DeterministicLinear<Dense>;
+
+    #[test]
+    fn a_step_by_hand() {
+        let mut critic = Compatible::new(Dense { len: 2 }, 0.5, 1.0, 0.25).unwrap();
+        let state = |weights: [f64; 4], second: [f64; 4]| CompatibleState {
+            weights: weights.to_vec(),
+            second: second.to_vec(),
+        };
+        critic.restore(state([1.0, 0.5, -1.0, 1.0], [0.5, 0.0, 0.0, 0.25])).unwrap();
+        let step = Step {
+            state: &[1.0, 2.0][..],
+            action: 2.0,
+            mu: 0.1,
+            reward: 1.0,
+            next: &[2.0, 1.0][..],
+            gamma: 0.7,
+            gamma_next: 0.5,
+            interest: 3.0,
+        };
+        assert_eq!(SlopeCritic::<_, Linear>::slope(&mut critic, step.state, 1.5), 2.5);
+        // ζ = 0.5, δ = 1 + 0.5 · 1 + 1 − 0.5 · 2.5 = 1.25, c = 0.5 + 0.5 · 0.5 = 0.75.
+        let sum = SlopeCritic::<_, Linear>::learn(&mut critic, &step, 1.5);
+        assert_eq!(critic.state(), state([1.125, 0.8125, -0.46875, 1.625], [0.5625, 0.03125, 0.125, 0.3125]));
+        assert_eq!(sum, (1.3125 + 0.8125 - 0.375 + 1.625) + (1.125 - 0.46875) + 1.03125);
+        assert_eq!(critic.weights(), [1.125, 0.8125, -0.46875, 1.625]);
+    }
+
+    #[test]
+    fn a_state_of_another_critic_is_refused() {
+        let critic = |len| Compatible::new(Dense { len }, 0.1, 0.1, 0.1).unwrap();
+        let error = critic(2).restore(critic(3).state()).unwrap_err();
+        assert_eq!(error.to_string(), "6 critic weights for a learner that has 4");
+        let lopsided = CompatibleState { weights: vec![0.0; 4], second: vec![0.0; 3] };
+        assert!(critic(2).restore(lopsided).is_err());
+    }
+
+    /// From feature 1 to feature 2, where the behaviour acts like the target: TD(0) diverges, and so would a correction that saw
+    /// only ζx, which is zero throughout.
+    #[test]
+    fn values_converge_where_td_diverges() {
+        let critic = Compatible::new(Dense { len: 1 }, 0.02, 0.02, 0.2).unwrap();
+        let mut learner = dpg(DeterministicLinear { features: Dense { len: 1 } }, critic, 0.0).unwrap();
+        let step = Step {
+            state: [1.0],
+            action: 0.0,
+            mu: 1.0,
+            reward: 1.0,
+            next: [2.0],
+            gamma: 0.0,
+            gamma_next: 0.9,
+            interest: 1.0,
+        };
+        for _ in 0..5000 {
+            learner.step(&step).unwrap();
+        }
+        // v = 1 + 0.9 · 2 v.
+        let [v, w] = learner.critic().weights()[..] else { panic!("one feature") };
+        assert!((v + 1.25).abs() < 1e-9 && w == 0.0, "{v} {w}");
+    }
+
+    /// E[σ(a)] and E[σ′(a)] under the behaviour N(1, 1).
+    const RIGHT: f64 = 0.6967346701436835;
+    const SLOPE: f64 = 0.1779433801648659;
+
+    /// The mean of the critic's weights over the second half of many steps, with the policy held where it is.
+    fn learned(features: Table, policy: [f64; 2]) -> Vec<f64> {
+        let task = ContinuousCounterexample::default();
+        let critic = Compatible::new(features, 0.005, 0.005, 0.005).unwrap();
+        let learner = dpg(task.deterministic(), critic, 0.0).unwrap();
+        let mut learner = learner.with_weights(policy.to_vec()).unwrap();
+        let n = 200_000;
+        let mut mean = vec![0.0; learner.critic().weights().len()];
+        for (t, step) in task.stream(1, 0).take(2 * n).enumerate() {
+            learner.step(&step).unwrap();
+            if t >= n {
+                mean.iter_mut().zip(&learner.critic().weights).for_each(|(m, w)| *m += w / n as f64);
+            }
+        }
+        mean
+    }
+
+    fn assert_near(got: &[f64], expected: &[f64]) {
+        let near = got.iter().zip(expected).all(|(x, y)| (x - y).abs() < 0.01);
+        assert!(got.len() == expected.len() && near, "{got:?} is not {expected:?}");
+    }
+
+    /// Each state's line through what follows the behaviour's actions: its slope is the mean of the slopes, and its height at
+    /// π(s) is extrapolated.
+    #[test]
+    fn the_slope_is_that_of_a_line_through_the_behaviours_actions() {
+        for policy in [[0.0, 0.0], [2.0, 1.5]] {
+            let beyond = policy[1] - 1.0;
+            let left = 2.0 * (1.0 - RIGHT) - 2.0 * SLOPE * beyond;
+            let right = RIGHT + SLOPE * beyond;
+            let rise = right - left;
+            let first = left + rise * (RIGHT + SLOPE * (policy[0] - 1.0));
+            let expected = [first, SLOPE * rise, left, -2.0 * SLOPE, right, SLOPE];
+            assert_near(&learned(Table::aliased(&[0, 1, 2]), policy), &expected);
+        }
+        // With the actor's features the two states share one line, and S0 sees no difference between them.
+        let share = 3.0 * RIGHT - 2.0;
+        let both = (1.0 - RIGHT) * 2.0 * (1.0 - RIGHT) + RIGHT * RIGHT - SLOPE * share;
+        assert_near(&learned(Table::aliased(&[0, 1, 1]), [0.0, 0.0]), &[both, 0.0, both, SLOPE * share]);
+    }
+
+    /// With a critic that tells the states apart and has learned before the actor starts, learners end where those with the
+    /// exact critic do: DPG at the suboptimal end of the aliased action, True-DPGE at the optimum.
+    #[test]
+    fn learners_end_where_they_do_with_the_exact_critic() {
+        let task = Arc::new(ContinuousCounterexample::default());
+        let policy = || task.deterministic();
+        let critic = || Compatible::new(Table::aliased(&[0, 1, 2]), 0.003, 0.003, 0.003).unwrap();
+        let exact = || ExactCritic::new(task.clone(), &policy()).unwrap();
+        for run in 0..3 {
+            let mut first = dpg(policy(), critic(), 0.0).unwrap();
+            for step in task.stream(1, 100 + run).take(20_000) {
+                first.step(&step).unwrap();
+            }
+            let mut learned = dpg(policy(), critic(), 0.03).unwrap();
+            learned.restore(first.state()).unwrap();
+            let mut learned_emphatic = true_dpge(task.clone(), policy(), critic(), 0.03).unwrap();
+            learned_emphatic.restore(first.state()).unwrap();
+            let mut known = dpg(policy(), exact(), 0.03).unwrap();
+            let mut known_emphatic = true_dpge(task.clone(), policy(), exact(), 0.03).unwrap();
+            for step in task.stream(1, run).take(20_000) {
+                learned.step(&step).unwrap();
+                learned_emphatic.step(&step).unwrap();
+                known.step(&step).unwrap();
+                known_emphatic.step(&step).unwrap();
+            }
+            let objective = |weights: &[f64]| Exact::new(&*task, &policy(), weights).unwrap().objective();
+            let [j, j_known] = [learned.weights(), known.weights()].map(objective);
+            assert!((j - j_known).abs() < 0.05 && learned.weights()[1] > 0.0, "{j} {j_known}");
+            let [j, j_known] = [learned_emphatic.weights(), known_emphatic.weights()].map(objective);
+            assert!((j - j_known).abs() < 0.01 && j_known > 1.29, "{j} {j_known}");
+        }
+    }
+}
