@@ -1,0 +1,110 @@
+"""Experiments as files: run them, and look at what came out."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native, parts
+from .progress import Bar
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+Name = Literal["results", "settings", "fresh"]
+
+
+class Results:
+    """The results of an experiment, in a directory.
+
+    Three tables: `results` (a row for each setting, run and evaluation), `settings` (a row for each setting) and, if the experiment
+    asks for them, `fresh` (the best settings on fresh runs). As NumPy columns, or as a data frame of the library you have.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]) -> None:
+        self.directory = Path(directory)
+        if not (self.directory / "manifest.json").exists():
+            raise FileNotFoundError(f"{self.directory} has no results of an experiment (no manifest.json)")
+
+    def path(self, table: Name = "results") -> Path:
+        """The Parquet file of a table."""
+        if table not in ("results", "settings", "fresh"):
+            raise ValueError(f"there is no table {table!r}; there are results, settings and fresh")
+        return self.directory / f"{table}.parquet"
+
+    def columns(self, table: Name = "results", *, with_settings: bool = False) -> dict[str, npt.NDArray[Any] | list[Any]]:
+        """A table's columns: numbers as NumPy arrays (NaN where there is nothing), all else as lists (None where there is nothing).
+        `with_settings` adds to each row what its setting is."""
+        columns = _native.read_table(self.path(table))
+        if not with_settings or table == "settings":
+            return columns
+        settings = _native.read_table(self.path("settings"))
+        # Settings are numbered from 0 in the order of their table.
+        rows = np.asarray(columns["setting"])
+        for name, values in settings.items():
+            if name not in columns:
+                array = isinstance(values, np.ndarray)
+                columns[name] = values[rows] if array else [values[k] for k in rows]
+        return columns
+
+    def to_pandas(self, table: Name = "results", *, with_settings: bool = False) -> pandas.DataFrame:
+        """A table as a pandas data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.columns(table, with_settings=with_settings))
+
+    def to_polars(self, table: Name = "results", *, with_settings: bool = False) -> polars.DataFrame:
+        """A table as a Polars data frame."""
+        import polars
+
+        return polars.DataFrame(self.columns(table, with_settings=with_settings))
+
+    def to_pyarrow(self, table: Name = "results", *, with_settings: bool = False) -> pyarrow.Table:
+        """A table as an Arrow table."""
+        import pyarrow
+
+        return pyarrow.table(self.columns(table, with_settings=with_settings))
+
+    def summarise(self, select: Literal["final", "area"] | None = None) -> dict[str, Any]:
+        """The best settings, learning curves and intervals: what `emphatic summarise --json` prints. `select` says by what the best
+        setting is chosen, if not as the experiment says."""
+        return json.loads(_native.summary(self.directory, select)[1])  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return _native.summary(self.directory, None)[0]
+
+    def __repr__(self) -> str:
+        return f"Results({str(self.directory)!r})"
+
+
+def run(
+    file: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    runs: int | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Results:
+    """Runs an experiment file, or what is missing of it in `out` (by default `results/NAME`).
+
+    Ctrl-C stops it; what was finished is kept, and the same call goes on. `runs` replaces the file's number of runs. The results are the same bits for
+    any number of threads, and the same as those of the command `emphatic run`.
+    """
+    where = Path("results") / Path(file).stem if out is None else Path(out)
+    runs = None if runs is None else parts._count(runs, "runs")
+    threads = None if threads is None else parts._count(threads, "threads")
+    with Bar(Path(file).name, progress) as bar:
+
+        def tell(done: int, units: int, updates: int, seconds: float) -> None:
+            rate = updates / seconds / 1e6 if seconds else 0.0
+            bar(done, units, f", {rate:.0f} M updates a second")
+
+        _native.run(Path(file), where, runs, threads, tell)
+    return Results(where)

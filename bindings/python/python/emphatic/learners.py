@@ -1,0 +1,389 @@
+"""Learners: a policy, a critic and an emphasis, put together. The caller drives the loop."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native, convert, parts
+from .batch import Batch
+from .parts import Critic, Emphasis, FollowOn, Gaussian, NoEmphasis, Policy, Softmax
+from .problem import Problem
+from .progress import Bar
+
+_L = TypeVar("_L", bound="Learner")
+
+Kind = Literal["actor_critic", "all_actions", "deterministic_actor_critic"]
+
+
+class Learner(_native.Learner):
+    """What all learners can do.
+
+    The discounts: `gamma_next` is that of the transition out of the state, 0 at the end of an episode. The discount *into*
+    the state is remembered from the step before; the first step starts afresh, and so does the step after `new_episode()`. After a time limit
+    (Gymnasium's `truncated`), which is no end, give the step its usual `gamma_next` and then call `new_episode()`.
+    """
+
+    _kind: ClassVar[Kind]
+    _problems: tuple[Problem, ...]
+
+    @classmethod
+    def _compose(
+        cls: type[_L],
+        policy: Policy,
+        critic: Critic,
+        emphasis: Emphasis,
+        alpha: float,
+        subset: tuple[int, int] | None = None,
+    ) -> _L:
+        _check_part(policy, parts.Policy, "the policy", "Softmax, Gaussian or DeterministicLinear")
+        _check_part(critic, parts.Critic, "the critic", "GTD, ActionValues, LearnedAdvantage, Compatible or ExactCritic")
+        _check_part(emphasis, parts.Emphasis, "the emphasis", "NoEmphasis, FollowOn or ExactEmphasis")
+        problems: list[Problem] = []
+        structure: dict[str, Any] = {
+            "learner": cls._kind,
+            "policy": policy._data(),
+            "critic": critic._data(policy, problems),
+            "emphasis": emphasis._data(problems),
+        }
+        if subset is not None:
+            structure["subset"] = subset
+        numbers = {"alpha": parts._number(alpha, "alpha")} | critic._numbers() | emphasis._numbers()
+        return cls._make(cls._class_name(), json.dumps(structure), numbers, problems, None)
+
+    @classmethod
+    def _make(
+        cls: type[_L],
+        name: str,
+        structure: str,
+        numbers: dict[str, float],
+        problems: Sequence[Problem],
+        state: bytes | None,
+    ) -> _L:
+        learner = _native.Learner.__new__(cls, name, structure, numbers, list(problems), state)
+        learner._problems = tuple(problems)
+        return learner
+
+    @classmethod
+    def _class_name(cls) -> str:
+        """The name of the class in this package, also of a user's own subclass."""
+        return next(base.__name__ for base in cls.__mro__ if base in _CLASSES.values())
+
+    # --- Learning ---
+
+    def learn(self, batch: Batch, *, progress: bool | None = None) -> None:
+        """Learns from all steps of a batch, to the bit as if each were given to `step`, at the speed of Rust; other threads
+        run meanwhile. A step that makes no sense raises an error that names it; what came before has been learned."""
+        _check_batch(batch)
+        before = self.diverged
+        truncated = bool(len(batch) and batch.truncated[-1])
+        with Bar("learning", progress) as bar:
+            self._learn(batch, truncated, bar)
+        if self.diverged is not None and before is None:
+            warnings.warn(
+                f"{type(self).__name__} diverged at step {self.diverged}: its weights are no longer finite;"
+                " try smaller step-sizes",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    # --- The policy ---
+
+    def probabilities(self, x: Any) -> convert.Floats:
+        """π(·|x) of a softmax: [actions], or [n, actions] for n states at once."""
+        if not isinstance(self.policy, Softmax):
+            raise TypeError("only a Softmax policy has probabilities; see `probability`, `normal` and `action`")
+        return self._distribution_at(x)
+
+    def normal(self, x: Any) -> convert.Floats:
+        """Mean and standard deviation of a Gaussian: [2], or [n, 2] for n states at once."""
+        if not isinstance(self.policy, Gaussian):
+            raise TypeError("only a Gaussian policy has a mean and a deviation; see `probabilities` and `action`")
+        return self._distribution_at(x)
+
+    def action(self, x: Any) -> float:
+        """The action of a deterministic policy."""
+        if not isinstance(self.policy, parts.DeterministicLinear):
+            raise TypeError("only a DeterministicLinear policy computes its action; see `sample`")
+        return float(self._distribution(x)[0])
+
+    def _distribution_at(self, x: Any) -> convert.Floats:
+        numbers_of_states = isinstance(self.policy.features, (parts.OneHot, parts.Table))
+        ndim = np.ndim(x)
+        if ndim <= (0 if numbers_of_states else 1):
+            return self._distribution(x)
+        want = 1 if numbers_of_states else 2
+        dense = isinstance(self.policy.features, parts.Dense)
+        states = convert.floats(x, "x", want) if dense else convert.ints(x, "x", want)
+        return self._distributions(states).reshape(len(states), -1)
+
+    def sample(self, x: Any, rng: np.random.Generator) -> Any:
+        """Draws an action: an int from a softmax (one uniform number of `rng`), a float from a Gaussian (one normal number). A
+        deterministic policy gives its action."""
+        if not isinstance(rng, np.random.Generator):
+            raise TypeError(f"rng is {rng!r}; it must be a NumPy generator: np.random.default_rng(seed)")
+        return self._sample(x, rng)
+
+    # --- Weights ---
+
+    @property
+    def weights(self) -> convert.Floats:
+        """A copy of the policy's weights θ: [features, actions] of a softmax, [features, 2] of a Gaussian (mean, deviation),
+        [features] of a deterministic policy. Assign to it to change them; the traces stay."""
+        return self._weights().reshape(self._shape())
+
+    @weights.setter
+    def weights(self, weights: npt.ArrayLike) -> None:
+        shape = self._shape()
+        new = convert.floats(weights, "weights", len(shape))
+        if new.shape != shape:
+            raise ValueError(f"weights have the shape {new.shape}; they must have {shape}")
+        self._set_weights(new.ravel())
+
+    def _shape(self) -> tuple[int, ...]:
+        policy = self.policy
+        if isinstance(policy, Softmax):
+            return (policy.features.len, policy.actions)
+        return (policy.features.len, 2) if isinstance(policy, Gaussian) else (policy.features.len,)
+
+    # --- What it is made of ---
+
+    def _settings(self) -> dict[str, Any]:
+        return json.loads(self._settings_json())  # type: ignore[no-any-return]
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The form of the policy."""
+        return parts._read_policy(self._settings()["structure"]["policy"])
+
+    @property
+    def critic(self) -> Critic:
+        """What the critic is made of; `critic_weights` has what it has learned."""
+        settings = self._settings()
+        return parts._read_critic(settings["structure"]["critic"], self.policy, settings["numbers"], self._problems)
+
+    @property
+    def emphasis(self) -> Emphasis:
+        """How states are weighted."""
+        settings = self._settings()
+        return parts._read_emphasis(settings["structure"]["emphasis"], settings["numbers"], self._problems)
+
+    @property
+    def alpha(self) -> float:
+        """The actor's step-size, before it is divided by the number of active features."""
+        return float(self._settings()["numbers"]["alpha"])
+
+    def __repr__(self) -> str:
+        words = [repr(self.policy), repr(self.critic)]
+        if type(self) in (ActorCritic, AllActions, DeterministicActorCritic):
+            words.append(repr(self.emphasis))
+        elif isinstance(self.emphasis, FollowOn):
+            words.append(f"lambda_a={self.emphasis.lambda_a}")
+        words.append(f"alpha={self.alpha}")
+        steps = self.steps
+        return f"<{type(self).__name__}({', '.join(words)}) after {steps} step{'' if steps == 1 else 's'}>"
+
+    # --- Copies and files ---
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the whole learner, traces included, to a safetensors file; `emphatic.load` reads it. The tensors are its numbers,
+        the metadata its settings."""
+        self._save(path)
+
+    def copy(self: _L) -> _L:
+        """Another learner in the same state."""
+        other = _restore(type(self), self._settings_json(), self._problems, self._state())
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __copy__(self: _L) -> _L:
+        return self.copy()
+
+    def __deepcopy__(self: _L, memo: dict[int, Any]) -> _L:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self._settings_json(), self._problems, self._state()), self.__dict__
+
+
+def _restore(cls: type[_L], settings: str, problems: Sequence[Problem], state: bytes | None) -> _L:
+    data = json.loads(settings)
+    return cls._make(data["class"], json.dumps(data["structure"]), data["numbers"], problems, state)
+
+
+def _check_part(part: object, kinds: Any, what: str, right: str) -> None:
+    if not isinstance(part, kinds.__args__):
+        raise TypeError(f"{what} is {part!r}; it must be {right}")
+
+
+def _check_batch(batch: object) -> None:
+    if not isinstance(batch, Batch):
+        raise TypeError(f"the batch is a {type(batch).__name__}; it must be an emphatic.Batch")
+
+
+class ActorCritic(Learner):
+    """θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t): OffPAC, ACE or True-ACE, depending on the emphasis."""
+
+    _kind = "actor_critic"
+
+    def __new__(cls, policy: Softmax | Gaussian, critic: Critic, emphasis: Emphasis, *, alpha: float) -> ActorCritic:
+        return cls._compose(policy, critic, emphasis, alpha)
+
+
+class AllActions(Learner):
+    """θ ← θ + α M_t Σ_b π(b|S_t) (q̂(S_t, b) − v̂(S_t)) ∇ ln π(b|S_t), over all actions or a random `subset` of that size,
+    drawn by `seed`."""
+
+    _kind = "all_actions"
+
+    def __new__(
+        cls,
+        policy: Softmax,
+        critic: Critic,
+        emphasis: Emphasis,
+        *,
+        alpha: float,
+        subset: int | None = None,
+        seed: int = 0,
+    ) -> AllActions:
+        drawn = None if subset is None else (parts._count(subset, "subset"), parts._count(seed, "seed", least=0))
+        return cls._compose(policy, critic, emphasis, alpha, drawn)
+
+
+class DeterministicActorCritic(Learner):
+    """θ ← θ + α M_t ∂q(S_t, a)/∂a ∇π(S_t) at a = π(S_t): DPG or True-DPGE, depending on the emphasis. It has no ratio,
+    so the emphasis cannot be a follow-on trace."""
+
+    _kind = "deterministic_actor_critic"
+
+    def __new__(
+        cls, policy: parts.DeterministicLinear, critic: Critic, emphasis: Emphasis, *, alpha: float
+    ) -> DeterministicActorCritic:
+        return cls._compose(policy, critic, emphasis, alpha)
+
+
+class ACE(Learner):
+    """ACE(λ_a): emphasis by the follow-on trace. λ_a = 1 estimates the gradient, λ_a = 0 is OffPAC; the paper suggests 0.9.
+
+    >>> import emphatic
+    >>> agent = emphatic.ACE(emphatic.Softmax(emphatic.Dense(3), actions=2), emphatic.GTD(0.05, 1e-4, 0.5), alpha=0.1)
+    >>> agent.step([1, 0.2, 0], 1, 2.0, [1, 0, 0.4], mu=0.5, gamma_next=0.9)
+    Update(rho=1.0, emphasis=1.0, delta=2.0)
+    """
+
+    _kind = "actor_critic"
+
+    def __new__(
+        cls, policy: Softmax | Gaussian, critic: Critic, *, lambda_a: float = 0.9, alpha: float
+    ) -> ACE:
+        return cls._compose(policy, critic, FollowOn(lambda_a), alpha)
+
+
+class OffPAC(Learner):
+    """OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest."""
+
+    _kind = "actor_critic"
+
+    def __new__(cls, policy: Softmax | Gaussian, critic: Critic, *, alpha: float) -> OffPAC:
+        return cls._compose(policy, critic, NoEmphasis(), alpha)
+
+
+class TrueACE(Learner):
+    """True-ACE: the exact emphatic density m/d_μ of a problem that is known. `policy` left out: a softmax (or a Gaussian) over what
+    the problem lets the actor see. `critic` left out: the exact one."""
+
+    _kind = "actor_critic"
+
+    def __new__(
+        cls,
+        problem: Problem,
+        policy: Softmax | Gaussian | None = None,
+        critic: Critic | None = None,
+        *,
+        alpha: float,
+    ) -> TrueACE:
+        policy = policy or (problem.softmax() if problem.actions else problem.gaussian())
+        return cls._compose(policy, critic or parts.ExactCritic(problem), parts.ExactEmphasis(problem), alpha)
+
+
+class DPG(Learner):
+    """Deterministic policy gradients: the semi-gradient, every state weighted by its interest. The critic is `Compatible`, or
+    `ExactCritic` where the problem is known."""
+
+    _kind = "deterministic_actor_critic"
+
+    def __new__(cls, policy: parts.DeterministicLinear, critic: Critic, *, alpha: float) -> DPG:
+        return cls._compose(policy, critic, NoEmphasis(), alpha)
+
+
+class TrueDPGE(Learner):
+    """True-DPGE: DPG with the exact emphatic density of a problem that is known. `policy` and `critic` left out: what the problem
+    lets the actor see, and the exact one."""
+
+    _kind = "deterministic_actor_critic"
+
+    def __new__(
+        cls,
+        problem: Problem,
+        policy: parts.DeterministicLinear | None = None,
+        critic: Critic | None = None,
+        *,
+        alpha: float,
+    ) -> TrueDPGE:
+        policy = policy or problem.deterministic()
+        return cls._compose(policy, critic or parts.ExactCritic(problem), parts.ExactEmphasis(problem), alpha)
+
+
+_CLASSES: dict[str, type[Learner]] = {
+    cls.__name__: cls
+    for cls in (ActorCritic, AllActions, DeterministicActorCritic, ACE, OffPAC, TrueACE, DPG, TrueDPGE)
+}
+
+
+def load(path: str | os.PathLike[str]) -> Learner:
+    """The learner that `save` wrote, to go on as if it had never stopped."""
+    settings, texts, state = _native.Learner._read(path)
+    name = json.loads(settings)["class"]
+    if name not in _CLASSES:
+        raise ValueError(f"{os.fspath(path)}: the saved learner is a {name}, which this version does not know")
+    return _restore(_CLASSES[name], settings, [Problem.parse(text, name) for name, text in texts], state)
+
+
+def sweep(
+    settings: Sequence[_L], batch: Batch, *, threads: int | None = None, progress: bool | None = None
+) -> list[_L]:
+    """Many learners learn from the same batch, sixteen side by side in SIMD lanes and on all cores: copies of those given, in
+    their order, each to the bit what `learner.learn(batch)` would make of it alone.
+
+    The learners must be new. Those that differ only in numbers (step-sizes, λ, λ_a) share lanes.
+
+    >>> import emphatic
+    >>> problem = emphatic.Problem.open("counterexample")
+    >>> batch = problem.stream(4000, seed=1)
+    >>> critic = emphatic.ExactCritic(problem)
+    >>> agents = [emphatic.ACE(problem.softmax(), critic, lambda_a=l, alpha=0.05) for l in (0, 0.25, 0.5, 1)]
+    >>> objectives = [problem.objective(agent.weights) for agent in emphatic.sweep(agents, batch)]
+    >>> objectives == sorted(objectives)  # the larger λ_a, the better
+    True
+    """
+    _check_batch(batch)
+    learners = list(settings)
+    for k, learner in enumerate(learners):
+        if not isinstance(learner, Learner):
+            raise TypeError(f"settings[{k}] is a {type(learner).__name__}; it must be a learner, such as emphatic.ACE(...)")
+    if threads is not None:
+        threads = parts._count(threads, "threads")
+    truncated = bool(len(batch) and batch.truncated[-1])
+    with Bar("sweeping", progress) as bar:
+        states = _native.sweep(learners, batch, truncated, threads, bar)
+    return [
+        _restore(type(learner), learner._settings_json(), learner._problems, state)
+        for learner, state in zip(learners, states)
+    ]

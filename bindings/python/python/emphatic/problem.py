@@ -1,0 +1,601 @@
+"""Decision problems, and everything that is exactly true of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native, convert, parts
+from .batch import Batch
+from .convert import Floats, Ints
+from .progress import Bar
+
+
+
+class Transitions(NamedTuple):
+    """All transitions of a problem, sorted by state and action. One that ends the episode has gamma 0; `next` is where the next
+    episode starts, so an end may take several rows."""
+
+    state: Ints
+    action: Ints
+    next: Ints
+    probability: Floats
+    reward: Floats
+    gamma: Floats
+
+
+class Problem(_native.Problem):
+    """A decision problem with a behaviour, a target policy, an interest and what actor and critic see.
+
+    >>> problem = Problem.open("counterexample")
+    >>> problem
+    <Problem counterexample: 3 states, 2 actions>
+    >>> problem.solve().objective
+    0.6875
+    """
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Problem:
+        """A problem file (TOML or JSON), or one of `emphatic.problems()` by its name."""
+        return cls(path)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "problem.toml") -> Problem:
+        """The text of a problem file; JSON if the name ends in `.json`."""
+        return cls(name, text)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        probability: npt.ArrayLike,
+        reward: npt.ArrayLike,
+        *,
+        gamma: npt.ArrayLike = 1.0,
+        ends: npt.ArrayLike = 0.0,
+        end_reward: npt.ArrayLike = 0.0,
+        start: int | str | npt.ArrayLike,
+        behaviour: npt.ArrayLike,
+        target: npt.ArrayLike | None = None,
+        interest: npt.ArrayLike = 1.0,
+        actor: npt.ArrayLike | None = None,
+        critic: npt.ArrayLike | None = None,
+        states: Sequence[str] | None = None,
+        actions: Sequence[str] | None = None,
+        name: str = "problem",
+    ) -> Problem:
+        """A problem from arrays over S states and A actions.
+
+        `probability` [S, A, S] is that of each next state, `ends` [S, A] that of ending the episode: together they sum
+        to one. `reward` and `gamma` go with the transitions and `end_reward` with the ends; all are broadcast, so a number will do, and
+        rewards [S, A] are written reward[:, :, None]. `start` is a state, "uniform" or probabilities [S]; `behaviour` and `target` are
+        [S, A] or [A]; `interest` [S] or a number; `actor` and `critic` are features [S, F], by default the states themselves.
+
+        >>> Problem.from_arrays([[[0, 1], [1, 0]], [[0, 0], [0, 0]]], reward=0, start=0, behaviour=[0.5, 0.5],
+        ...                     ends=[[0, 0], [1, 1]], end_reward=[[0, 0], [1, 2]], gamma=0.9).solve().value.round(3)
+        array([1.227, 1.5  ])
+        """
+        p = convert.floats(probability, "probability", 3)
+        if p.shape[0] != p.shape[2] or 0 in p.shape:
+            raise ValueError(f"probability has the shape {p.shape}; it must be [states, actions, states]")
+        shape, pairs = p.shape, p.shape[:2]
+        rewards, gammas = _broadcast(reward, "reward", shape), _broadcast(gamma, "gamma", shape)
+        end, end_rewards = _broadcast(ends, "ends", pairs), _broadcast(end_reward, "end_reward", pairs)
+        ways = [
+            {"from": int(s), "action": int(a), "to": int(n), "probability": float(p[s, a, n]), "reward": float(rewards[s, a, n]), "gamma": float(gammas[s, a, n])}
+            for s, a, n in np.argwhere(p != 0)
+        ]
+        ways += [
+            {"from": int(s), "action": int(a), "end": True, "probability": float(end[s, a]), "reward": float(end_rewards[s, a])}
+            for s, a in np.argwhere(end != 0)
+        ]
+        return cls._from_ways(ways, pairs, states, actions, start, behaviour, target, interest, actor, critic, name)
+
+    @classmethod
+    def from_gymnasium(
+        cls,
+        env: Any,
+        *,
+        gamma: float = 1.0,
+        behaviour: npt.ArrayLike | None = None,
+        target: npt.ArrayLike | None = None,
+        interest: npt.ArrayLike = 1.0,
+        actor: npt.ArrayLike | None = None,
+        critic: npt.ArrayLike | None = None,
+    ) -> Problem:
+        """A problem from a Gymnasium environment with a transition table `P`, or its name: FrozenLake, Taxi, CliffWalking.
+        `behaviour` left out: all actions alike. States that cannot be reached from the start are kept."""
+        if isinstance(env, str):
+            import gymnasium
+
+            with gymnasium.make(env) as made:
+                return cls.from_gymnasium(
+                    made, gamma=gamma, behaviour=behaviour, target=target, interest=interest, actor=actor, critic=critic
+                )
+        inner = getattr(env, "unwrapped", env)
+        table = getattr(inner, "P", None)
+        start = getattr(inner, "initial_state_distrib", None)
+        if not isinstance(table, Mapping) or start is None:
+            raise TypeError(f"{env} has no transition table `P` with `initial_state_distrib`; Gymnasium's toy-text environments have")
+        ways = []
+        for state, by_action in table.items():
+            for action, outcomes in by_action.items():
+                for probability, following, reward, terminated in outcomes:
+                    way = {"from": int(state), "action": int(action), "probability": float(probability), "reward": float(reward)}
+                    ways.append(way | ({"end": True} if terminated else {"to": int(following), "gamma": float(gamma)}))
+        ways = [way for way in ways if way["probability"] > 0]
+        pairs = (len(table), len(next(iter(table.values()))))
+        uniform = np.full(pairs[1], 1.0 / pairs[1])
+        name = env.spec.id if getattr(env, "spec", None) is not None else type(inner).__name__
+        mu = uniform if behaviour is None else behaviour
+        return cls._from_ways(ways, pairs, None, None, start, mu, target, interest, actor, critic, name)
+
+    @classmethod
+    def _from_ways(
+        cls,
+        ways: list[dict[str, Any]],
+        pairs: tuple[int, int],
+        states: Sequence[str] | None,
+        actions: Sequence[str] | None,
+        start: int | str | npt.ArrayLike,
+        behaviour: npt.ArrayLike,
+        target: npt.ArrayLike | None,
+        interest: npt.ArrayLike,
+        actor: npt.ArrayLike | None,
+        critic: npt.ArrayLike | None,
+        name: str,
+    ) -> Problem:
+        """By way of a problem file, so that everything is checked in one place and the problem can be saved."""
+        count, width = pairs
+        named = [str(k) for k in range(count)] if states is None else [str(state) for state in states]
+        called = [str(k) for k in range(width)] if actions is None else [str(action) for action in actions]
+        for names, right, what in ((named, count, "states"), (called, width, "actions")):
+            if len(names) != right:
+                raise ValueError(f"there are {len(names)} names of {what} for {right} {what}")
+        for way in ways:
+            way["from"], way["action"] = named[way["from"]], called[way["action"]]
+            if "to" in way:
+                way["to"] = named[way["to"]]
+        data: dict[str, Any] = {"states": named, "actions": called, "transitions": ways}
+        data["start"] = _start(start, named)
+        data["behaviour"] = _policy(behaviour, "behaviour", named, called)
+        if target is not None:
+            data["target"] = _policy(target, "target", named, called)
+        data["interest"] = dict(zip(named, _broadcast(interest, "interest", (count,)).tolist()))
+        features = {
+            whose: dict(zip(named, _features(table, whose, count).tolist()))
+            for whose, table in (("actor", actor), ("critic", critic))
+            if table is not None
+        }
+        if features:
+            data["features"] = features
+        try:
+            text = json.dumps(data, allow_nan=False)
+        except ValueError:
+            raise ValueError("a number of the problem is infinite or not a number; all must be finite") from None
+        return cls(name if name.endswith(".json") else f"{name}.json", text)
+
+    # --- What it is ---
+
+    @property
+    def transitions(self) -> Transitions:
+        """All transitions, as columns."""
+        (state, action, following), (probability, reward, gamma) = self._transitions()
+        return Transitions(state, action, following, probability, reward, gamma)
+
+    @property
+    def actor(self) -> parts.Table:
+        """What the actor sees of each state."""
+        return parts.Table._sparse(*self._features(False))
+
+    @property
+    def critic(self) -> parts.Table:
+        """What the critic sees of each state."""
+        return parts.Table._sparse(*self._features(True))
+
+    @property
+    def actor_features(self) -> Floats:
+        """What the actor sees of each state: [states, features]."""
+        return self.actor.array()
+
+    @property
+    def critic_features(self) -> Floats:
+        """What the critic sees of each state: [states, features]."""
+        return self.critic.array()
+
+    @property
+    def target_weights(self) -> Floats | None:
+        """The weights of the target policy in the shape of a learner's; None if it is given by probabilities that no weights have."""
+        kind, weights = self._target()
+        return None if weights is None else _shaped(weights, kind, len(self.actions))
+
+    def softmax(self) -> parts.Softmax:
+        """A softmax policy over what the actor sees."""
+        if not self.actions:
+            raise TypeError("this problem has a real action: use gaussian() or deterministic()")
+        return parts.Softmax(self.actor, len(self.actions))
+
+    def gaussian(self) -> parts.Gaussian:
+        """A Gaussian policy over what the actor sees, where the action is a real number."""
+        if self.actions:
+            raise TypeError("this problem has finitely many actions: use softmax()")
+        return parts.Gaussian(self.actor)
+
+    def deterministic(self) -> parts.DeterministicLinear:
+        """A deterministic policy over what the actor sees, where the action is a real number."""
+        if self.actions:
+            raise TypeError("this problem has finitely many actions: use softmax()")
+        return parts.DeterministicLinear(self.actor)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the problem file; a problem from arrays is JSON, so let the name end in `.json`."""
+        is_json = self.text.lstrip().startswith("{")
+        if is_json != os.fspath(path).endswith(".json"):
+            right = "in" if is_json else "in no"
+            raise ValueError(f"{os.fspath(path)}: the text of this problem is {'JSON' if is_json else 'TOML'}; let the name end {right} `.json`")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+
+    def __repr__(self) -> str:
+        actions = f"{len(self.actions)} actions" if self.actions else "a real action"
+        return f"<Problem {self.name}: {len(self.states)} states, {actions}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.text)
+
+    # --- What is true of it ---
+
+    def stream(self, steps: int, *, seed: int, run: int = 0) -> Batch:
+        """Experience of the behaviour: the same bits for the same seed and run as everywhere in emphatic. `x` are the numbers of states."""
+        columns = self._experience(parts._count(steps, "steps", least=0), parts._count(seed, "seed", 0), parts._count(run, "run", 0))
+        ended = columns["gamma_next"] == 0
+        return Batch(**columns, terminated=ended)
+
+    def objective(self, weights: npt.ArrayLike) -> float:
+        """J_μ of the policy with these weights, in the shape of a learner's."""
+        flat, outputs = self._flat(weights)
+        return self._objective(flat, outputs)
+
+    def solve(
+        self,
+        lambda_a: float = 1.0,
+        *,
+        weights: npt.ArrayLike | None = None,
+        probabilities: npt.ArrayLike | None = None,
+    ) -> Solution:
+        """Everything that is exactly true of the problem's target policy, of the policy with other `weights`, or of a policy given by
+        its `probabilities` [S, A]. `lambda_a` is that of the emphatic weighting and of `Solution.with_lambda_a`."""
+        if weights is not None and probabilities is not None:
+            raise ValueError("give weights or probabilities, not both")
+        flat, outputs = (None, 1) if weights is None else self._flat(weights)
+        rows = None
+        if probabilities is not None:
+            rows = np.ascontiguousarray(_rows(probabilities, "probabilities", len(self.states), len(self.actions)))
+        found = self._solve(parts._number(lambda_a, "lambda_a"), flat, outputs, rows)
+        return Solution._of(self, found)
+
+    def diagnose(
+        self,
+        *,
+        starts: int | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        progress: bool | None = None,
+    ) -> Diagnosis:
+        """What it means to learn off-policy here: where the gradient and the semi-gradient lead, whether the emphasis can be
+        estimated, whether critics are stable, and what to try. `starts` is the number of random starts (by default what the size of the problem
+        allows)."""
+        starts = None if starts is None else parts._count(starts, "starts", least=0)
+        threads = None if threads is None else parts._count(threads, "threads")
+        with Bar("following flows", progress) as bar:
+            found, text, svg, experiment = self._diagnose(starts, parts._count(seed, "seed", 0), threads, bar)
+        return Diagnosis._of(json.loads(found), text, svg, experiment)
+
+    def _flat(self, weights: npt.ArrayLike) -> tuple[Floats, int]:
+        found = convert.array(weights, "weights")
+        features = self._features(False)[0]
+        if self.actions:
+            right: tuple[tuple[int, ...], ...] = ((features, len(self.actions)),)
+        else:
+            right = ((features, 2), (features,))
+        if found.shape not in right:
+            shapes = " or ".join(str(shape) for shape in right)
+            raise ValueError(f"weights have the shape {found.shape}; they must have {shapes}")
+        return np.ascontiguousarray(found, dtype=np.float64).ravel(), 1 if found.ndim == 1 else found.shape[1]
+
+
+def problems() -> dict[str, str]:
+    """The problems that come along: name, and what each is."""
+    return dict(_native.shipped_problems())
+
+
+def _broadcast(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
+    found = convert.array(value, name).astype(np.float64)
+    try:
+        return np.broadcast_to(found, shape)
+    except ValueError:
+        raise ValueError(f"{name} has the shape {found.shape}; it must be a number or have the shape {shape}") from None
+
+
+def _rows(value: npt.ArrayLike, name: str, states: int, actions: int) -> Floats:
+    return _broadcast(value, name, (states, actions))
+
+
+def _policy(value: npt.ArrayLike, name: str, states: list[str], actions: list[str]) -> dict[str, Any]:
+    rows = _rows(value, name, len(states), len(actions))
+    return {state: dict(zip(actions, row.tolist())) for state, row in zip(states, rows)}
+
+
+def _features(value: npt.ArrayLike, whose: str, states: int) -> Floats:
+    found = convert.floats(value, whose, 2)
+    if len(found) != states:
+        raise ValueError(f"{whose} has the shape {found.shape}; it must have a row for each of {states} states")
+    return found
+
+
+def _start(start: int | str | npt.ArrayLike, states: list[str]) -> Any:
+    if isinstance(start, str):
+        return start
+    if isinstance(start, (int, np.integer)) and not isinstance(start, bool):
+        if not 0 <= start < len(states):
+            raise IndexError(f"start is {start}; there are {len(states)} states, numbered from 0")
+        return states[int(start)]
+    shares = convert.floats(start, "start", 1)
+    if len(shares) != len(states):
+        raise ValueError(f"start has the shape {shares.shape}; it must have one probability for each of {len(states)} states")
+    return {state: float(share) for state, share in zip(states, shares) if share != 0}
+
+
+def _shaped(weights: Floats, kind: str, actions: int) -> Floats:
+    """Weights as a learner has them: [features, outputs], or [features] of a deterministic policy."""
+    if kind == "deterministic":
+        return weights
+    return weights.reshape(-1, 2 if kind == "gaussian" else actions)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What is exactly true of a policy in a problem. Arrays are by state, and by action where there are two dimensions; gradients have the shape
+    of the weights. `print` shows it as a table."""
+
+    states: list[str]
+    actions: list[str]
+    #: J_μ = Σ_s d_μ(s) i(s) v(s)
+    objective: float
+    #: d_μ, how often the behaviour is in each state
+    stationary: Floats
+    interest: Floats
+    #: π(a|s) [S, A]; of a Gaussian mean and standard deviation [S, 2], of a deterministic policy the action [S, 1]
+    target: Floats
+    #: v_π
+    value: Floats
+    #: q_π [S, A]; with a real action, at the policy's mean action [S, 1]
+    action_value: Floats
+    #: m, or m_{λ_a}
+    emphatic_weighting: Floats
+    #: m/d_μ; NaN in a state that is never visited
+    emphatic_density: Floats
+    #: the policy's weights and what follows from them; None for a policy without weights
+    weights: Floats | None
+    weight_names: list[str] | None
+    #: λ_a = 1
+    gradient: Floats | None
+    #: λ_a = 0
+    semi_gradient: Floats | None
+    #: the expected update with the λ_a that was asked for; None if that is 0 or 1
+    with_lambda_a: Floats | None
+    #: between gradient and semi-gradient, in degrees; None if one of them is zero
+    angle: float | None
+    #: between the gradient and what λ_a gives
+    angle_with_lambda_a: float | None
+    _text: str
+
+    @classmethod
+    def _of(cls, problem: Problem, found: dict[str, Any]) -> Solution:
+        columns: dict[str, Floats] = found["columns"]
+        beneath = lambda prefix: np.stack([c for name, c in columns.items() if name.startswith(prefix)], axis=1)  # noqa: E731
+        actions = problem.actions
+
+        def weights(key: str) -> Floats | None:
+            values = found.get(key)
+            return None if values is None else _shaped(values, found["policy"], len(actions))
+
+        return cls(
+            states=problem.states,
+            actions=actions,
+            objective=found["objective"],
+            stationary=columns["stationary"],
+            interest=columns["interest"],
+            target=beneath("target."),
+            value=columns["value"],
+            action_value=beneath("action_value."),
+            emphatic_weighting=columns["emphatic_weighting"],
+            emphatic_density=columns["emphatic_density"],
+            weights=weights("weights"),
+            weight_names=found.get("weight_names"),
+            gradient=weights("gradient"),
+            semi_gradient=weights("semi_gradient"),
+            with_lambda_a=weights("with_lambda_a"),
+            angle=found.get("angle"),
+            angle_with_lambda_a=found.get("angle_with_lambda_a"),
+            _text=found["text"],
+        )
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<Solution: objective {self.objective:.6g}, {len(self.states)} states>"
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """Where following the gradient leads."""
+
+    #: J_μ where flows start
+    start: float
+    #: the best objective that any flow reached
+    best: float
+    unbounded: bool
+    #: λ_a of each flow, and what it reaches from the given start and from random ones [flows, starts]
+    lambda_a: Floats
+    objective: Floats
+    settled: npt.NDArray[np.bool_]
+    from_random: Floats
+    #: the smallest λ_a that reaches the best objective
+    smallest_lambda_a: float | None
+    #: the highest objective on the way of the semi-gradient
+    highest_on_semi_gradient: float | None
+
+    @classmethod
+    def _of(cls, data: dict[str, Any]) -> Flows:
+        reached = data["reached"]
+        return cls(
+            start=data["start"],
+            best=data["best"],
+            unbounded=data["unbounded"],
+            lambda_a=_array(flow["lambda_a"] for flow in reached),
+            objective=_array(flow["objective"] for flow in reached),
+            settled=np.array([flow["settled"] for flow in reached], dtype=bool),
+            from_random=np.array([[_nan(x) for x in flow["from_random"]] for flow in reached], dtype=np.float64),
+            smallest_lambda_a=data["smallest_lambda_a"],
+            highest_on_semi_gradient=data["highest_on_semi_gradient"],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How far the follow-on trace spreads in the states that count most."""
+
+    #: bounds of the spectral radius that decides whether the variance is finite; None if a ratio is unbounded
+    spectral_radius: tuple[float, float] | None
+    finite: bool
+    states: list[str]
+    #: of the objective's gradient, and the mean and standard deviation of F in each of the states
+    share: Floats
+    mean: Floats
+    standard_deviation: Floats
+    #: how many steps an estimate of m to 10 % takes, in each state and in all
+    steps: Floats
+    steps_in_all: float | None
+
+    @classmethod
+    def _of(cls, data: dict[str, Any] | None) -> Spread | None:
+        if data is None:
+            return None
+        states = data["states"]
+        radius = data["spectral_radius"]
+        return cls(
+            spectral_radius=None if radius is None else (_nan(radius[0]), _nan(radius[1])),
+            finite=data["finite"],
+            states=[state["state"] for state in states],
+            share=_array(state["share"] for state in states),
+            mean=_array(state["mean"] for state in states),
+            standard_deviation=_array(state["standard_deviation"] for state in states),
+            steps=_array(state["steps"] for state in states),
+            steps_in_all=data["steps"],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CriticStability:
+    """Whether linear critics are stable with the critic's features: all eigenvalues of the key matrix have positive real parts."""
+
+    features: int
+    td_stable: bool | None
+    td_eigenvalues: npt.NDArray[np.complex128]
+    etd_stable: bool | None
+    etd_eigenvalues: npt.NDArray[np.complex128]
+
+    @classmethod
+    def _of(cls, data: dict[str, Any]) -> CriticStability:
+        def eigenvalues(of: dict[str, Any] | None) -> npt.NDArray[np.complex128]:
+            pairs = (of or {}).get("eigenvalues") or []
+            return np.array([complex(_nan(re), _nan(im)) for re, im in pairs], dtype=np.complex128)
+
+        td, etd = data["td"], data["etd"]
+        return cls(
+            features=data["features"],
+            td_stable=None if td is None else td["stable"],
+            td_eigenvalues=eigenvalues(td),
+            etd_stable=None if etd is None else etd["stable"],
+            etd_eigenvalues=eigenvalues(etd),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What it means to learn off-policy in a problem. `print` tells it in words; in a notebook it is a picture."""
+
+    #: the verdict in plain words
+    verdict: list[str]
+    #: J_μ of the given policy
+    objective: float
+    #: between gradient and semi-gradient where flows start, in degrees
+    angle: float | None
+    #: actions (state, action) that the target takes and the behaviour never does
+    uncovered: list[tuple[str, str]]
+    #: None if the problem is too large to follow flows
+    flows: Flows | None
+    #: the follow-on trace for the given policy, and where the gradient ends; None where there is no ratio
+    emphasis: Spread | None
+    emphasis_at_end: Spread | None
+    critics: CriticStability
+    #: what to try, with reasons; None if there is nothing to try
+    suggestion: dict[str, Any] | None
+    #: an experiment file that tries it
+    experiment: str | None
+    #: everything as the command `emphatic diagnose --json` gives it
+    data: dict[str, Any]
+    _text: str
+    _svg: str | None
+
+    @classmethod
+    def _of(cls, data: dict[str, Any], text: str, svg: str | None, experiment: str | None) -> Diagnosis:
+        return cls(
+            verdict=data["verdict"],
+            objective=data["objective"],
+            angle=data["angle"],
+            uncovered=[(state, action) for state, action in data["uncovered"]],
+            flows=None if data["flows"] is None else Flows._of(data["flows"]),
+            emphasis=Spread._of(data["emphasis"]),
+            emphasis_at_end=Spread._of(data["emphasis_at_end"]),
+            critics=CriticStability._of(data["critics"]),
+            suggestion=data["suggestion"],
+            experiment=experiment,
+            data=data,
+            _text=text,
+            _svg=svg,
+        )
+
+    def figure(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The picture as SVG; written to `path` if given, as PNG if that ends in `.png`."""
+        if self._svg is None:
+            raise ValueError("there is nothing to draw: the flows were not followed, or lead nowhere; starts=0 follows those from the given policy")
+        if path is not None:
+            drawn = _native.png(self._svg) if os.fspath(path).endswith(".png") else self._svg.encode()
+            with open(path, "wb") as file:
+                file.write(drawn)
+        return self._svg
+
+    def _repr_svg_(self) -> str | None:
+        return self._svg
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<Diagnosis: {self.verdict[0] if self.verdict else ''}>"
+
+
+def _nan(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _array(values: Any) -> Floats:
+    return np.array([_nan(value) for value in values], dtype=np.float64)

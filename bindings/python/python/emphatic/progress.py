@@ -1,0 +1,81 @@
+"""Progress: a bar on a terminal or in a notebook, nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+_PATIENCE = 2.0  # Seconds before there is anything to see.
+_EVERY = 0.1
+
+
+class Bar:
+    """A bar for one piece of work; call it with how much is done, of how much."""
+
+    def __init__(self, what: str, wanted: bool | None = None) -> None:
+        """`wanted` None: only where somebody looks, on a terminal or in a notebook."""
+        self._what = what
+        self._start = time.monotonic()
+        self._shown = 0.0
+        self._handle: Any = None
+        self._out = _display(wanted)
+
+    def __call__(self, done: int, all: int, note: str = "") -> None:
+        now = time.monotonic()
+        if self._out is None or now - self._start < _PATIENCE or now - self._shown < _EVERY or all == 0:
+            return
+        self._shown = now
+        left = (now - self._start) * (all - done) / done if done else float("inf")
+        text = f"{self._what}: {100 * done // all} %{note}" + (f", {_duration(left)} left" if done else "")
+        if self._out == "notebook":
+            self._in_notebook(done / all, text)
+        else:
+            width = 24 * done // all
+            print(f"\r\033[2K[{'#' * width}{' ' * (24 - width)}] {text}", end="", file=sys.stderr, flush=True)
+
+    def _in_notebook(self, share: float, text: str) -> None:
+        from IPython.display import HTML, display
+
+        bar = HTML(f'<progress value="{share:.4f}" max="1"></progress> {text}')
+        if self._handle is None:
+            self._handle = display(bar, display_id=True)
+        else:
+            self._handle.update(bar)
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown and self._out == "terminal":
+            print("\r\033[2K", end="", file=sys.stderr, flush=True)
+        if self._handle is not None:
+            from IPython.display import HTML
+
+            self._handle.update(HTML(""))
+
+
+def _display(wanted: bool | None) -> str | None:
+    if wanted is False:
+        return None
+    if _in_notebook():
+        return "notebook"
+    return "terminal" if wanted or (sys.stderr is not None and sys.stderr.isatty()) else None
+
+
+def _in_notebook() -> bool:
+    # A kernel has loaded IPython; nobody else pays for importing it.
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

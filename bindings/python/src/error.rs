@@ -1,0 +1,126 @@
+//! Errors as Python's exceptions, with the same messages.
+
+use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, RestoreError, SettingError, StepError};
+use emphatic_problems::ReadError;
+use miette::Diagnostic;
+use pyo3::exceptions::{PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    emphatic,
+    DivergedError,
+    pyo3::exceptions::PyArithmeticError,
+    "A learner whose weights have left the finite numbers: its step-size was probably too large."
+);
+
+pyo3::create_exception!(
+    emphatic,
+    FileError,
+    PyValueError,
+    "A problem file or an experiment file that makes no sense; the message says where and what would be right."
+);
+
+/// An error of the library as the exception that fits it.
+pub(crate) trait Raise {
+    fn raise(&self) -> PyErr;
+}
+
+/// What goes through a library call, or is raised.
+pub(crate) trait OrRaise<T> {
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T, E: Raise> OrRaise<T> for Result<T, E> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| error.raise())
+    }
+}
+
+impl Raise for FeatureError {
+    fn raise(&self) -> PyErr {
+        match self {
+            Self::State { .. } | Self::Index { .. } => PyIndexError::new_err(self.to_string()),
+            Self::Length { .. } | Self::TooMany { .. } | Self::Value { .. } => {
+                PyValueError::new_err(self.to_string())
+            }
+        }
+    }
+}
+
+impl Raise for StepError {
+    fn raise(&self) -> PyErr {
+        match self {
+            Self::Action { .. } => PyIndexError::new_err(self.to_string()),
+            Self::Features(error) => error.raise(),
+            _ => PyValueError::new_err(self.to_string()),
+        }
+    }
+}
+
+impl Raise for LearnError {
+    fn raise(&self) -> PyErr {
+        match &self.source {
+            StepError::Action { .. }
+            | StepError::Features(FeatureError::State { .. } | FeatureError::Index { .. }) => {
+                PyIndexError::new_err(self.to_string())
+            }
+            _ => PyValueError::new_err(self.to_string()),
+        }
+    }
+}
+
+impl Raise for ComposeError {
+    fn raise(&self) -> PyErr {
+        match self {
+            Self::TooMany(_) => PyMemoryError::new_err(self.to_string()),
+            _ => PyValueError::new_err(self.to_string()),
+        }
+    }
+}
+
+/// Errors that are always wrong values.
+macro_rules! wrong_value {
+    ($($error:ty),*) => {
+        $(impl Raise for $error {
+            fn raise(&self) -> PyErr {
+                PyValueError::new_err(self.to_string())
+            }
+        })*
+    };
+}
+
+wrong_value!(SettingError, ProblemError, RestoreError);
+
+/// An error in a file: where, what, and what would be right.
+pub(crate) fn in_file(error: &emphatic_problems::FileError) -> PyErr {
+    let mut text = String::new();
+    let label = error.labels().and_then(|mut labels| labels.next());
+    if let (Some(label), Some(source)) = (label, error.source_code())
+        && let Ok(place) = source.read_span(label.inner(), 0, 0)
+    {
+        let name = place.name().unwrap_or("the text");
+        text += &format!("{name}, line {}, column {}: ", place.line() + 1, place.column() + 1);
+    }
+    text += &error.to_string();
+    if let Some(help) = error.help() {
+        text += &format!("\nhelp: {help}");
+    }
+    FileError::new_err(text)
+}
+
+impl Raise for ReadError {
+    fn raise(&self) -> PyErr {
+        match self {
+            Self::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
+                PyFileNotFoundError::new_err(self.to_string())
+            }
+            Self::Io { .. } => PyOSError::new_err(self.to_string()),
+            Self::Unknown { help, .. } => {
+                let help = help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
+                PyFileNotFoundError::new_err(format!("{self}{help}"))
+            }
+            Self::File(error) => in_file(error),
+            Self::NotText(_) | Self::TooLarge(_) => FileError::new_err(self.to_string()),
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! The native half of every learner in Python.
+
+use crate::agent::{Agent, Composition, Held};
+use crate::columns::{Arrays, Either, OneAction, Seen, States};
+use crate::compose::{Lot, Receive, compose};
+use crate::error::DivergedError;
+use crate::problem::Problem;
+use crate::saved::{self, NameAndText, Saved};
+use crate::settings::{PolicyPart, Settings, Sight};
+use ciborium::Value;
+use emphatic::Step;
+use emphatic_problems::ProblemFile;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+/// So many steps are learned from between two looks at Ctrl-C.
+const CHUNK: usize = 1 << 16;
+
+/// What one step did.
+#[pyclass(frozen, get_all, eq, module = "emphatic")]
+#[derive(PartialEq)]
+pub(crate) struct Update {
+    rho: f64,
+    emphasis: f64,
+    delta: f64,
+}
+
+#[pymethods]
+impl Update {
+    fn __repr__(&self) -> String {
+        format!("Update(rho={:?}, emphasis={:?}, delta={:?})", self.rho, self.emphasis, self.delta)
+    }
+}
+
+/// A learner.
+#[pyclass(frozen, subclass, module = "emphatic._native")]
+pub(crate) struct Learner {
+    pub(crate) settings: Settings,
+    pub(crate) problems: Vec<Arc<ProblemFile>>,
+    sight: Sight,
+    inside: Mutex<Inside>,
+}
+
+/// What changes.
+struct Inside {
+    agent: Box<dyn Agent>,
+    /// γ of the next step, unless it says otherwise.
+    gamma: f64,
+}
+
+/// One learner in a box.
+struct Boxed;
+
+impl Receive<f64> for Boxed {
+    type Output = Box<dyn Agent>;
+
+    fn receive<L: Composition<f64>>(self, learner: L) -> PyResult<Box<dyn Agent>> {
+        Ok(Box::new(Held::new(learner)))
+    }
+}
+
+#[pymethods]
+impl Learner {
+    #[new]
+    #[pyo3(signature = (class, structure, numbers, problems, state=None))]
+    fn new(
+        py: Python<'_>,
+        class: String,
+        structure: &str,
+        numbers: BTreeMap<String, f64>,
+        problems: Vec<PyRef<'_, Problem>>,
+        state: Option<&[u8]>,
+    ) -> PyResult<Self> {
+        let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
+        let settings =
+            Settings { class, structure: serde_json::from_str(structure).map_err(wrong)?, numbers };
+        let problems: Vec<_> = problems.iter().map(|problem| problem.file.clone()).collect();
+        let learner = py.detach(|| Self::compose(settings, problems))?;
+        if let Some(state) = state {
+            learner.restore(&saved::from_cbor(state)?)?;
+        }
+        Ok(learner)
+    }
+
+    /// Reads a learner that was saved: its settings as JSON, its problems (name and text), its state.
+    #[staticmethod]
+    #[pyo3(name = "_read")]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<(String, Vec<NameAndText>, Py<PyBytes>)> {
+        let Saved { settings, problems, state } = Saved::read(&path)?;
+        Ok((settings.json(), problems, PyBytes::new(py, &saved::to_cbor(&state)?).unbind()))
+    }
+
+    /// Writes settings, problems and state as safetensors.
+    #[pyo3(name = "_save")]
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        let problems = self.problems.iter().map(|p| (p.name.clone(), p.text.clone())).collect();
+        Saved { settings: self.settings.clone(), problems, state: self.state()? }.write(&path)
+    }
+
+    /// The state, traces included, for this very version of the package.
+    #[pyo3(name = "_state")]
+    fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &saved::to_cbor(&self.state()?)?))
+    }
+
+    /// The settings as JSON.
+    #[pyo3(name = "_settings_json")]
+    fn settings_json(&self) -> String {
+        self.settings.json()
+    }
+
+    #[pyo3(signature = (x, action, reward, x_next, *, mu, gamma_next, interest=1.0, gamma=None))]
+    #[allow(clippy::too_many_arguments)] // They are one step.
+    fn step(
+        &self,
+        x: &Bound<'_, PyAny>,
+        action: &Bound<'_, PyAny>,
+        reward: f64,
+        x_next: &Bound<'_, PyAny>,
+        mu: f64,
+        gamma_next: f64,
+        interest: f64,
+        gamma: Option<f64>,
+    ) -> PyResult<Update> {
+        let (x, action) = (Input::new(x, self.sight, "x")?, self.action(action)?);
+        // What lies beyond an end may be anything.
+        let next = if gamma_next == 0.0 { None } else { Some(Input::new(x_next, self.sight, "x_next")?) };
+        let state = x.seen()?;
+        let next = next.as_ref().map_or(Ok(state), Input::seen)?;
+        let mut inside = self.inside()?;
+        let gamma = gamma.unwrap_or(inside.gamma);
+        let step = Step { state, action, mu, reward, next, gamma, gamma_next, interest };
+        let emphatic::Update { rho, emphasis, delta } = inside.agent.step(&step)?;
+        inside.gamma = gamma_next;
+        Ok(Update { rho, emphasis, delta })
+    }
+
+    /// The next step is the first of an episode, whatever came before.
+    fn new_episode(&self) -> PyResult<()> {
+        self.inside()?.gamma = 0.0;
+        Ok(())
+    }
+
+    #[pyo3(name = "_learn")]
+    fn learn_batch(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, PyAny>,
+        last_truncated: bool,
+        progress: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let arrays = Arrays::of(batch)?;
+        let columns = arrays.columns(self.sight)?;
+        let mut inside = self.inside()?;
+        let Inside { agent, gamma } = &mut *inside;
+        let len = arrays.len();
+        for first in (0..len).step_by(CHUNK) {
+            let range = first..len.min(first + CHUNK);
+            py.detach(|| agent.learn(columns, range.clone()))?;
+            *gamma = columns.gamma_next[range.end - 1];
+            py.check_signals()?;
+            progress.call1((range.end, len))?;
+        }
+        if last_truncated {
+            *gamma = 0.0;
+        }
+        Ok(())
+    }
+
+    /// The numbers of π(·|s), for one state or for many (two dimensions).
+    #[pyo3(name = "_distribution")]
+    fn distribution<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let x = Input::new(x, self.sight, "x")?;
+        let inside = self.inside()?;
+        Ok(PyArray1::from_vec(py, inside.agent.distribution(x.seen()?)?).into_any())
+    }
+
+    /// The same in many states, flat.
+    #[pyo3(name = "_distributions")]
+    fn distributions<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let x = Either::new(x)?;
+        let states = x.states(self.sight)?;
+        let inside = self.inside()?;
+        let mut all = Vec::new();
+        let mut add = |state: Seen| -> PyResult<()> {
+            all.extend(inside.agent.distribution(state)?);
+            Ok(())
+        };
+        match states {
+            States::Numbers(numbers) => numbers.iter().try_for_each(|x| add(Seen::Number(x)))?,
+            States::Vectors(rows, width) => {
+                rows.chunks(width.max(1)).try_for_each(|x| add(Seen::Vector(x)))?
+            }
+            States::Active(rows, width) => {
+                rows.chunks(width.max(1)).try_for_each(|x| add(Seen::Active(x)))?
+            }
+        }
+        Ok(PyArray1::from_vec(py, all))
+    }
+
+    fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
+        let (x, action) = (Input::new(x, self.sight, "x")?, self.action(action)?);
+        self.inside()?.agent.probability(x.seen()?, action)
+    }
+
+    /// Draws an action with a uniform number or, for a Gaussian, a standard normal one.
+    #[pyo3(name = "_sample")]
+    fn sample_with(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        rng: &Bound<'_, PyAny>,
+    ) -> PyResult<Py<PyAny>> {
+        let x = Input::new(x, self.sight, "x")?;
+        let numbers = self.inside()?.agent.distribution(x.seen()?)?;
+        Ok(match self.settings.structure.policy {
+            PolicyPart::Softmax { .. } => {
+                let uniform: f64 = rng.call_method0("random")?.extract()?;
+                index(&numbers, uniform).into_pyobject(py)?.into_any().unbind()
+            }
+            PolicyPart::Gaussian { .. } => {
+                let normal: f64 = rng.call_method0("standard_normal")?.extract()?;
+                (numbers[0] + numbers[1] * normal).into_pyobject(py)?.into_any().unbind()
+            }
+            PolicyPart::DeterministicLinear { .. } => numbers[0].into_pyobject(py)?.into_any().unbind(),
+        })
+    }
+
+    /// θ, flat: a copy.
+    #[pyo3(name = "_weights")]
+    fn weights_flat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(PyArray1::from_slice(py, self.inside()?.agent.weights()))
+    }
+
+    #[pyo3(name = "_set_weights")]
+    fn set_weights_flat(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
+        let weights = weights.as_slice()?.to_vec();
+        self.inside()?.agent.set_weights(weights)
+    }
+
+    #[getter]
+    fn critic_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for (name, weights) in self.inside()?.agent.critic_weights() {
+            all.set_item(name, PyArray1::from_vec(py, weights))?;
+        }
+        Ok(all)
+    }
+
+    #[getter]
+    fn steps(&self) -> PyResult<u64> {
+        Ok(self.inside()?.agent.steps())
+    }
+
+    #[getter]
+    fn diverged(&self) -> PyResult<Option<u64>> {
+        Ok(self.inside()?.agent.diverged())
+    }
+
+    fn check(&self) -> PyResult<()> {
+        match self.diverged()? {
+            None => Ok(()),
+            Some(step) => Err(DivergedError::new_err(format!(
+                "the learner diverged at step {step}: its weights are no longer finite"
+            ))),
+        }
+    }
+}
+
+impl Learner {
+    fn compose(settings: Settings, problems: Vec<Arc<ProblemFile>>) -> PyResult<Self> {
+        let agent = compose(Lot { settings: &[&settings], problems: &problems }, Boxed)?;
+        let sight = settings.structure.policy.features().sight();
+        Ok(Self { settings, problems, sight, inside: Mutex::new(Inside { agent, gamma: 0.0 }) })
+    }
+
+    pub(crate) fn sight(&self) -> Sight {
+        self.sight
+    }
+
+    /// The weights, if nothing has been learned yet.
+    pub(crate) fn fresh_weights(&self) -> PyResult<Option<Vec<f64>>> {
+        let inside = self.inside()?;
+        Ok((inside.agent.steps() == 0).then(|| inside.agent.weights().to_vec()))
+    }
+
+    fn inside(&self) -> PyResult<MutexGuard<'_, Inside>> {
+        self.inside.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => PyRuntimeError::new_err(
+                "this learner is in use by another thread; let each thread have its own: learner.copy()",
+            ),
+            TryLockError::Poisoned(_) => PyRuntimeError::new_err(
+                "this learner was left half-way by an earlier error; load it or make a new one",
+            ),
+        })
+    }
+
+    fn state(&self) -> PyResult<Value> {
+        let inside = self.inside()?;
+        let gamma = (Value::Text("gamma".to_owned()), Value::Float(inside.gamma));
+        Ok(Value::Map(vec![gamma, (Value::Text("learner".to_owned()), inside.agent.state()?)]))
+    }
+
+    fn restore(&self, state: &Value) -> PyResult<()> {
+        let entry = |name: &str| {
+            let entries = state.as_map().into_iter().flatten();
+            let found = entries.into_iter().find(|(key, _)| key.as_text() == Some(name));
+            found.map(|(_, value)| value)
+        };
+        let (Some(Value::Float(gamma)), Some(learner)) = (entry("gamma"), entry("learner")) else {
+            return Err(PyValueError::new_err("this is not the state of a learner"));
+        };
+        if !(0.0..=1.0).contains(gamma) {
+            return Err(PyValueError::new_err(format!(
+                "the saved gamma is {gamma}; it must lie between 0 and 1"
+            )));
+        }
+        let mut inside = self.inside()?;
+        inside.agent.restore(learner)?;
+        inside.gamma = *gamma;
+        Ok(())
+    }
+
+    fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<OneAction> {
+        match self.settings.structure.policy {
+            PolicyPart::Softmax { .. } => {
+                let number: isize = whole(action, "the action")?;
+                // A negative number becomes a huge one, which does not exist either.
+                let actions = self.settings.structure.policy.outputs();
+                usize::try_from(number).map(OneAction::Number).map_err(|_| {
+                    pyo3::exceptions::PyIndexError::new_err(format!(
+                        "action {number} does not exist: there are {actions} actions, numbered from 0"
+                    ))
+                })
+            }
+            _ => Ok(OneAction::Real(action.extract().map_err(|_| {
+                PyTypeError::new_err(format!("the action is {}; it must be a real number", shown(action)))
+            })?)),
+        }
+    }
+}
+
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string())
+}
+
+/// A whole number of any kind; a bool or a float is none.
+fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<isize> {
+    let wrong = || PyTypeError::new_err(format!("{what} is {}; it must be a whole number", shown(value)));
+    if value.is_instance_of::<pyo3::types::PyBool>() {
+        return Err(wrong());
+    }
+    value.extract().map_err(|_| wrong())
+}
+
+/// The index that a uniform number falls on; rounding falls to the last of positive probability.
+fn index(probabilities: &[f64], mut left: f64) -> usize {
+    let mut last = 0;
+    for (k, &p) in probabilities.iter().enumerate() {
+        if p > 0.0 {
+            last = k;
+            if left < p {
+                break;
+            }
+            left -= p;
+        }
+    }
+    last
+}
+
+/// What was given for one state.
+enum Input<'py> {
+    Vector(PyReadonlyArray1<'py, f64>),
+    Active(PyReadonlyArray1<'py, isize>),
+    Number(usize),
+}
+
+impl<'py> Input<'py> {
+    fn new(x: &Bound<'py, PyAny>, sight: Sight, name: &str) -> PyResult<Self> {
+        match sight {
+            Sight::Vector => {
+                if let Ok(array) = x.cast::<PyArray1<f64>>()
+                    && array.is_contiguous()
+                {
+                    return Ok(Self::Vector(array.try_readonly()?));
+                }
+                Ok(Self::Vector(converted(x, "vector", name)?.extract()?))
+            }
+            Sight::Active => {
+                if let Ok(array) = x.cast::<PyArray1<isize>>()
+                    && array.is_contiguous()
+                {
+                    return Ok(Self::Active(array.try_readonly()?));
+                }
+                Ok(Self::Active(converted(x, "active", name)?.extract()?))
+            }
+            Sight::Number => {
+                let number = whole(x, name)?;
+                let wrong = |_| {
+                    pyo3::exceptions::PyIndexError::new_err(format!(
+                        "{name} is {number}; states are numbered from 0"
+                    ))
+                };
+                Ok(Self::Number(usize::try_from(number).map_err(wrong)?))
+            }
+        }
+    }
+
+    fn seen(&self) -> PyResult<Seen<'_>> {
+        Ok(match self {
+            Self::Vector(array) => Seen::Vector(array.as_slice()?),
+            Self::Active(array) => Seen::Active(bytemuck::cast_slice(array.as_slice()?)),
+            Self::Number(number) => Seen::Number(number),
+        })
+    }
+}
+
+/// What is no array of the right type, made one by Python, or refused.
+fn converted<'py>(x: &Bound<'py, PyAny>, how: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    x.py().import("emphatic.convert")?.call_method1(how, (x, name))
+}

@@ -1,0 +1,47 @@
+//! The native module of the Python package `emphatic`.
+//!
+//! | concept | where |
+//! |---|---|
+//! | what a learner is made of, as data | `settings` |
+//! | settings become learners | `compose` |
+//! | a learner of any kind | `agent`, `learner` |
+//! | batches of transitions | `columns` |
+//! | many settings in lanes | `sweep` |
+//! | learners on disk | `saved` |
+//! | functions over arrays \[time, batch\] | `arrays` |
+//! | problems and exact theory | `problem` |
+//! | experiments | `experiment` |
+//! | errors as exceptions, Ctrl-C | `error`, `waiting` |
+
+#![forbid(unsafe_code)]
+
+mod agent;
+mod columns;
+mod compose;
+mod error;
+mod experiment;
+mod learner;
+mod problem;
+mod saved;
+mod settings;
+mod sweep;
+mod waiting;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("DivergedError", module.py().get_type::<error::DivergedError>())?;
+    module.add("FileError", module.py().get_type::<error::FileError>())?;
+    module.add_class::<learner::Learner>()?;
+    module.add_class::<learner::Update>()?;
+    module.add_class::<problem::Problem>()?;
+    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(problem::shipped_problems, module)?)?;
+    module.add_function(wrap_pyfunction!(problem::png, module)?)?;
+    module.add_function(wrap_pyfunction!(experiment::run, module)?)?;
+    module.add_function(wrap_pyfunction!(experiment::summary, module)?)?;
+    module.add_function(wrap_pyfunction!(experiment::read_table, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,344 @@
+//! Decision problems, and what is exactly true of them.
+
+use crate::error::{OrRaise, in_file};
+use crate::waiting;
+use emphatic::{Exact, Features, Fixed, ProblemError, Step, Table, Task};
+use emphatic_chart::Painter;
+use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
+use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+
+/// A decision problem with a behaviour, a target policy and an interest.
+#[pyclass(frozen, subclass, module = "emphatic._native")]
+pub(crate) struct Problem {
+    pub(crate) file: Arc<ProblemFile>,
+}
+
+type Column<'py> = Bound<'py, PyArray1<f64>>;
+
+#[pymethods]
+impl Problem {
+    /// From the text of a problem file, or else from a path or the name of a problem that comes along.
+    #[new]
+    #[pyo3(signature = (name, text=None))]
+    fn new(py: Python<'_>, name: PathBuf, text: Option<String>) -> PyResult<Self> {
+        let file = py.detach(|| match text {
+            Some(text) => {
+                ProblemFile::parse(&text, &name.display().to_string()).map_err(|error| in_file(&error))
+            }
+            None => ProblemFile::open(&name).or_raise(),
+        })?;
+        Ok(Self { file: Arc::new(file) })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    #[getter]
+    fn text(&self) -> &str {
+        &self.file.text
+    }
+
+    #[getter]
+    fn states(&self) -> Vec<String> {
+        self.file.world.states().to_vec()
+    }
+
+    #[getter]
+    fn actions(&self) -> Vec<String> {
+        self.file.world.actions().to_vec()
+    }
+
+    /// How the target is written: `softmax`, `fixed`, `gaussian` or `deterministic`; and its weights.
+    #[pyo3(name = "_target")]
+    fn target(&self, py: Python<'_>) -> (&'static str, Option<Py<PyArray1<f64>>>) {
+        let weights = |weights: &[f64]| Some(PyArray1::from_slice(py, weights).unbind());
+        match &self.file.target {
+            Target::Softmax(theta) => ("softmax", weights(theta)),
+            Target::Gaussian(theta) => ("gaussian", weights(theta)),
+            Target::Deterministic(theta) => ("deterministic", weights(theta)),
+            Target::Fixed(_) => ("fixed", None),
+        }
+    }
+
+    /// μ: a row for each state; of a real action, mean and standard deviation.
+    #[getter]
+    fn behaviour<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        match &self.file.world {
+            World::Finite(task) => rows(py, task.states(), |s| task.behaviour(s).to_vec()),
+            World::Continuous(problem) => rows(py, 3, |_| {
+                let (mean, deviation) = problem.behaviour();
+                vec![mean, deviation]
+            }),
+        }
+    }
+
+    #[getter]
+    fn start<'py>(&self, py: Python<'py>) -> Column<'py> {
+        let mut start = vec![0.0; self.file.world.states().len()];
+        match &self.file.world {
+            World::Finite(task) => task.problem().start().iter().for_each(|&(s, p)| start[s] += p),
+            World::Continuous(_) => start[0] = 1.0,
+        }
+        PyArray1::from_vec(py, start)
+    }
+
+    #[getter]
+    fn interest<'py>(&self, py: Python<'py>) -> Column<'py> {
+        PyArray1::from_slice(py, self.file.world.interest())
+    }
+
+    #[getter]
+    fn stationary<'py>(&self, py: Python<'py>) -> Column<'py> {
+        PyArray1::from_slice(
+            py,
+            match &self.file.world {
+                World::Finite(task) => task.stationary(),
+                World::Continuous(problem) => problem.stationary(),
+            },
+        )
+    }
+
+    /// Each state's active features and their values, and how many features there are: of the actor or of the critic.
+    #[pyo3(name = "_features")]
+    fn features(&self, critic: bool) -> (usize, Vec<Vec<(usize, f64)>>) {
+        let world = &self.file.world;
+        let table: Table = if critic { world.critic() } else { world.actor().clone() };
+        (table.len(), (0..table.states()).map(|s| table.active(&s).collect()).collect())
+    }
+
+    /// Columns of all transitions: state, action, next, probability, reward, gamma.
+    #[allow(clippy::type_complexity)] // They are one table.
+    #[pyo3(name = "_transitions")]
+    fn transition_columns<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<([Bound<'py, PyArray1<isize>>; 3], [Column<'py>; 3])> {
+        let World::Finite(task) = &self.file.world else {
+            return Err(PyTypeError::new_err(
+                "this problem has a real action: its transitions cannot be listed",
+            ));
+        };
+        let (mut whole, mut real) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
+        for (s, a) in (0..task.states()).flat_map(|s| (0..task.actions()).map(move |a| (s, a))) {
+            for t in task.problem().transitions(s, a) {
+                for (column, x) in whole.iter_mut().zip([s, a, t.next]) {
+                    column.push(x as isize);
+                }
+                for (column, x) in real.iter_mut().zip([t.probability, t.reward, t.gamma]) {
+                    column.push(x);
+                }
+            }
+        }
+        Ok((whole.map(|x| PyArray1::from_vec(py, x)), real.map(|x| PyArray1::from_vec(py, x))))
+    }
+
+    /// What is exactly true of the target, or of other weights (of a Gaussian if there are two outputs for each feature), or of
+    /// other probabilities.
+    #[pyo3(name = "_solve")]
+    fn solution<'py>(
+        &self,
+        py: Python<'py>,
+        lambda_a: f64,
+        weights: Option<PyReadonlyArray1<'py, f64>>,
+        outputs: usize,
+        probabilities: Option<PyReadonlyArray2<'py, f64>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let file = self.with_target(weights, outputs, probabilities)?;
+        let solution = py.detach(|| solve(&file, lambda_a)).or_raise()?;
+        as_dict(py, &solution)
+    }
+
+    /// J_μ of the softmax, Gaussian or deterministic policy with these weights.
+    #[pyo3(name = "_objective")]
+    fn objective(&self, py: Python<'_>, weights: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<f64> {
+        let weights = weights.as_slice()?;
+        py.detach(|| match &self.file.world {
+            World::Finite(task) => Ok(Exact::new(&**task, &task.softmax(), weights)?.objective()),
+            World::Continuous(problem) if outputs == 2 => {
+                Ok(Exact::new(&**problem, &problem.gaussian(), weights)?.objective())
+            }
+            World::Continuous(problem) => {
+                Ok(Exact::new(&**problem, &problem.deterministic(), weights)?.objective())
+            }
+        })
+        .map_err(|error: ProblemError| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The diagnosis as JSON, as text and, if there is anything to draw, as SVG; and the experiment it suggests.
+    #[pyo3(name = "_diagnose")]
+    fn diagnosis(
+        &self,
+        py: Python<'_>,
+        starts: Option<usize>,
+        seed: u64,
+        threads: Option<NonZeroUsize>,
+        progress: &Bound<'_, PyAny>,
+    ) -> PyResult<(String, String, Option<String>, Option<String>)> {
+        let mut options = Options { starts, seed, ..Options::default() };
+        options.threads = threads.map_or(options.threads, usize::from);
+        let file = self.file.clone();
+        let done = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let (sender, mut receiver) = mpsc::channel();
+        let told = done.clone();
+        // A thread of its own, which is left to itself if the user has had enough.
+        std::thread::spawn(move || {
+            let tell = |now: usize, all: usize| {
+                told[0].fetch_max(now, Ordering::Relaxed);
+                told[1].store(all, Ordering::Relaxed);
+            };
+            let diagnosis = diagnose(&file, &options, &tell).map(|diagnosis| {
+                let drawn = figure::figure(&file, &diagnosis);
+                (diagnosis, drawn)
+            });
+            let _ = sender.send(diagnosis);
+        });
+        let tell = || -> PyResult<()> {
+            let [now, all] = [&done[0], &done[1]].map(|n| n.load(Ordering::Relaxed));
+            progress.call1((now, all)).map(|_| ())
+        };
+        let ended = || PyRuntimeError::new_err("the diagnosis ended early");
+        let (diagnosis, drawn) = waiting::next(py, &mut receiver, tell)?.ok_or_else(ended)?.or_raise()?;
+        let json =
+            serde_json::to_string(&diagnosis).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let suggested = diagnosis.suggestion.as_ref();
+        let experiment = suggested.map(|s| s.experiment(&self.file, "experiment.toml".as_ref()));
+        Ok((json, diagnosis.text(), drawn, experiment))
+    }
+
+    /// Experience of the behaviour: the columns of a batch.
+    #[pyo3(name = "_experience")]
+    fn experience<'py>(
+        &self,
+        py: Python<'py>,
+        steps: usize,
+        seed: u64,
+        run: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        match &self.file.world {
+            World::Finite(task) => {
+                let steps: Vec<_> = py.detach(|| task.stream(seed, run).take(steps).collect());
+                columns(py, &steps, |action| action as isize)
+            }
+            World::Continuous(problem) => {
+                let steps: Vec<_> = py.detach(|| problem.stream(seed, run).take(steps).collect());
+                columns(py, &steps, |action| action)
+            }
+        }
+    }
+}
+
+impl Problem {
+    fn with_target(
+        &self,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        outputs: usize,
+        probabilities: Option<PyReadonlyArray2<'_, f64>>,
+    ) -> PyResult<ProblemFile> {
+        let mut file = ProblemFile::clone(&self.file);
+        if let Some(weights) = weights {
+            let weights = weights.as_slice()?.to_vec();
+            file.target = match &file.world {
+                World::Finite(_) => Target::Softmax(weights),
+                World::Continuous(_) if outputs == 2 => Target::Gaussian(weights),
+                World::Continuous(_) => Target::Deterministic(weights),
+            };
+        }
+        if let Some(rows) = probabilities {
+            let task = self.finite()?;
+            let rows: Vec<Vec<f64>> = rows.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
+            file.target = Target::Fixed(Fixed::new(task, &rows).or_raise()?);
+        }
+        Ok(file)
+    }
+
+    fn finite(&self) -> PyResult<&Task> {
+        match &self.file.world {
+            World::Finite(task) => Ok(task),
+            World::Continuous(_) => {
+                Err(PyTypeError::new_err("this problem has a real action, not a list of them"))
+            }
+        }
+    }
+}
+
+fn rows<'py>(
+    py: Python<'py>,
+    count: usize,
+    row: impl Fn(usize) -> Vec<f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
+    PyArray2::from_vec2(py, &rows).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// A solution's numbers by their names.
+fn as_dict<'py>(py: Python<'py>, solution: &Solution) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("policy", solution.policy)?;
+    dict.set_item("objective", solution.objective)?;
+    let columns = PyDict::new(py);
+    for column in &solution.columns {
+        columns.set_item(&column.name, PyArray1::from_slice(py, &column.values))?;
+    }
+    dict.set_item("columns", columns)?;
+    dict.set_item("text", solution.text(emphatic_diagnosis::solve::SHOWN))?;
+    if let Some(gradients) = &solution.gradients {
+        let array = |values: &[f64]| PyArray1::from_slice(py, values);
+        dict.set_item("weight_names", &gradients.names)?;
+        dict.set_item("weights", array(&gradients.weights))?;
+        dict.set_item("gradient", array(&gradients.gradient))?;
+        dict.set_item("semi_gradient", array(&gradients.semi_gradient))?;
+        dict.set_item("with_lambda_a", gradients.with_lambda_a.as_deref().map(array))?;
+        dict.set_item("angle", gradients.angle)?;
+        dict.set_item("angle_with_lambda_a", gradients.angle_with_lambda_a)?;
+    }
+    Ok(dict)
+}
+
+/// Steps as the columns of a batch.
+fn columns<'py, A: Copy, N: numpy::Element>(
+    py: Python<'py>,
+    steps: &[Step<usize, A>],
+    action: impl Fn(A) -> N,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let whole = |of: fn(&Step<usize, A>) -> usize| -> Bound<'py, PyArray1<isize>> {
+        steps.iter().map(|step| of(step) as isize).collect::<Vec<_>>().into_pyarray(py)
+    };
+    let real = |of: fn(&Step<usize, A>) -> f64| steps.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
+    dict.set_item("x", whole(|step| step.state))?;
+    dict.set_item(
+        "action",
+        steps.iter().map(|step| action(step.action)).collect::<Vec<_>>().into_pyarray(py),
+    )?;
+    dict.set_item("reward", real(|step| step.reward))?;
+    dict.set_item("x_next", whole(|step| step.next))?;
+    dict.set_item("mu", real(|step| step.mu))?;
+    dict.set_item("gamma", real(|step| step.gamma))?;
+    dict.set_item("gamma_next", real(|step| step.gamma_next))?;
+    dict.set_item("interest", real(|step| step.interest))?;
+    Ok(dict)
+}
+
+/// The problems that come along: name, and what each is.
+#[pyfunction]
+pub(crate) fn shipped_problems() -> Vec<(&'static str, &'static str)> {
+    SHIPPED.iter().map(|shipped| (shipped.name, shipped.about())).collect()
+}
+
+/// A drawing as PNG.
+#[pyfunction]
+pub(crate) fn png<'py>(py: Python<'py>, svg: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes =
+        py.detach(|| Painter::new().png(svg)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &bytes))
+}

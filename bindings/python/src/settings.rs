@@ -1,0 +1,158 @@
+//! What a learner is made of, as data: the same in Python's dictionaries and in saved files.
+//!
+//! The structure says which parts there are, the numbers their step-sizes and λ. Learners of one structure can learn side by side in lanes.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A learner's settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// The name of the Python class.
+    pub(crate) class: String,
+    pub(crate) structure: Structure,
+    /// Step-sizes and λ, by name.
+    pub(crate) numbers: BTreeMap<String, f64>,
+}
+
+impl Settings {
+    pub(crate) fn json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    pub(crate) fn number(&self, name: &str) -> PyResult<f64> {
+        let missing = || PyValueError::new_err(format!("the settings have no number `{name}`"));
+        self.numbers.get(name).copied().ok_or_else(missing)
+    }
+}
+
+/// Which parts, and how they are put together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Structure {
+    pub(crate) learner: LearnerKind,
+    pub(crate) policy: PolicyPart,
+    pub(crate) critic: CriticPart,
+    pub(crate) emphasis: EmphasisPart,
+    /// How many actions are drawn at each step, if not all, and the seed they are drawn by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) subset: Option<(usize, u64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LearnerKind {
+    ActorCritic,
+    AllActions,
+    DeterministicActorCritic,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum PolicyPart {
+    Softmax { features: FeaturesPart, actions: usize },
+    Gaussian { features: FeaturesPart },
+    DeterministicLinear { features: FeaturesPart },
+}
+
+impl PolicyPart {
+    pub(crate) fn features(&self) -> &FeaturesPart {
+        match self {
+            Self::Softmax { features, .. }
+            | Self::Gaussian { features }
+            | Self::DeterministicLinear { features } => features,
+        }
+    }
+
+    /// Weights for each feature.
+    pub(crate) fn outputs(&self) -> usize {
+        match self {
+            Self::Softmax { actions, .. } => *actions,
+            Self::Gaussian { .. } => 2,
+            Self::DeterministicLinear { .. } => 1,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum FeaturesPart {
+    Dense {
+        len: usize,
+    },
+    Active {
+        len: usize,
+        most_active: usize,
+    },
+    /// For each state its active features and their values.
+    Table {
+        len: usize,
+        rows: Vec<Vec<(usize, f64)>>,
+    },
+    OneHot {
+        states: usize,
+    },
+}
+
+impl FeaturesPart {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Dense { len } | Self::Active { len, .. } | Self::Table { len, .. } => *len,
+            Self::OneHot { states } => *states,
+        }
+    }
+
+    /// How such a state is written.
+    pub(crate) fn sight(&self) -> Sight {
+        match self {
+            Self::Dense { .. } => Sight::Vector,
+            Self::Active { .. } => Sight::Active,
+            Self::Table { .. } | Self::OneHot { .. } => Sight::Number,
+        }
+    }
+}
+
+/// What is seen of a state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Sight {
+    /// A vector of features.
+    Vector,
+    /// A list of active features.
+    Active,
+    /// The state's number.
+    Number,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum CriticPart {
+    Gtd {
+        features: FeaturesPart,
+    },
+    ActionValues {
+        features: FeaturesPart,
+        values: Box<CriticPart>,
+    },
+    LearnedAdvantage {
+        features: FeaturesPart,
+        values: Box<CriticPart>,
+    },
+    Compatible {
+        features: FeaturesPart,
+    },
+    /// The number of a problem in the learner's list.
+    Exact {
+        problem: usize,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum EmphasisPart {
+    None,
+    FollowOn,
+    Exact { problem: usize },
+}

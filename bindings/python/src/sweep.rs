@@ -1,0 +1,229 @@
+//! Many settings learn from the same batch, side by side in lanes and on all cores.
+
+use crate::agent::{Composition, Held, Trainee};
+use crate::columns::{Arrays, Columns};
+use crate::compose::{Lot, Receive, compose};
+use crate::error::OrRaise;
+use crate::learner::Learner;
+use crate::saved;
+use crate::settings::{EmphasisPart, PolicyPart, Settings, Structure};
+use crate::waiting;
+use ciborium::Value;
+use emphatic::{Lanes, Real};
+use emphatic_problems::ProblemFile;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+
+/// So many learners side by side.
+const LANES: usize = 16;
+
+/// So many steps are learned from between two looks at whether to stop.
+const CHUNK: usize = 1 << 12;
+
+/// Learners of one structure, which learn side by side.
+struct Group {
+    /// Their places in the list.
+    places: Vec<usize>,
+    settings: Vec<Settings>,
+    weights: Vec<Vec<f64>>,
+    problems: Vec<Arc<ProblemFile>>,
+}
+
+/// Learns from a batch with copies of the learners. Gives the state of each.
+#[pyfunction]
+pub(crate) fn sweep(
+    py: Python<'_>,
+    learners: Vec<PyRef<'_, Learner>>,
+    batch: &Bound<'_, PyAny>,
+    last_truncated: bool,
+    threads: Option<NonZeroUsize>,
+    progress: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Py<PyBytes>>> {
+    let Some(first) = learners.first() else { return Ok(Vec::new()) };
+    let sight = first.sight();
+    if let Some(k) = learners.iter().position(|learner| learner.sight() != sight) {
+        let message =
+            format!("learner {k} sees the state in another form than learner 0, so no batch suits both");
+        return Err(PyValueError::new_err(message));
+    }
+    let arrays = Arrays::of(batch)?;
+    let columns = arrays.columns(sight)?;
+    let groups = groups(&learners)?;
+    let work = Work { columns, len: arrays.len(), stop: AtomicBool::new(false), done: AtomicUsize::new(0) };
+    let states = work.run(py, &groups, threads, progress)?;
+
+    let gamma = if last_truncated { 0.0 } else { columns.gamma_next.last().copied().unwrap_or(0.0) };
+    let with_gamma = |learner: Value| {
+        let entry = |name: &str, value| (Value::Text(name.to_owned()), value);
+        saved::to_cbor(&Value::Map(vec![entry("gamma", Value::Float(gamma)), entry("learner", learner)]))
+    };
+    let bytes = |state: Value| Ok(PyBytes::new(py, &with_gamma(state)?).unbind());
+    states.into_iter().map(bytes).collect()
+}
+
+/// Learners that fit into lanes together.
+fn groups(learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (place, learner) in learners.iter().enumerate() {
+        let Some(weights) = learner.fresh_weights()? else {
+            let message =
+                format!("learner {place} has already learned; a sweep starts from learners that have not");
+            return Err(PyValueError::new_err(message));
+        };
+        let settings = in_lanes(&learner.settings);
+        let fits = |group: &&mut Group| {
+            group.places.len() < LANES
+                && group.settings[0].structure == settings.structure
+                && group.problems.len() == learner.problems.len()
+                && group.problems.iter().zip(&learner.problems).all(|(a, b)| Arc::ptr_eq(a, b))
+        };
+        match groups.iter_mut().find(fits) {
+            Some(group) => {
+                group.places.push(place);
+                group.settings.push(settings);
+                group.weights.push(weights);
+            }
+            None => groups.push(Group {
+                places: vec![place],
+                settings: vec![settings],
+                weights: vec![weights],
+                problems: learner.problems.clone(),
+            }),
+        }
+    }
+    Ok(groups)
+}
+
+/// No emphasis is a trace with λ_a = 0, to the bit: so OffPAC and ACE fit together.
+fn in_lanes(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    if settings.structure.emphasis == EmphasisPart::None && has_ratio(&settings.structure) {
+        settings.structure.emphasis = EmphasisPart::FollowOn;
+        settings.numbers.insert("lambda_a".to_owned(), 0.0);
+    }
+    settings
+}
+
+fn has_ratio(structure: &Structure) -> bool {
+    !matches!(structure.policy, PolicyPart::DeterministicLinear { .. })
+}
+
+/// What all threads share.
+struct Work<'a> {
+    columns: Columns<'a>,
+    len: usize,
+    stop: AtomicBool,
+    /// Steps of groups that have been learned from.
+    done: AtomicUsize,
+}
+
+impl Work<'_> {
+    /// The state of each learner, in their order.
+    fn run(
+        &self,
+        py: Python<'_>,
+        groups: &[Group],
+        threads: Option<NonZeroUsize>,
+        progress: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<Value>> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.map_or(cores, usize::from).min(groups.len());
+        let next = AtomicUsize::new(0);
+        let (sender, mut finished) = mpsc::channel();
+        let mut states: Vec<Option<Value>> = Vec::new();
+        states.resize_with(groups.iter().map(|group| group.places.len()).sum(), || None);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        // Nobody listens any more once one has failed.
+                        let _ = sender.send((group, self.learn(group)));
+                    }
+                });
+            }
+            drop(sender);
+            let all = self.len * groups.len();
+            let watched = self.watch(py, &mut finished, &mut states, all, progress);
+            if watched.is_err() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            // The threads are waited for without holding up the rest of Python.
+            py.detach(move || while finished.recv().is_ok() {});
+            watched
+        })?;
+        let missing = || PyValueError::new_err("a thread of the sweep ended early");
+        states.into_iter().map(|state| state.ok_or_else(missing)).collect()
+    }
+
+    fn watch(
+        &self,
+        py: Python<'_>,
+        finished: &mut mpsc::Receiver<(&Group, PyResult<Vec<Value>>)>,
+        states: &mut [Option<Value>],
+        all: usize,
+        progress: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let tell = || -> PyResult<()> {
+            let done = self.done.load(Ordering::Relaxed);
+            progress.call1((done, all)).map(|_| ())
+        };
+        while let Some((group, learned)) = waiting::next(py, finished, tell)? {
+            for (place, state) in group.places.iter().zip(learned?) {
+                states[*place] = Some(state);
+            }
+        }
+        Ok(())
+    }
+
+    fn learn(&self, group: &Group) -> PyResult<Vec<Value>> {
+        let settings: Vec<&Settings> = group.settings.iter().collect();
+        let lot = Lot { settings: &settings, problems: &group.problems };
+        let mut learners = compose(lot, InLanes(&group.weights))?;
+        for first in (0..self.len).step_by(CHUNK) {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let range = first..self.len.min(first + CHUNK);
+            self.done.fetch_add(range.len(), Ordering::Relaxed);
+            learners.learn(self.columns, range)?;
+        }
+        let state = learners.state()?;
+        Ok((0..group.places.len()).map(|lane| of_lane(&state, lane)).collect())
+    }
+}
+
+/// Learners in lanes, in a box, that start from these weights.
+struct InLanes<'a>(&'a [Vec<f64>]);
+
+impl Receive<Lanes<LANES>> for InLanes<'_> {
+    type Output = Box<dyn Trainee>;
+
+    fn receive<L: Composition<Lanes<LANES>>>(self, learner: L) -> PyResult<Box<dyn Trainee>> {
+        let of = |k: usize| Lanes::from_lanes(|lane| self.0.get(lane).unwrap_or(&self.0[0])[k]);
+        let weights = (0..self.0[0].len()).map(of).collect();
+        Ok(Box::new(Held::new(learner.with_weights(weights).or_raise()?)))
+    }
+}
+
+/// The state of the learner in one lane. Every real number of a state is in lanes; of whole numbers, only the steps at which lanes diverged.
+fn of_lane(state: &Value, lane: usize) -> Value {
+    match state {
+        Value::Array(list) if list.len() == LANES && list.iter().all(Value::is_float) => list[lane].clone(),
+        Value::Array(list) => Value::Array(list.iter().map(|item| of_lane(item, lane)).collect()),
+        Value::Map(entries) => {
+            let of = |(key, value): &(Value, Value)| match (key.as_text(), value) {
+                (Some("diverged"), Value::Array(list)) => {
+                    (key.clone(), Value::Array(vec![list[lane].clone()]))
+                }
+                _ => (key.clone(), of_lane(value, lane)),
+            };
+            Value::Map(entries.iter().map(of).collect())
+        }
+        other => other.clone(),
+    }
+}
