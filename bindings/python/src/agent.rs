@@ -287,7 +287,7 @@ impl<R: Real, F: emphatic::Features> Estimates<R> for Compatible<R, F> {
     fn estimates(&self) -> Named<R> {
         let pairs = self.weights();
         let every_second = |first: usize| pairs.iter().skip(first).step_by(2).copied().collect();
-        vec![("v", every_second(0)), ("w", every_second(1))]
+        vec![("v", every_second(0)), ("u", every_second(1))]
     }
 }
 

@@ -242,12 +242,16 @@ impl<'a> Lot<'a> {
             (LearnerKind::ActorCritic, PolicyPart::DeterministicLinear { .. }, _) => {
                 "this learner needs a policy that draws its actions: Softmax or Gaussian"
             }
-            (LearnerKind::AllActions, PolicyPart::Gaussian { .. } | PolicyPart::DeterministicLinear { .. }, _) => {
-                "a learner from all actions needs finitely many: a Softmax policy"
-            }
-            (LearnerKind::DeterministicActorCritic, PolicyPart::Softmax { .. } | PolicyPart::Gaussian { .. }, _) => {
-                "this learner needs a DeterministicLinear policy"
-            }
+            (
+                LearnerKind::AllActions,
+                PolicyPart::Gaussian { .. } | PolicyPart::DeterministicLinear { .. },
+                _,
+            ) => "a learner from all actions needs finitely many: a Softmax policy",
+            (
+                LearnerKind::DeterministicActorCritic,
+                PolicyPart::Softmax { .. } | PolicyPart::Gaussian { .. },
+                _,
+            ) => "this learner needs a DeterministicLinear policy",
             (LearnerKind::DeterministicActorCritic, _, EmphasisPart::FollowOn) => {
                 "a deterministic policy has no ratio, so there is no follow-on trace: use NoEmphasis or ExactEmphasis"
             }
@@ -312,8 +316,8 @@ impl<'a> Lot<'a> {
                 "a deterministic policy needs a critic that knows ∂q/∂a: Compatible or ExactCritic",
             ));
         };
-        let [alpha_v, alpha_w, alpha_h] = ["alpha_v", "alpha_w", "alpha_h"].map(|name| self.number(name));
-        Compatible::new(F::described(features)?, alpha_v?, alpha_w?, alpha_h?).or_raise()
+        let [alpha_v, alpha_u, alpha_h] = ["alpha_v", "alpha_u", "alpha_h"].map(|name| self.number(name));
+        Compatible::new(F::described(features)?, alpha_v?, alpha_u?, alpha_h?).or_raise()
     }
 
     /// The follow-on trace; with λ_a = 0 it is no emphasis, to the bit.

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod arrays;
 mod columns;
 mod compose;
 mod error;
@@ -37,6 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<learner::Learner>()?;
     module.add_class::<learner::Update>()?;
     module.add_class::<problem::Problem>()?;
+    arrays::register(module)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(problem::shipped_problems, module)?)?;
     module.add_function(wrap_pyfunction!(problem::png, module)?)?;

@@ -271,9 +271,9 @@ fn settings() {
     assert!(gtd(Lanes([0.1; 2]), Lanes([0.1, f64::NAN]), Lanes([0.5; 2])).is_err());
     let error = gtd(Lanes([0.1; 2]), Lanes([0.1; 2]), Lanes([0.5, 2.0])).unwrap_err();
     assert_eq!(error.to_string(), "lambda is 2 in lane 1; it must lie between 0 and 1");
-    let compatible = |alpha_v, alpha_w, alpha_h| Compatible::new(Dense { len: 2 }, alpha_v, alpha_w, alpha_h);
+    let compatible = |alpha_v, alpha_u, alpha_h| Compatible::new(Dense { len: 2 }, alpha_v, alpha_u, alpha_h);
     let error = compatible(0.1, -1.0, 0.1).unwrap_err();
-    assert_eq!(error.to_string(), "alpha_w is -1; a step-size is finite and not negative");
+    assert_eq!(error.to_string(), "alpha_u is -1; a step-size is finite and not negative");
     assert!(compatible(f64::NAN, 0.1, 0.1).is_err() && compatible(0.1, 0.1, f64::INFINITY).is_err());
     let policy = Softmax { features: Dense { len: 2 }, actions: 2 };
     let critic = Gtd::new(Dense { len: 2 }, 0.1, 0.1, 0.5).unwrap();

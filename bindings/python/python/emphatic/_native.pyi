@@ -59,7 +59,7 @@ class Learner:
     @property
     def critic_weights(self) -> dict[str, Floats]:
         """Copies of what the critic has learned, flat, by the names of the equations: `v`; `q` (of feature f and action a: number
-        f · actions + a); `u` likewise; `w`. Nothing for an exact critic."""
+        f · actions + a); `u`, of a learned advantage likewise, of a compatible critic [features]. Nothing for an exact critic."""
     @property
     def steps(self) -> int:
         """How many steps it has learned from."""

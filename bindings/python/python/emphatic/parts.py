@@ -251,11 +251,11 @@ class LearnedAdvantage(_Checked):
 
 @dataclass(frozen=True)
 class Compatible(_Checked):
-    """q̂(s, a) = v·x + (a − π(s)) w·x by GQ(0), for deterministic policies: COPDAC-GQ (Silver et al. 2014), with second weights
+    """q̂(s, a) = v·x + (a − π(s)) u·x by GQ(0), for deterministic policies: COPDAC-GQ (Silver et al. 2014), with second weights
     (`alpha_h`) for all features."""
 
     alpha_v: float
-    alpha_w: float
+    alpha_u: float
     alpha_h: float
     features: Features | None = None
 
@@ -263,7 +263,7 @@ class Compatible(_Checked):
         return {"kind": "compatible", "features": _features(self.features or policy.features)}
 
     def _numbers(self) -> dict[str, float]:
-        return {"alpha_v": self.alpha_v, "alpha_w": self.alpha_w, "alpha_h": self.alpha_h}
+        return {"alpha_v": self.alpha_v, "alpha_u": self.alpha_u, "alpha_h": self.alpha_h}
 
 
 Critic = Union[GTD, ExactCritic, ActionValues, LearnedAdvantage, Compatible]
@@ -365,7 +365,7 @@ def _read_critic(data: Data, policy: Policy, numbers: dict[str, float], problems
     own: Features | None = _read_features(data["features"])
     own = None if own == policy.features else own
     if kind == "compatible":
-        return Compatible(numbers["alpha_v"], numbers["alpha_w"], numbers["alpha_h"], own)
+        return Compatible(numbers["alpha_v"], numbers["alpha_u"], numbers["alpha_h"], own)
     values = _read_values(data["values"], policy, numbers, problems)
     if kind == "action_values":
         return ActionValues(numbers["alpha_q"], numbers["alpha_h"], numbers["lambda_q"], values, own)

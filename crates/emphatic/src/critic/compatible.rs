@@ -8,40 +8,40 @@ use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
 use serde::{Deserialize, Serialize};
 
-/// q̂(s,a) = v·x(s) + (a − π(s)) w·x(s) by GQ(0), so that ∂q̂/∂a = w·x(s).
+/// q̂(s,a) = v·x(s) + (a − π(s)) u·x(s) by GQ(0), so that ∂q̂/∂a = u·x(s).
 ///
-/// With ζ_t = A_t − π(S_t), and h_v, h_w the second weights of x and of ζx:
+/// With ζ_t = A_t − π(S_t), and h_v, h_u the second weights of x and of ζx:
 ///
 /// ```text
-/// δ = R_{t+1} + γ_{t+1} v·x_{t+1} − v·x_t − ζ_t w·x_t
-/// c = h_v·x_t + ζ_t h_w·x_t
+/// δ = R_{t+1} + γ_{t+1} v·x_{t+1} − v·x_t − ζ_t u·x_t
+/// c = h_v·x_t + ζ_t h_u·x_t
 /// v ← v + α_v (δ x_t − γ_{t+1} c x_{t+1})      h_v ← h_v + α_h (δ − c) x_t
-/// w ← w + α_w δ ζ_t x_t                        h_w ← h_w + α_h (δ − c) ζ_t x_t
+/// u ← u + α_u δ ζ_t x_t                        h_u ← h_u + α_h (δ − c) ζ_t x_t
 /// ```
 ///
 /// These are the compatible features of a policy that is linear in x (Silver et al. 2014, *Deterministic Policy Gradient
 /// Algorithms*, where DPG with this critic is COPDAC-GQ). If x is not what the policy sees, they are not compatible with it,
 /// but q̂ is still an estimate of q, and a better one if x tells more states apart. Under the target's own action ζ is
-/// zero: so π(S_{t+1}) does not appear, w needs no correction, and there is no ratio.
+/// zero: so π(S_{t+1}) does not appear, u needs no correction, and there is no ratio.
 ///
-/// In that paper the correction has no h_v: c is u·ζ_t x_t, with u regressed on δ from ζx alone. This is not the gradient of the
+/// In that paper the correction has no h_v: c comes from weights that are regressed on δ from ζx alone. This is not the gradient of the
 /// projected Bellman error of q̂, whose features are x *and* ζx, and v can diverge: where the behaviour acts like the
 /// target, it learns by plain TD(0). Here the second weights see all the features, as in GQ.
 ///
 /// # What it can and cannot know
 ///
-/// - q̂ is linear in a, and fitted to the actions that the behaviour takes. Where q is curved, w·x is the slope of that line, not
+/// - q̂ is linear in a, and fitted to the actions that the behaviour takes. Where q is curved, u·x is the slope of that line, not
 ///   ∂q/∂a at π(s). With a feature for each state and a Gaussian behaviour it is the mean of the slope over the
 ///   behaviour's actions.
-/// - It is fitted to the states as the behaviour visits them. For states that x cannot tell apart, w·x is a mean weighted
+/// - It is fitted to the states as the behaviour visits them. For states that x cannot tell apart, u·x is a mean weighted
 ///   by d_μ, which no emphasis of the actor can undo: True-DPGE needs features that tell them apart.
-/// - The further π(s) is from the behaviour's actions, the smaller must α_w and α_h be: α ζ² |x|² has to stay below about two.
+/// - The further π(s) is from the behaviour's actions, the smaller must α_u and α_h be: α ζ² |x|² has to stay below about two.
 ///   With step-sizes that stay as they are, a policy that goes further and further away makes it diverge in the end.
 ///
 /// ```
 /// use emphatic::{Compatible, Dense, DeterministicLinear, Learner, Step, dpg};
 /// let policy = DeterministicLinear { features: Dense { len: 2 } };
-/// let critic = Compatible::new(Dense { len: 2 }, 0.1, 0.1, 0.01)?; // α_v, α_w, α_h
+/// let critic = Compatible::new(Dense { len: 2 }, 0.1, 0.1, 0.01)?; // α_v, α_u, α_h
 /// let mut learner = dpg(policy, critic, 0.05)?;
 /// learner.step(&Step {
 ///     state: [1.0, 0.5],
@@ -59,33 +59,33 @@ use serde::{Deserialize, Serialize};
 pub struct Compatible<R, F> {
     features: F,
     alpha_v: R,
-    alpha_w: R,
+    alpha_u: R,
     alpha_h: R,
-    /// v and w, side by side for each feature.
+    /// v and u, side by side for each feature.
     weights: Vec<R>,
-    /// h_v and h_w, likewise.
+    /// h_v and h_u, likewise.
     second: Vec<R>,
 }
 
 impl<R: Real, F: Features> Compatible<R, F> {
     /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
-    pub fn new(features: F, alpha_v: R, alpha_w: R, alpha_h: R) -> Result<Self, SettingError> {
+    pub fn new(features: F, alpha_v: R, alpha_u: R, alpha_h: R) -> Result<Self, SettingError> {
         check_step_size("alpha_v", alpha_v)?;
-        check_step_size("alpha_w", alpha_w)?;
+        check_step_size("alpha_u", alpha_u)?;
         check_step_size("alpha_h", alpha_h)?;
         let active = R::splat(features.most_active() as f64);
         let zero = vec![R::zero(); 2 * features.len()];
         Ok(Self {
             features,
             alpha_v: alpha_v / active,
-            alpha_w: alpha_w / active,
+            alpha_u: alpha_u / active,
             alpha_h: alpha_h / active,
             weights: zero.clone(),
             second: zero,
         })
     }
 
-    /// A copy of v and w: those of feature `f` are numbers `2 f` and `2 f + 1`.
+    /// A copy of v and u: those of feature `f` are numbers `2 f` and `2 f + 1`.
     pub fn weights(&self) -> Vec<R> {
         self.weights.clone()
     }
@@ -117,7 +117,7 @@ where
 
     #[inline(always)]
     fn learn(&mut self, step: &StepOf<DeterministicLinear<G>>, action: R) -> R {
-        let Self { features, alpha_v, alpha_w, alpha_h, weights, second } = self;
+        let Self { features, alpha_v, alpha_u, alpha_h, weights, second } = self;
         let gamma_next = R::splat(step.gamma_next);
         let zeta = R::splat(step.action) - action;
         let mut delta = R::splat(step.reward);
@@ -130,7 +130,7 @@ where
         let [value_h, slope_h] = outputs(features, step.state, second);
         let correction = value_h + zeta * slope_h;
 
-        let mut sum = add_outputs(features, step.state, [*alpha_v * delta, *alpha_w * delta * zeta], weights);
+        let mut sum = add_outputs(features, step.state, [*alpha_v * delta, *alpha_u * delta * zeta], weights);
         if step.gamma_next > 0.0 {
             let back = *alpha_v * gamma_next * correction;
             for (f, x) in features.active(step.next) {
@@ -235,8 +235,8 @@ mod tests {
             learner.step(&step).unwrap();
         }
         // v = 1 + 0.9 · 2 v.
-        let [v, w] = learner.critic().weights()[..] else { panic!("one feature") };
-        assert!((v + 1.25).abs() < 1e-9 && w == 0.0, "{v} {w}");
+        let [v, u] = learner.critic().weights()[..] else { panic!("one feature") };
+        assert!((v + 1.25).abs() < 1e-9 && u == 0.0, "{v} {u}");
     }
 
     /// E[σ(a)] and E[σ′(a)] under the behaviour N(1, 1).
@@ -248,7 +248,7 @@ mod tests {
         let task = ContinuousCounterexample::default();
         let critic = Compatible::new(features, 0.005, 0.005, 0.005).unwrap();
         let learner = dpg(task.deterministic(), critic, 0.0).unwrap();
-        let mut learner = learner.with_weights(policy.to_vec()).unwrap();
+        let mut learner = learner.with_ueights(policy.to_vec()).unwrap();
         let n = 200_000;
         let mut mean = vec![0.0; learner.critic().weights().len()];
         for (t, step) in task.stream(1, 0).take(2 * n).enumerate() {
