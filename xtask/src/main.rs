@@ -1,6 +1,7 @@
 //! The developer commands.
 
 mod bench;
+mod python;
 mod test;
 
 use std::process::{Command, ExitCode};
@@ -9,7 +10,8 @@ const HELP: &str = "\
 The developer commands of emphatic.
 
   cargo xtask test               install what the tests need, check formatting and lints, run all tests
-  cargo xtask test --full        the same, and check the README's verdicts against a reproduction at full scale
+  cargo xtask test --full        the same with PyTorch, and check the README's verdicts against a reproduction at full scale
+  cargo xtask wheel              build the Python package's wheel, install it into an environment of its own and test it there
   cargo xtask bench              nanoseconds an update: lanes against f64, Numba and JAX; exact solutions against SciPy and
                                  dense elimination; as ratios in one run
   cargo xtask bench --no-peers   the same without Numba, JAX and SciPy (they need Python 3 and 1 GB)
@@ -21,6 +23,7 @@ fn main() -> ExitCode {
     let done = match arguments[..] {
         ["test"] => test::test(false),
         ["test", "--full"] => test::test(true),
+        ["wheel"] => python::wheel(),
         ["bench"] => bench::bench(true),
         ["bench", "--no-peers"] => bench::bench(false),
         ["help" | "--help" | "-h"] => {

@@ -1,6 +1,6 @@
 //! `cargo xtask test`.
 
-use crate::{cargo, output, run};
+use crate::{cargo, output, python, run};
 use std::process::Command;
 
 /// Formatting, lints, documentation and all tests; in full, also that the README has the verdicts of a reproduction.
@@ -12,6 +12,7 @@ pub(crate) fn test(full: bool) -> Result<(), String> {
     run(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     run(cargo().args(["test", "--workspace"]))?;
+    python::test(full)?;
     if full { readme_says_what_is_reproduced() } else { Ok(()) }
 }
 
