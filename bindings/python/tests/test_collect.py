@@ -261,25 +261,31 @@ def test_uniform_is_the_table_of_equal_probabilities() -> None:
     same(collect(Script(), "uniform", 8, 0), collect(Script(), np.array([0.5, 0.5]), 8, 0))
 
 
-class Ceiling:
-    """Draws the largest number there is below one."""
+class Always:
+    """Draws one number only."""
+
+    def __init__(self, number: float) -> None:
+        self.number = number
 
     def random(self) -> float:
-        return float(np.nextafter(1.0, 0.0))
+        return self.number
 
 
 @pytest.mark.parametrize("row", [[0.5, 0.5, 0.0], [0.1] * 10 + [0.0], [0.7, 0.1, 0.2 - 1e-10, 0.0]])
 def test_an_action_without_probability_is_never_taken(row: list[float]) -> None:
     from emphatic.collect import _row
 
-    action, mu = _row(np.array(row), "")(Ceiling())  # type: ignore[arg-type]
-    assert mu > 0 and action == len(row) - 2
+    last: Any = Always(float(np.nextafter(1.0, 0.0)))
+    assert _row(np.array(row), "")(last) == (len(row) - 2, row[-2])
+    first: Any = Always(0.0)
+    assert _row(np.array(row[::-1]), "")(first) == (1, row[-2])
 
 
 def test_uniform_real_actions_have_a_density() -> None:
     batch = collect(pendulum(), "uniform", 2000, 0)
     assert batch.action.dtype == np.float64
     np.testing.assert_array_equal(batch.mu, [0.25] * 2000)
+    np.testing.assert_array_equal(batch.action, batch.action.astype(np.float32), "as the environment got it")
     assert batch.action.min() < -1.9 and batch.action.max() > 1.9 and abs(batch.action.mean()) < 0.12
 
 
@@ -309,10 +315,12 @@ def test_actions_of_any_integer_kind(answer: Any) -> None:
     assert collect(Script(), lambda observation, rng: answer, 1, 0).action[0] == 1
 
 
+@pytest.mark.parametrize("shape", [(1,), ()])
 @pytest.mark.parametrize("action", [0.5, np.array([0.5]), np.float32(0.5), np.array(0.5)])
-def test_actions_of_any_real_kind(action: Any) -> None:
-    env = Script(action_space=spaces.Box(-1, 1, (1,)))
-    assert collect(env, lambda observation, rng: (action, 1.0), 1, 0).action[0] == 0.5
+def test_actions_of_any_real_kind(shape: tuple[int, ...], action: Any) -> None:
+    make = functools.partial(Script, action_space=spaces.Box(-1, 1, shape))
+    for env in (make(), SyncVectorEnv([make])):
+        assert collect(env, lambda observation, rng: (action, 1.0), 1, 0).action[0] == 0.5
 
 
 class Agent:

@@ -89,6 +89,19 @@ def test_transitions_come_as_often_as_they_should() -> None:
             assert abs(outcomes[outcome] / n - p) <= 5 * math.sqrt(p * (1 - p) / n), (pair, outcome)
 
 
+class Lowest:
+    def random(self) -> float:
+        return 0.0
+
+
+def test_what_has_no_probability_does_not_happen_however_small_the_draw() -> None:
+    env = small()
+    env.reset(seed=0)
+    env._state = 2
+    env.np_random = Lowest()  # type: ignore[assignment]
+    assert env.step(0)[:2] == (0, 4.0)
+
+
 def test_episodes_begin_by_the_start_distribution() -> None:
     env = small()
     starts = np.bincount([env.reset(seed=seed)[0] for seed in range(2000)], minlength=3) / 2000
