@@ -315,10 +315,9 @@ def test_actions_of_any_integer_kind(answer: Any) -> None:
     assert collect(Script(), lambda observation, rng: answer, 1, 0).action[0] == 1
 
 
-@pytest.mark.parametrize("shape", [(1,), ()])
 @pytest.mark.parametrize("action", [0.5, np.array([0.5]), np.float32(0.5), np.array(0.5)])
-def test_actions_of_any_real_kind(shape: tuple[int, ...], action: Any) -> None:
-    make = functools.partial(Script, action_space=spaces.Box(-1, 1, shape))
+def test_actions_of_any_real_kind(action: Any) -> None:
+    make = functools.partial(Script, action_space=spaces.Box(-1, 1, (1,)))
     for env in (make(), SyncVectorEnv([make])):
         assert collect(env, lambda observation, rng: (action, 1.0), 1, 0).action[0] == 0.5
 
@@ -470,6 +469,7 @@ real = functools.partial(Script, action_space=spaces.Box(-1, 1, (1,)))
             ValueError,
             r"it must be \(2,\), because observations are not Discrete",
         ),
+        ((Script(action_space=spaces.Box(-1, 1, ())), "uniform", 1, 0), ValueError, "a Box of one dimension"),
         ((real(), [0.5, 0.5], 1, 0), ValueError, "only Discrete actions have a list of probabilities"),
         ((Script(), says((0, 0.0)), 1, 0), ValueError, "took action 0 and says that its mu is 0.0"),
         ((Script(), says((0, np.nan)), 1, 0), ValueError, "its mu is nan"),
@@ -575,6 +575,16 @@ def test_an_end_without_a_final_observation_is_refused() -> None:
     env = Forgetful(SyncVectorEnv([Script], autoreset_mode=AutoresetMode.SAME_STEP))
     with pytest.raises(ValueError, match=r"info\['final_obs'\]\[0\] is missing"):
         collect(env, "uniform", 8, 0)
+
+
+def test_an_info_without_masks_speaks_for_all_environments() -> None:
+    class Plain(gymnasium.vector.VectorWrapper):
+        def step(self, actions: Any) -> Any:
+            *rest, _ = self.env.step(actions)
+            return *rest, {"gamma_next": np.array([0.5, 0.25])}
+
+    batch = collect(Plain(SyncVectorEnv([Script, Script])), "uniform", 2, 0)
+    np.testing.assert_array_equal(batch.gamma_next, [0.5, 0.25])
 
 
 def test_wrapped_vector_environments() -> None:

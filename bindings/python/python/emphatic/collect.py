@@ -190,7 +190,8 @@ def _autoreset_mode(env: Any) -> Any:
 
 def _entry(info: dict[str, Any], key: str, i: int) -> Any:
     """What the i-th environment said, None if it said nothing."""
-    return info[key][i] if key in info and info[f"_{key}"][i] else None
+    said = key in info and info.get(f"_{key}", np.ones(i + 1))[i]
+    return info[key][i] if said else None
 
 
 def _final(info: dict[str, Any], i: int) -> Any:
@@ -214,7 +215,7 @@ class _Actions:
             if space.start != 0:
                 raise ValueError(f"actions are numbered from {space.start}; they must be numbered from 0")
             self.count = int(space.n)
-        elif isinstance(space, Box) and space.shape in ((), (1,)) and space.dtype.kind == "f":
+        elif isinstance(space, Box) and space.shape == (1,) and space.dtype.kind == "f":
             self.low, self.high = float(space.low.item()), float(space.high.item())
         else:
             raise ValueError(
@@ -223,13 +224,13 @@ class _Actions:
 
     def of_env(self, action: Any) -> Any:
         """An action as the environment takes it."""
-        return action if self.discrete else np.full(self.space.shape, action, self.space.dtype)
+        return action if self.discrete else np.array([action], self.space.dtype)
 
     def of_several(self, count: int) -> NDArray[Any]:
         """Room for an action of each environment, filled with one that is possible."""
         if self.discrete:
             return np.zeros(count, self.space.dtype)
-        return np.full((count, *self.space.shape), np.clip(0.0, self.low, self.high), self.space.dtype)
+        return np.full((count, 1), np.clip(0.0, self.low, self.high), self.space.dtype)
 
     def checked(self, action: Any) -> int | float:
         """The action, as the environment gets it, if it is one."""
