@@ -344,6 +344,29 @@ def test_an_agent_sees_features() -> None:
     assert set(batch.action.tolist()) == {0, 1}
 
 
+@pytest.mark.parametrize(
+    ("features", "kind"),
+    [
+        (None, int),
+        (np.int32, int),
+        (lambda i: np.array([i], np.float32), np.dtype(np.float64)),
+        (lambda i: [i], np.dtype(np.int64)),
+    ],
+)
+def test_an_agent_sees_what_is_logged(features: Any, kind: Any) -> None:
+    class Watching:
+        def sample(self, x: Any, rng: np.random.Generator) -> int:
+            assert type(x) is int if kind is int else x.dtype == kind
+            seen.append(x)
+            return 0
+
+        def probability(self, x: Any, action: int) -> float:
+            return 1.0
+
+    seen: list[Any] = []
+    np.testing.assert_array_equal(collect(Script(), Watching(), 8, 0, features=features).x, seen)
+
+
 def test_boxes_are_flattened() -> None:
     env = Script(
         observation_space=spaces.Box(0, 99, (2, 3), np.float32),

@@ -394,8 +394,8 @@ class _Recorder:
         self.done = 0
         self.reported = time.monotonic()
 
-    def copy_of(self, x: Any) -> NDArray[Any]:
-        """What was seen, in memory of its own: environments may use theirs again."""
+    def copy_of(self, x: Any) -> int | NDArray[Any]:
+        """What was seen as agents take it, in memory of its own: environments may use theirs again."""
         seen = np.array(x)
         right = "a vector of floats, a vector of integers (active features) or an integer (a state)"
         if seen.dtype.kind not in "iuf" or seen.ndim > 1 or (seen.ndim == 0 and seen.dtype.kind == "f"):
@@ -409,7 +409,7 @@ class _Recorder:
                 f"features gave {x!r}, of shape {seen.shape} and dtype {seen.dtype}; "
                 f"at first it was of shape {self.x.shape[1:]} and dtype {self.x.dtype}"
             )
-        return seen
+        return int(seen) if seen.ndim == 0 else seen.astype(self.x.dtype, copy=False)
 
     def report(self) -> None:
         self.done += 1

@@ -132,7 +132,7 @@ class ProblemEnv(_StateEnv):
 
 def _opened(problem: Problem | str | os.PathLike[str]) -> Problem:
     if isinstance(problem, (str, os.PathLike)):
-        from emphatic.problem import Problem  # Here, because that module may use this one.
+        from emphatic.problem import Problem  # Here, so that registering needs nothing compiled.
 
         return Problem.open(os.fspath(problem))
     if not hasattr(problem, "transitions"):
