@@ -1,0 +1,273 @@
+"""Transitions as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# The smallest mu a learner takes: below it a ratio may overflow.
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Batch:
+    """Transitions of a behaviour, in the order in which they happened. `agent.learn(batch)` learns from them.
+
+    All columns are NumPy arrays of the same length T. What has the right type already is not copied.
+
+    x, x_next
+        What was seen of S_t and S_{t+1}: feature vectors (floats, `[T, n]`), active features (integers,
+        `[T, k]`) or state numbers (integers, `[T]`).
+    action
+        Action numbers from 0 (integers) or real actions (floats).
+    mu
+        The behaviour's probability (or density) of the action it took. One number stands for all steps, as it
+        does for `gamma_next` and `interest`.
+    gamma_next, gamma
+        The discounts out of and into S_t. An end has `gamma_next` 0. Left out, `gamma` is `gamma_next` of the
+        step before, and 0 at the first step and after a truncated one.
+    terminated, truncated
+        Where episodes ended (left out: where `gamma_next` is 0), and where only a time limit cut them (left
+        out: nowhere).
+
+    >>> batch = Batch(x=[0, 1], action=[0, 1], reward=[0, 1], x_next=[1, 0], mu=0.5, gamma_next=[1, 0])
+    >>> batch
+    Batch(2 steps, state numbers, action numbers, 1 terminated, 0 truncated)
+    >>> batch.gamma
+    array([0., 1.])
+    """
+
+    # Integers or floats.
+    x: NDArray[Any]
+    action: NDArray[Any]
+    reward: Floats
+    x_next: NDArray[Any]
+    mu: Floats
+    gamma: Floats
+    gamma_next: Floats
+    interest: Floats
+    terminated: Bools
+    truncated: Bools
+
+    # Without this Python would try to iterate by numbers.
+    __iter__: ClassVar[None] = None
+
+    def __init__(
+        self,
+        x: ArrayLike,
+        action: ArrayLike,
+        reward: ArrayLike,
+        x_next: ArrayLike,
+        *,
+        mu: ArrayLike,
+        gamma_next: ArrayLike,
+        interest: ArrayLike = 1.0,
+        gamma: ArrayLike | None = None,
+        terminated: ArrayLike | None = None,
+        truncated: ArrayLike | None = None,
+    ) -> None:
+        actions = _actions(action)
+        steps = len(actions)
+        seen, seen_next = _seen("x", x, steps), _seen("x_next", x_next, steps)
+        _check_alike(seen, seen_next)
+        discounts = _spread("gamma_next", gamma_next, steps)
+        _check_discounts("gamma_next", discounts)
+        ends = discounts == 0 if terminated is None else _flags("terminated", terminated, steps)
+        limits = np.zeros(steps, np.bool_) if truncated is None else _flags("truncated", truncated, steps)
+        right = "a terminated step has gamma_next 0, for example np.where(terminated, 0, gamma)"
+        _check("gamma_next", discounts, ~ends | (discounts == 0), right)
+        self._set(
+            x=seen,
+            action=actions,
+            reward=_finite("reward", _floats("reward", reward, steps)),
+            x_next=seen_next,
+            mu=_mu(mu, actions),
+            gamma=_previous(discounts, limits) if gamma is None else _gamma(gamma, steps),
+            gamma_next=discounts,
+            interest=_interest(interest, steps),
+            terminated=ends,
+            truncated=limits,
+        )
+
+    def _set(self, **columns: NDArray[Any]) -> None:
+        for name, column in columns.items():
+            object.__setattr__(self, name, column)
+
+    @classmethod
+    def _of(cls, columns: dict[str, NDArray[Any]]) -> Batch:
+        """A batch of columns that were checked before."""
+        batch = cls.__new__(cls)
+        batch._set(**columns)
+        return batch
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+    def __getitem__(self, steps: slice) -> Batch:
+        """The steps of a slice, for example `batch[10:20]`. They share memory with this batch."""
+        if not isinstance(steps, slice):
+            raise TypeError(f"a batch is cut by slices, not by {steps!r}: batch[10:20], or batch.reward[10]")
+        if steps.step not in (None, 1):
+            raise ValueError(
+                f"a slice by {steps.step} leaves steps out or turns them round; "
+                "traces need each step after the one before, so slice by 1"
+            )
+        return Batch._of({name: column[steps] for name, column in self._columns().items()})
+
+    def __repr__(self) -> str:
+        ends = f"{self.terminated.sum()} terminated, {self.truncated.sum()} truncated"
+        return f"Batch({len(self)} steps, {self._kinds()}, {ends})"
+
+    def _kinds(self) -> str:
+        """What x and the actions are, in words."""
+        actions = "real actions" if self.action.dtype.kind == "f" else "action numbers"
+        if self.x.ndim == 1:
+            return f"state numbers, {actions}"
+        features = "features" if self.x.dtype.kind == "f" else "active features"
+        return f"{self.x.shape[1]} {features}, {actions}"
+
+    @staticmethod
+    def concatenate(batches: Iterable[Batch]) -> Batch:
+        """One batch after the other. Each keeps its `gamma`, so slices of a batch make up the batch again."""
+        parts = list(batches)
+        if not parts:
+            raise ValueError("there is nothing to concatenate: give at least one batch")
+        for i, part in enumerate(parts):
+            if not isinstance(part, Batch):
+                raise TypeError(f"batches[{i}] is a {type(part).__name__}; it must be a Batch")
+            ours, first = part._kinds(), parts[0]._kinds()
+            if ours != first:
+                raise ValueError(f"batches[{i}] has {ours}, batches[0] has {first}; they must be alike")
+        columns = [part._columns() for part in parts]
+        return Batch._of({name: np.concatenate([column[name] for column in columns]) for name in columns[0]})
+
+
+def _array(name: str, value: ArrayLike, kinds: str, right: str) -> NDArray[Any]:
+    """An array of one of the kinds of dtype."""
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is no array, its rows differ in length; it must be {right}") from error
+    if array.dtype.kind not in kinds:
+        raise TypeError(f"{name} has dtype {array.dtype} and shape {array.shape}; it must be {right}")
+    return array
+
+
+def _contiguous(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array as int64 or float64."""
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # What is too large becomes infinite and is refused as such.
+            return np.ascontiguousarray(array, np.float64)
+    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"{name} has {array.max()}, which is larger than any int64")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _column(name: str, array: NDArray[Any], steps: int) -> NDArray[Any]:
+    if array.shape != (steps,):
+        raise ValueError(f"{name} has shape {array.shape}; it must be ({steps},), a number for each action")
+    return array
+
+
+def _actions(value: ArrayLike) -> NDArray[Any]:
+    array = _array("action", value, "iuf", "integers (action numbers) or floats (real actions)")
+    if array.ndim != 1:
+        raise ValueError(f"action has shape {array.shape}; it must be (T,), an action for each step")
+    array = _contiguous("action", array)
+    if array.dtype.kind == "f":
+        return _finite("action", array)
+    _check("action", array, array >= 0, "actions are numbered from 0")
+    return array
+
+
+def _seen(name: str, value: ArrayLike, steps: int) -> NDArray[Any]:
+    right = "floats [T, n] (features), integers [T, k] (active features) or integers [T] (state numbers)"
+    array = _array(name, value, "iuf", right)
+    if array.ndim not in (1, 2) or len(array) != steps:
+        right = f"({steps},) or ({steps}, n)"
+        raise ValueError(f"{name} has shape {array.shape}; with {steps} actions it must be {right}")
+    if array.ndim == 1 and array.dtype.kind == "f":
+        raise TypeError(f"{name} has dtype {array.dtype} and shape {array.shape}; it must be {right}")
+    array = _contiguous(name, array)
+    if array.dtype.kind == "f":
+        return _finite(name, array)
+    _check(name, array, array >= 0, "states and features are numbered from 0")
+    return array
+
+
+def _check_alike(x: NDArray[Any], x_next: NDArray[Any]) -> None:
+    if x.dtype != x_next.dtype:
+        raise TypeError(f"x has dtype {x.dtype} and x_next {x_next.dtype}; they must be the same")
+    if x.shape != x_next.shape:
+        raise ValueError(f"x has shape {x.shape} and x_next {x_next.shape}; they must be the same")
+
+
+def _floats(name: str, value: ArrayLike, steps: int) -> Floats:
+    array = _array(name, value, "iuf", f"numbers, ({steps},)")
+    return np.ascontiguousarray(_column(name, array, steps), np.float64)
+
+
+def _spread(name: str, value: ArrayLike, steps: int) -> Floats:
+    """A column, or one number for all steps."""
+    if np.ndim(value) == 0:
+        value = np.full(steps, _array(name, value, "iuf", f"a number, or numbers ({steps},)"))
+    return _floats(name, value, steps)
+
+
+def _flags(name: str, value: ArrayLike, steps: int) -> Bools:
+    array = _array(name, value, "b", f"booleans, ({steps},); .astype(bool) makes them of numbers")
+    return np.ascontiguousarray(_column(name, array, steps))
+
+
+def _mu(value: ArrayLike, actions: NDArray[Any]) -> Floats:
+    mu = _spread("mu", value, len(actions))
+    right = "the behaviour took the action, so it must be positive and finite"
+    _check("mu", mu, (mu >= _TINY) & (mu < np.inf), right)
+    if actions.dtype.kind == "i":
+        _check("mu", mu, mu <= 1, "a probability is at most 1")
+    return mu
+
+
+def _gamma(value: ArrayLike, steps: int) -> Floats:
+    gamma = _floats("gamma", value, steps)
+    _check_discounts("gamma", gamma)
+    return gamma
+
+
+def _check_discounts(name: str, gamma: Floats) -> None:
+    _check(name, gamma, (gamma >= 0) & (gamma <= 1), "a discount lies between 0 and 1")
+
+
+def _interest(value: ArrayLike, steps: int) -> Floats:
+    interest = _spread("interest", value, steps)
+    _check("interest", interest, (interest >= 0) & (interest < np.inf), "it must be finite and not negative")
+    return interest
+
+
+def _previous(gamma_next: Floats, truncated: Bools) -> Floats:
+    """The discount into each state: traces start afresh at first and after a time limit."""
+    gamma = np.zeros_like(gamma_next)
+    gamma[1:] = np.where(truncated[:-1], 0.0, gamma_next[:-1])
+    return gamma
+
+
+def _finite(name: str, array: Floats) -> Floats:
+    _check(name, array, np.isfinite(array), "it must be finite")
+    return array
+
+
+def _check(name: str, array: NDArray[Any], good: NDArray[np.bool_], right: str) -> None:
+    """Names the first step that is not good."""
+    if not good.all():
+        where = tuple(int(i) for i in np.argwhere(~good)[0])
+        raise ValueError(f"{name} is {array[where]} at step {where[0]}; {right}")
