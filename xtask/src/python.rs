@@ -13,7 +13,10 @@ const REQUIREMENTS: &str = "bindings/python/tests/requirements.txt";
 pub(crate) fn test(full: bool) -> Result<(), String> {
     let python = environment("target/python/tests", false)?;
     // Compiled as all other tests are, so that it need not be compiled twice.
-    run(pip(&python).args(["--force-reinstall", "--no-deps"]).arg(PACKAGE).env("MATURIN_PEP517_ARGS", "--profile dev"))?;
+    run(pip(&python)
+        .args(["--force-reinstall", "--no-deps"])
+        .arg(PACKAGE)
+        .env("MATURIN_PEP517_ARGS", "--profile dev"))?;
     if full {
         run(pip(&python).arg("torch"))?;
     }
@@ -27,7 +30,8 @@ pub(crate) fn wheel() -> Result<(), String> {
     let wheels = Path::new("target/wheels");
     // A wheel of an older version would be tested in its place.
     let _ = std::fs::remove_dir_all(wheels);
-    run(Command::new(&builder).args(["-m", "maturin", "build", "--release", "--strip", "--manifest-path"])
+    run(Command::new(&builder)
+        .args(["-m", "maturin", "build", "--release", "--strip", "--manifest-path"])
         .arg(format!("{PACKAGE}/Cargo.toml"))
         .arg("--out")
         .arg(wheels))?;
@@ -45,8 +49,9 @@ pub(crate) fn wheel() -> Result<(), String> {
 fn environment(dir: &str, anew: bool) -> Result<PathBuf, String> {
     let python = Path::new(dir).join("bin/python");
     if anew || !python.exists() {
-        run(Command::new("python3").args(["-m", "venv", "--clear", dir]))
-            .map_err(|error| format!("{error}\nthe Python package needs Python 3.10 or newer, with its `venv` module"))?;
+        run(Command::new("python3").args(["-m", "venv", "--clear", dir])).map_err(|error| {
+            format!("{error}\nthe Python package needs Python 3.10 or newer, with its `venv` module")
+        })?;
     }
     run(pip(&python).args(["--requirement", REQUIREMENTS]))?;
     Ok(python)
@@ -62,7 +67,16 @@ fn pip(python: &Path) -> Command {
 fn pytest(python: &Path) -> Result<(), String> {
     let tests = format!("{PACKAGE}/tests");
     run(Command::new(python).args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", &tests]))?;
-    run(Command::new(python).args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--doctest-modules", "--pyargs", "emphatic"]))
+    run(Command::new(python).args([
+        "-m",
+        "pytest",
+        "--quiet",
+        "-p",
+        "no:cacheprovider",
+        "--doctest-modules",
+        "--pyargs",
+        "emphatic",
+    ]))
 }
 
 /// The types, as two checkers see them.

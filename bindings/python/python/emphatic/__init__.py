@@ -11,6 +11,8 @@
 | experiments | `run`, `Results` |
 """
 
+from contextlib import suppress as _suppress
+
 from ._native import DivergedError, FileError, Update, __version__
 from .arrays import emphasis, follow_on, gamma_into, lambda_returns, rho
 from .batch import Batch
@@ -97,3 +99,6 @@ __all__ = [
     "run",
     "sweep",
 ]
+
+with _suppress(ImportError):  # Gymnasium is optional.
+    _register()

@@ -44,11 +44,16 @@ class _Checked:
             elif kind == "float":
                 object.__setattr__(self, name, _number(getattr(self, name), name))
 
+    def __repr__(self) -> str:
+        fields = {name: getattr(self, name) for name in type(self).__annotations__}
+        said = ", ".join(f"{name}={value!r}" for name, value in fields.items() if value is not None)
+        return f"{type(self).__name__}({said})"
+
 
 # --- Features: what is seen of a state ---
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dense(_Checked):
     """States that come as vectors of `len` features. Step-sizes are divided by `len`."""
 
@@ -58,7 +63,7 @@ class Dense(_Checked):
         return {"kind": "dense", "len": self.len}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Active(_Checked):
     """States that come as lists of active features, each with the value one (tile coding): at most `most_active` out of
     `len` at once. Step-sizes are divided by `most_active`."""
@@ -70,7 +75,7 @@ class Active(_Checked):
         return {"kind": "active", "len": self.len, "most_active": self.most_active}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OneHot(_Checked):
     """States that come as numbers from 0, with a feature for each: the tabular case."""
 
@@ -148,7 +153,7 @@ Features = Union[Dense, Active, OneHot, Table]
 # --- Policies: how to act ---
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Softmax(_Checked):
     """Finitely many actions, with probabilities proportional to exp(x·θ_a). The weights are [features, actions]."""
 
@@ -159,7 +164,7 @@ class Softmax(_Checked):
         return {"kind": "softmax", "features": _features(self.features), "actions": self.actions}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gaussian(_Checked):
     """A real action with mean x·θ₀ and standard deviation softplus(x·θ₁). The weights are [features, 2]."""
 
@@ -169,7 +174,7 @@ class Gaussian(_Checked):
         return {"kind": "gaussian", "features": _features(self.features)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DeterministicLinear(_Checked):
     """The action x·θ. The weights are [features]."""
 
@@ -184,7 +189,7 @@ Policy = Union[Softmax, Gaussian, DeterministicLinear]
 # --- Critics: how good was it? ---
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GTD(_Checked):
     """GTD(λ): learns the state's value v·x with step-size `alpha_v`, second weights with `alpha_w`, and traces with `lambda_`
     (1 means full returns; it has nothing to do with λ_a). `features` left out: the policy's."""
@@ -214,7 +219,7 @@ class ExactCritic:
         return {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ActionValues(_Checked):
     """q̂(s, b) by GQ(λ), with the v̂ of another critic as the baseline; for `AllActions`."""
 
@@ -233,7 +238,7 @@ class ActionValues(_Checked):
         return own | self.baseline._numbers()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LearnedAdvantage(_Checked):
     """The advantage of each action, regressed on the δ of another critic; for `AllActions`."""
 
@@ -249,7 +254,7 @@ class LearnedAdvantage(_Checked):
         return {"alpha_u": self.alpha_u} | self.values._numbers()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Compatible(_Checked):
     """q̂(s, a) = v·x + (a − π(s)) u·x by GQ(0), for deterministic policies: COPDAC-GQ (Silver et al. 2014), with second weights
     (`alpha_h`) for all features."""
@@ -282,7 +287,7 @@ class NoEmphasis:
         return {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FollowOn(_Checked):
     """F_t = γ_t ρ_{t−1} F_{t−1} + i_t and M_t = (1 − λ_a) i_t + λ_a F_t. λ_a = 1 is full emphasis, 0 none."""
 
