@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import time
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
@@ -14,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .batch import Batch
+from .progress import Bar
 
 if TYPE_CHECKING:
     import gymnasium
     import gymnasium.vector
 
-# How far probabilities may be from summing to one, and seconds between reports of progress.
+# How far probabilities may be from summing to one.
 _SUM_TOLERANCE = 1e-9
-_REPORT_EVERY = 0.1
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -48,7 +47,7 @@ def collect(
     gamma: float = 1.0,
     features: Callable[[Any], Any] | None = None,
     interest: float | Callable[[Any], float] = 1.0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | None = None,
 ) -> Batch:
     """Lets the behaviour take `steps` steps in the environment, and returns them.
 
@@ -68,7 +67,7 @@ def collect(
     interest
         A number, or a function of an observation.
     progress
-        Called now and then, and at the end, with how many steps are done and how many there will be.
+        Whether to show a bar if it takes long. Left out: on a terminal and in a notebook.
 
     What terminated has `gamma_next` 0. What a time limit truncated keeps its `gamma_next` and its last
     observation, and the step after it has `gamma` 0. Several environments share the steps evenly; those of
@@ -87,14 +86,15 @@ def collect(
     count, action_space, observation_space = _parts(env)
     steps, seed = _integer("steps", steps, 1), _integer("seed", seed, 0)
     actions = _Actions(action_space)
-    recorder = _Recorder(steps, actions, gamma, interest, progress)
+    recorder = _Recorder(steps, actions, gamma, interest)
     draw = _draw(behaviour, actions, observation_space)
     see = _default_features(observation_space) if features is None else features
     walks = [_Walk(recorder, i, count or 1, seed, draw, see) for i in range(count or 1)]
-    if count is None:
-        _collect_one(env, walks[0], actions, seed)
-    else:
-        _collect_several(env, walks, actions, seed)
+    with Bar("collecting", progress) as recorder.bar:
+        if count is None:
+            _collect_one(env, walks[0], actions, seed)
+        else:
+            _collect_several(env, walks, actions, seed)
     return recorder.batch()
 
 
@@ -378,13 +378,12 @@ class _Recorder:
         actions: _Actions,
         gamma: float,
         interest: float | Callable[[Any], float],
-        progress: Callable[[int, int], None] | None,
     ) -> None:
         if not 0 <= gamma <= 1:
             raise ValueError(f"gamma is {gamma}; a discount lies between 0 and 1")
         if not callable(interest) and not 0 <= interest < np.inf:
             raise ValueError(f"the interest is {interest}; it must be finite and not negative")
-        self.steps, self.default_gamma, self.progress = steps, gamma, progress
+        self.steps, self.default_gamma = steps, gamma
         self.interest_of = interest if callable(interest) else lambda _observation: interest
         self.action = np.empty(steps, np.int64 if actions.discrete else np.float64)
         self.reward, self.mu, self.interest, self.gamma, self.gamma_next = (np.empty(steps) for _ in range(5))
@@ -392,7 +391,7 @@ class _Recorder:
         self.x: NDArray[Any] | None = None
         self.x_next: NDArray[Any] | None = None
         self.done = 0
-        self.reported = time.monotonic()
+        self.bar: Bar
 
     def copy_of(self, x: Any) -> int | NDArray[Any]:
         """What was seen as agents take it, in memory of its own: environments may use theirs again."""
@@ -413,12 +412,7 @@ class _Recorder:
 
     def report(self) -> None:
         self.done += 1
-        if self.progress is None:
-            return
-        now = time.monotonic()
-        if now - self.reported >= _REPORT_EVERY or self.done == self.steps:
-            self.reported = now
-            self.progress(self.done, self.steps)
+        self.bar(self.done, self.steps)
 
     def batch(self) -> Batch:
         assert self.x is not None and self.x_next is not None

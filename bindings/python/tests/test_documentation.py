@@ -1,0 +1,30 @@
+"""What the documentation shows, works."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1]
+BLOCKS = re.findall(r"```python\n(.*?)```", (PACKAGE / "README.md").read_text("utf-8"), re.DOTALL)
+
+
+def test_the_readme_has_examples() -> None:
+    assert len(BLOCKS) >= 6
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
+def test_readme(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+
+
+@pytest.mark.parametrize("example", sorted((PACKAGE / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "torch" in example.stem:
+        pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")
