@@ -72,4 +72,4 @@ for lambda_a, agent in zip(lambdas, trained):
 # %%
 diagnosis = near_optimal.diagnose()
 print(diagnosis)
-diagnosis  # in a notebook: the objective over all policies, with the flows of gradient and semi-gradient
+diagnosis.figure("near_optimal.svg")  # the objective over all policies, with the flows of gradient and semi-gradient

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import Self
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -34,7 +35,7 @@ class Learner:
         numbers: dict[str, float],
         problems: Sequence[Problem],
         state: bytes | None = None,
-    ) -> Any: ...
+    ) -> Self: ...
     def step(
         self,
         x: Any,
@@ -89,7 +90,7 @@ def sweep(
 ) -> list[bytes]: ...
 
 class Problem:
-    def __new__(cls, name: str | PathLike[str], text: str | None = None) -> Any: ...
+    def __new__(cls, name: str | PathLike[str], text: str | None = None) -> Self: ...
     @property
     def name(self) -> str:
         """What it is called: a name or a path."""

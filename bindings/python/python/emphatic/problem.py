@@ -131,7 +131,8 @@ class Problem(_native.Problem):
         ways = [way for way in ways if way["probability"] > 0]
         pairs = (len(table), len(next(iter(table.values()))))
         uniform = np.full(pairs[1], 1.0 / pairs[1])
-        name = env.spec.id if getattr(env, "spec", None) is not None else type(inner).__name__
+        spec = getattr(env, "spec", None)
+        name = type(inner).__name__ if spec is None else spec.id
         mu = uniform if behaviour is None else behaviour
         return cls._from_ways(ways, pairs, None, None, start, mu, target, interest, actor, critic, name)
 
@@ -398,8 +399,10 @@ class Solution:
     @classmethod
     def _of(cls, problem: Problem, found: dict[str, Any]) -> Solution:
         columns: dict[str, Floats] = found["columns"]
-        beneath = lambda prefix: np.stack([c for name, c in columns.items() if name.startswith(prefix)], axis=1)  # noqa: E731
         actions = problem.actions
+
+        def beneath(prefix: str) -> Floats:
+            return np.stack([column for name, column in columns.items() if name.startswith(prefix)], axis=1)
 
         def weights(key: str) -> Floats | None:
             values = found.get(key)
