@@ -1,0 +1,149 @@
+"""The same bits as the Rust library: the learners of `crates/emphatic/tests/bindings.rs`, which writes
+`bits.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import emphatic
+import numpy as np
+import pytest
+from emphatic import (
+    GTD,
+    ActionValues,
+    Active,
+    Compatible,
+    Dense,
+    ExactCritic,
+    FollowOn,
+    LearnedAdvantage,
+    NoEmphasis,
+)
+
+STEPS = 3000
+BITS: dict[str, dict[str, list[str]]] = json.loads((Path(__file__).parent / "bits.json").read_text())
+
+THREE = emphatic.Problem.open("counterexample")
+REAL_ACTION = emphatic.Problem.open("continuous-counterexample")
+
+
+def formula(state: Callable[[int], Any], action: Callable[[int], Any]) -> emphatic.Batch:
+    """Steps whose every number is exact: small whole numbers over powers of two."""
+    steps = range(STEPS)
+    return emphatic.Batch(
+        x=[state(t) for t in steps],
+        action=[action(t) for t in steps],
+        reward=[5 * t % 9 / 4 - 1 for t in steps],
+        x_next=[state(t + 1) for t in steps],
+        mu=[0.25 + t % 5 / 16 for t in steps],
+        gamma_next=[0 if t % 17 == 16 else 0.75 + t % 4 / 16 for t in steps],
+        interest=[t % 3 / 2 for t in steps],
+        truncated=[t % 29 == 28 for t in steps],
+    )
+
+
+def vector(t: int) -> list[float]:
+    return [(7 * t * k + 3 * k + t * t) % 11 / 8 - 0.5 for k in range(1, 5)]
+
+
+def tiles(t: int) -> list[int]:
+    return [4 * k + (7 * t // 3 + t * k + k) % 4 for k in range(3)]
+
+
+def number(t: int) -> int:
+    return (t * t + t // 3) % 3
+
+
+def real(t: int) -> float:
+    return 5 * t % 16 / 8 - 1
+
+
+FINITE, CONTINUOUS = THREE.stream(STEPS, seed=1), REAL_ACTION.stream(STEPS, seed=1)
+VECTORS, TILES = formula(vector, number), formula(tiles, number)
+VECTORS_REAL, TILES_REAL = formula(vector, real), formula(tiles, real)
+
+
+def learners() -> dict[str, tuple[emphatic.Learner, emphatic.Batch]]:
+    softmax, gaussian, deterministic = THREE.softmax(), REAL_ACTION.gaussian(), REAL_ACTION.deterministic()
+    exact, exact_real = ExactCritic(THREE), ExactCritic(REAL_ACTION)
+    one_hot, dense, active = emphatic.OneHot(3), Dense(4), Active(12, 3)
+    gtd_dense, gtd_active = GTD(0.05, 0.01, 0.4), GTD(0.05, 0.01, 0.8)
+    softmax_dense, softmax_active = emphatic.Softmax(dense, 3), emphatic.Softmax(active, 3)
+    action_values = ActionValues(0.02, 0.01, 0.3, gtd_dense)
+    advantage = LearnedAdvantage(0.03, gtd_active)
+    return {
+        "ACE, GTD": (
+            emphatic.ACE(softmax, GTD(0.1, 0.01, 0.5, one_hot), lambda_a=0.7, alpha=0.05),
+            FINITE,
+        ),
+        "OffPAC, exact": (emphatic.OffPAC(softmax, exact, alpha=0.05), FINITE),
+        "TrueACE": (emphatic.TrueACE(THREE, alpha=0.05), FINITE),
+        "AllActions, exact": (emphatic.AllActions(softmax, exact, FollowOn(1), alpha=0.05), FINITE),
+        "ACE, Gaussian, exact": (emphatic.ACE(gaussian, exact_real, lambda_a=0.5, alpha=0.01), CONTINUOUS),
+        "TrueDPGE": (emphatic.TrueDPGE(REAL_ACTION, alpha=0.1), CONTINUOUS),
+        "DPG, compatible": (
+            emphatic.DPG(deterministic, Compatible(0.1, 0.05, 0.01, one_hot), alpha=0.01),
+            CONTINUOUS,
+        ),
+        "ACE, GTD, dense": (emphatic.ACE(softmax_dense, gtd_dense, lambda_a=0.9, alpha=0.02), VECTORS),
+        "ACE, Gaussian, GTD, active": (
+            emphatic.ACE(emphatic.Gaussian(active), gtd_active, lambda_a=0.9, alpha=0.002),
+            TILES_REAL,
+        ),
+        "AllActions, action values, dense": (
+            emphatic.AllActions(softmax_dense, action_values, FollowOn(0.6), alpha=0.02),
+            VECTORS,
+        ),
+        "AllActions, advantage, two of three, active": (
+            emphatic.AllActions(softmax_active, advantage, NoEmphasis(), alpha=0.02, subset=2, seed=7),
+            TILES,
+        ),
+        "DPG, compatible, dense": (
+            emphatic.DPG(emphatic.DeterministicLinear(dense), Compatible(0.05, 0.02, 0.01), alpha=0.005),
+            VECTORS_REAL,
+        ),
+    }
+
+
+def bits(agent: emphatic.Learner) -> dict[str, list[str]]:
+    weights = {"weights": agent.weights.ravel(), **agent.critic_weights}
+    return {name: [f"{word:016x}" for word in w.view(np.uint64).tolist()] for name, w in weights.items()}
+
+
+def test_every_learner_on_file_is_tried() -> None:
+    assert list(learners()) == list(BITS)
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_a_batch_gives_the_bits_of_the_rust_library(name: str) -> None:
+    agent, batch = learners()[name]
+    agent.learn(batch)
+    assert bits(agent) == BITS[name]
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_steps_give_the_bits_of_the_rust_library(name: str) -> None:
+    agent, batch = learners()[name]
+    for t in range(len(batch)):
+        agent.step(
+            batch.x[t],
+            batch.action[t],
+            batch.reward[t],
+            batch.x_next[t],
+            mu=batch.mu[t],
+            gamma_next=batch.gamma_next[t],
+            interest=batch.interest[t],
+        )
+        if batch.truncated[t]:
+            agent.new_episode()
+    assert bits(agent) == BITS[name]
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_a_sweep_gives_the_bits_of_the_rust_library(name: str) -> None:
+    agent, batch = learners()[name]
+    (swept,) = emphatic.sweep([agent], batch)
+    assert bits(swept) == BITS[name]

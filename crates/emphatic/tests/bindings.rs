@@ -1,0 +1,198 @@
+//! The same bits everywhere: learners trained on experience that any language can compute exactly, and the weights they end with,
+//! written to a file that the Python package is held to as well.
+//!
+//! If a change of the bits is meant, `EMPHATIC_WRITE_BITS=1 cargo test --package emphatic --test bindings` writes the file anew.
+
+use emphatic::{
+    ActionValues, Active, AllActions, Compatible, ContinuousCounterexample, Dense, DeterministicLinear,
+    ExactCritic, FollowOn, Gaussian, Gtd, Isa, LearnedAdvantage, Learner, NoEmphasis, Softmax, Step, Table,
+    Task, ace, dpg, off_pac, true_ace, true_dpge,
+};
+use std::fmt::Write;
+use std::sync::Arc;
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bindings/python/tests/bits.json");
+
+/// Steps of a stream, and of the formulas below.
+const STEPS: usize = 3000;
+
+/// The weights a learner ends with, by the names they have in Python.
+struct Outcome {
+    learner: &'static str,
+    weights: Vec<(&'static str, Vec<f64>)>,
+}
+
+macro_rules! outcome {
+    ($name:literal, $learner:expr, $steps:expr $(, $part:literal = |$critic:ident| $weights:expr)*) => {{
+        let (mut learner, steps) = ($learner, $steps);
+        learner.learn(Isa::best(), &steps).unwrap();
+        learner.check().unwrap();
+        let weights = vec![
+            ("weights", learner.weights().to_vec()),
+            $(($part, { let $critic = learner.critic(); $weights }),)*
+        ];
+        Outcome { learner: $name, weights }
+    }};
+}
+
+/// Steps whose every number is exact: small whole numbers over powers of two.
+fn formula<S, A>(state: impl Fn(usize) -> S, action: impl Fn(usize) -> A) -> Vec<Step<S, A>> {
+    let gamma_next = |t: usize| if t % 17 == 16 { 0.0 } else { 0.75 + (t % 4) as f64 / 16.0 };
+    // Every 29th step is cut off by a time limit.
+    let gamma = |t: usize| if t == 0 || (t - 1) % 29 == 28 { 0.0 } else { gamma_next(t - 1) };
+    let step = |t: usize| Step {
+        state: state(t),
+        action: action(t),
+        mu: 0.25 + (t % 5) as f64 / 16.0,
+        reward: (5 * t % 9) as f64 / 4.0 - 1.0,
+        next: state(t + 1),
+        gamma: gamma(t),
+        gamma_next: gamma_next(t),
+        interest: (t % 3) as f64 / 2.0,
+    };
+    (0..STEPS).map(step).collect()
+}
+
+fn vector(t: usize) -> Vec<f64> {
+    (1..=4).map(|k| ((7 * t * k + 3 * k + t * t) % 11) as f64 / 8.0 - 0.5).collect()
+}
+
+fn tiles(t: usize) -> Vec<usize> {
+    (0..3).map(|k| 4 * k + (7 * t / 3 + t * k + k) % 4).collect()
+}
+
+fn number(t: usize) -> usize {
+    (t * t + t / 3) % 3
+}
+
+fn real(t: usize) -> f64 {
+    (5 * t % 16) as f64 / 8.0 - 1.0
+}
+
+fn every_second(weights: &[f64], first: usize) -> Vec<f64> {
+    weights.iter().skip(first).step_by(2).copied().collect()
+}
+
+fn outcomes() -> Vec<Outcome> {
+    let three = Arc::new(Task::counterexample());
+    let real_action = Arc::new(ContinuousCounterexample::default());
+    let finite: Vec<_> = three.stream(1, 0).take(STEPS).collect();
+    let continuous: Vec<_> = real_action.stream(1, 0).take(STEPS).collect();
+    let table = |len| Table::aliased(&(0..len).collect::<Vec<_>>());
+    let exact = || ExactCritic::new(three.clone(), &three.softmax()).unwrap();
+    let exact_gaussian = ExactCritic::new(real_action.clone(), &real_action.gaussian()).unwrap();
+    let exact_action = ExactCritic::new(real_action.clone(), &real_action.deterministic()).unwrap();
+    let dense = Dense { len: 4 };
+    let active = Active { len: 12, most_active: 3 };
+    let gtd_three = Gtd::new(table(3), 0.1, 0.01, 0.5).unwrap();
+    let compatible = Compatible::new(table(3), 0.1, 0.05, 0.01).unwrap();
+    let gtd_dense = || Gtd::new(dense.clone(), 0.05, 0.01, 0.4).unwrap();
+    let gtd_active = || Gtd::new(active.clone(), 0.05, 0.01, 0.8).unwrap();
+    let softmax_dense = || Softmax { features: dense.clone(), actions: 3 };
+    let softmax_active = Softmax { features: active.clone(), actions: 3 };
+    let action_values = ActionValues::new(dense.clone(), 3, 0.02, 0.01, 0.3, gtd_dense()).unwrap();
+    let advantage = LearnedAdvantage::new(active.clone(), 3, 0.03, gtd_active()).unwrap();
+    let compatible_dense = Compatible::new(dense.clone(), 0.05, 0.02, 0.01).unwrap();
+    vec![
+        outcome!(
+            "ACE, GTD",
+            ace(three.softmax(), gtd_three, 0.7, 0.05).unwrap(),
+            finite.clone(),
+            "v" = |critic| critic.weights()
+        ),
+        outcome!("OffPAC, exact", off_pac(three.softmax(), exact(), 0.05).unwrap(), finite.clone()),
+        outcome!("TrueACE", true_ace(three.clone(), three.softmax(), exact(), 0.05).unwrap(), finite.clone()),
+        outcome!(
+            "AllActions, exact",
+            AllActions::new(three.softmax(), exact(), FollowOn::new(1.0).unwrap(), 0.05).unwrap(),
+            finite
+        ),
+        outcome!(
+            "ACE, Gaussian, exact",
+            ace(real_action.gaussian(), exact_gaussian, 0.5, 0.01).unwrap(),
+            continuous.clone()
+        ),
+        outcome!(
+            "TrueDPGE",
+            true_dpge(real_action.clone(), real_action.deterministic(), exact_action, 0.1).unwrap(),
+            continuous.clone()
+        ),
+        outcome!(
+            "DPG, compatible",
+            dpg(real_action.deterministic(), compatible, 0.01).unwrap(),
+            continuous,
+            "v" = |critic| every_second(&critic.weights(), 0),
+            "u" = |critic| every_second(&critic.weights(), 1)
+        ),
+        outcome!(
+            "ACE, GTD, dense",
+            ace(softmax_dense(), gtd_dense(), 0.9, 0.02).unwrap(),
+            formula(vector, number),
+            "v" = |critic| critic.weights()
+        ),
+        outcome!(
+            "ACE, Gaussian, GTD, active",
+            ace(Gaussian { features: active.clone() }, gtd_active(), 0.9, 0.002).unwrap(),
+            formula(tiles, real),
+            "v" = |critic| critic.weights()
+        ),
+        outcome!(
+            "AllActions, action values, dense",
+            AllActions::new(softmax_dense(), action_values, FollowOn::new(0.6).unwrap(), 0.02).unwrap(),
+            formula(vector, number),
+            "q" = |critic| critic.weights(),
+            "v" = |critic| critic.baseline().weights()
+        ),
+        outcome!(
+            "AllActions, advantage, two of three, active",
+            AllActions::new(softmax_active, advantage, NoEmphasis, 0.02)
+                .unwrap()
+                .with_subset(2, 7, 0)
+                .unwrap(),
+            formula(tiles, number),
+            "u" = |critic| critic.weights(),
+            "v" = |critic| critic.values().weights()
+        ),
+        outcome!(
+            "DPG, compatible, dense",
+            dpg(DeterministicLinear { features: dense.clone() }, compatible_dense, 0.005).unwrap(),
+            formula(vector, real),
+            "v" = |critic| every_second(&critic.weights(), 0),
+            "u" = |critic| every_second(&critic.weights(), 1)
+        ),
+    ]
+}
+
+/// JSON with every weight as the hexadecimal digits of its bits.
+fn text(outcomes: &[Outcome]) -> String {
+    let mut text = String::from("{\n");
+    for (k, outcome) in outcomes.iter().enumerate() {
+        let part = |(name, weights): &(&str, Vec<f64>)| {
+            let bits: Vec<_> = weights.iter().map(|w| format!("\"{:016x}\"", w.to_bits())).collect();
+            format!("    \"{name}\": [{}]", bits.join(", "))
+        };
+        let parts: Vec<_> = outcome.weights.iter().map(part).collect();
+        let comma = if k + 1 < outcomes.len() { "," } else { "" };
+        writeln!(text, "  \"{}\": {{\n{}\n  }}{comma}", outcome.learner, parts.join(",\n")).unwrap();
+    }
+    text + "}\n"
+}
+
+#[test]
+fn learners_end_with_the_bits_on_file() {
+    let outcomes = outcomes();
+    for Outcome { learner, weights } in &outcomes {
+        for (name, weights) in weights {
+            assert!(weights.iter().any(|w| *w != 0.0), "{learner}: {name} never changed");
+        }
+    }
+    let now = text(&outcomes);
+    if std::env::var_os("EMPHATIC_WRITE_BITS").is_some() {
+        std::fs::write(FILE, &now).unwrap();
+    }
+    let on_file = std::fs::read_to_string(FILE).unwrap();
+    for (now, on_file) in now.lines().zip(on_file.lines()) {
+        assert_eq!(now, on_file);
+    }
+    assert_eq!(now.len(), on_file.len());
+}
