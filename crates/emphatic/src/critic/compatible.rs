@@ -248,7 +248,7 @@ mod tests {
         let task = ContinuousCounterexample::default();
         let critic = Compatible::new(features, 0.005, 0.005, 0.005).unwrap();
         let learner = dpg(task.deterministic(), critic, 0.0).unwrap();
-        let mut learner = learner.with_ueights(policy.to_vec()).unwrap();
+        let mut learner = learner.with_weights(policy.to_vec()).unwrap();
         let n = 200_000;
         let mut mean = vec![0.0; learner.critic().weights().len()];
         for (t, step) in task.stream(1, 0).take(2 * n).enumerate() {
