@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -72,8 +73,8 @@ class Problem(_native.Problem):
         """A problem from arrays over S states and A actions.
 
         `probability` [S, A, S] is that of each next state, `ends` [S, A] that of ending the episode: together they sum
-        to one. `reward` and `gamma` go with the transitions and `end_reward` with the ends; all are broadcast, so a number will do, and
-        rewards [S, A] are written reward[:, :, None]. `start` is a state, "uniform" or probabilities [S]; `behaviour` and `target` are
+        to one. `reward` and `gamma` [S, A, S] go with the transitions and `end_reward` [S, A] with the ends. A number will do for
+        all, and a dimension of length 1: rewards by state and action are reward[:, :, None]. `start` is a state, "uniform" or probabilities [S]; `behaviour` and `target` are
         [S, A] or [A]; `interest` [S] or a number; `actor` and `critic` are features [S, F], by default the states themselves.
 
         >>> Problem.from_arrays([[[0, 1], [1, 0]], [[0, 0], [0, 0]]], reward=0, start=0, behaviour=[0.5, 0.5],
@@ -83,9 +84,15 @@ class Problem(_native.Problem):
         p = convert.floats(probability, "probability", 3)
         if p.shape[0] != p.shape[2] or 0 in p.shape:
             raise ValueError(f"probability has the shape {p.shape}; it must be [states, actions, states]")
-        shape, pairs = p.shape, p.shape[:2]
-        rewards, gammas = _broadcast(reward, "reward", shape), _broadcast(gamma, "gamma", shape)
-        end, end_rewards = _broadcast(ends, "ends", pairs), _broadcast(end_reward, "end_reward", pairs)
+        shape, pairs = p.shape, (p.shape[0], p.shape[1])
+        end = _finite(_broadcast(ends, "ends", pairs), "ends")
+        sums = _finite(p, "probability").sum(axis=2) + end
+        for s, a in np.argwhere(abs(sums - 1) > 1e-9):
+            raise ValueError(f"probability[{s}, {a}] and ends[{s}, {a}] sum to {sums[s, a]:g}; they must sum to 1")
+        # What goes with a transition that cannot be is not looked at.
+        rewards = _finite(np.where(p != 0, _broadcast(reward, "reward", shape), 0.0), "reward")
+        gammas = _finite(np.where(p != 0, _broadcast(gamma, "gamma", shape), 0.0), "gamma")
+        end_rewards = _finite(np.where(end != 0, _broadcast(end_reward, "end_reward", pairs), 0.0), "end_reward")
         ways = [
             {"from": int(s), "action": int(a), "to": int(n), "probability": float(p[s, a, n]), "reward": float(rewards[s, a, n]), "gamma": float(gammas[s, a, n])}
             for s, a, n in np.argwhere(p != 0)
@@ -117,6 +124,7 @@ class Problem(_native.Problem):
                 return cls.from_gymnasium(
                     made, gamma=gamma, behaviour=behaviour, target=target, interest=interest, actor=actor, critic=critic
                 )
+        gamma = parts._number(gamma, "gamma")
         inner = getattr(env, "unwrapped", env)
         table = getattr(inner, "P", None)
         start = getattr(inner, "initial_state_distrib", None)
@@ -127,7 +135,7 @@ class Problem(_native.Problem):
             for action, outcomes in by_action.items():
                 for probability, following, reward, terminated in outcomes:
                     way = {"from": int(state), "action": int(action), "probability": float(probability), "reward": float(reward)}
-                    ways.append(way | ({"end": True} if terminated else {"to": int(following), "gamma": float(gamma)}))
+                    ways.append(way | ({"end": True} if terminated else {"to": int(following), "gamma": gamma}))
         ways = [way for way in ways if way["probability"] > 0]
         pairs = (len(table), len(next(iter(table.values()))))
         uniform = np.full(pairs[1], 1.0 / pairs[1])
@@ -167,7 +175,7 @@ class Problem(_native.Problem):
         data["behaviour"] = _policy(behaviour, "behaviour", named, called)
         if target is not None:
             data["target"] = _policy(target, "target", named, called)
-        data["interest"] = dict(zip(named, _broadcast(interest, "interest", (count,)).tolist()))
+        data["interest"] = dict(zip(named, _finite(_broadcast(interest, "interest", (count,)), "interest").tolist()))
         features = {
             whose: dict(zip(named, _features(table, whose, count).tolist()))
             for whose, table in (("actor", actor), ("critic", critic))
@@ -179,7 +187,13 @@ class Problem(_native.Problem):
             text = json.dumps(data, allow_nan=False)
         except ValueError:
             raise ValueError("a number of the problem is infinite or not a number; all must be finite") from None
-        return cls(name if name.endswith(".json") else f"{name}.json", text)
+        file = name if name.endswith(".json") else f"{name}.json"
+        try:
+            return cls(file, text)
+        except _native.FileError as error:
+            # The user wrote arrays: a place in the text says nothing.
+            place = rf"{re.escape(file)}(, line \d+, column \d+)?: "
+            raise ValueError(re.sub(f"^{place}", "", str(error))) from None
 
     # --- What it is ---
 
@@ -276,6 +290,8 @@ class Problem(_native.Problem):
         flat, outputs = (None, 1) if weights is None else self._flat(weights)
         rows = None
         if probabilities is not None:
+            if not self.actions:
+                raise TypeError("this problem has a real action: its policies have weights, not probabilities")
             rows = np.ascontiguousarray(_rows(probabilities, "probabilities", len(self.states), len(self.actions)))
         found = self._solve(parts._number(lambda_a, "lambda_a"), flat, outputs, rows)
         return Solution._of(self, found)
@@ -307,7 +323,8 @@ class Problem(_native.Problem):
         if found.shape not in right:
             shapes = " or ".join(str(shape) for shape in right)
             raise ValueError(f"weights have the shape {found.shape}; they must have {shapes}")
-        return np.ascontiguousarray(found, dtype=np.float64).ravel(), 1 if found.ndim == 1 else found.shape[1]
+        flat = np.ascontiguousarray(_finite(found, "weights"), dtype=np.float64).ravel()
+        return flat, 1 if found.ndim == 1 else found.shape[1]
 
 
 def problems() -> dict[str, str]:
@@ -317,14 +334,27 @@ def problems() -> dict[str, str]:
 
 def _broadcast(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
     found = convert.array(value, name).astype(np.float64)
-    try:
-        return np.broadcast_to(found, shape)
-    except ValueError:
-        raise ValueError(f"{name} has the shape {found.shape}; it must be a number or have the shape {shape}") from None
+    # Fewer dimensions would be taken for the last ones: [S, A] for [A, S] where both fit.
+    if found.ndim in (0, len(shape)):
+        try:
+            return np.broadcast_to(found, shape)
+        except ValueError:
+            pass
+    raise ValueError(f"{name} has the shape {found.shape}; it must be a number or have the shape {shape}")
+
+
+def _finite(found: Floats, name: str) -> Floats:
+    for at in np.argwhere(~np.isfinite(found)):
+        where = ", ".join(str(k) for k in at)
+        raise ValueError(f"{name}[{where}] is {found[tuple(at)]}; it must be finite")
+    return found
 
 
 def _rows(value: npt.ArrayLike, name: str, states: int, actions: int) -> Floats:
-    return _broadcast(value, name, (states, actions))
+    found = convert.array(value, name).astype(np.float64)
+    if found.shape not in ((states, actions), (actions,)):
+        raise ValueError(f"{name} has the shape {found.shape}; it must be [{states}, {actions}] or [{actions}]")
+    return np.broadcast_to(_finite(found, name), (states, actions))
 
 
 def _policy(value: npt.ArrayLike, name: str, states: list[str], actions: list[str]) -> dict[str, Any]:
@@ -336,7 +366,7 @@ def _features(value: npt.ArrayLike, whose: str, states: int) -> Floats:
     found = convert.floats(value, whose, 2)
     if len(found) != states:
         raise ValueError(f"{whose} has the shape {found.shape}; it must have a row for each of {states} states")
-    return found
+    return _finite(found, whose)
 
 
 def _start(start: int | str | npt.ArrayLike, states: list[str]) -> Any:
@@ -349,6 +379,7 @@ def _start(start: int | str | npt.ArrayLike, states: list[str]) -> Any:
     shares = convert.floats(start, "start", 1)
     if len(shares) != len(states):
         raise ValueError(f"start has the shape {shares.shape}; it must have one probability for each of {len(states)} states")
+    _finite(shares, "start")
     return {state: float(share) for state, share in zip(states, shares) if share != 0}
 
 
