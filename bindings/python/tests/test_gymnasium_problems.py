@@ -45,7 +45,7 @@ def tables(env: Any) -> tuple[Array, Array]:
     return going_on, reward
 
 
-def evaluate(going_on: Array, reward: Array, gamma: float) -> Array:
+def evaluate(going_on: Array, reward: Array, gamma: float) -> Any:
     """Values of the uniform policy, by squaring: v_2n = v_n + P^n v_n."""
     power, value = gamma * going_on.mean(axis=1), reward.mean(axis=1)
     for _ in range(30):
@@ -81,9 +81,9 @@ def test_visits_of_the_behaviour(env: gymnasium.Env[Any, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["FrozenLake-v1", "CliffWalking-v1"])
 def test_visits_are_those_of_the_environment_itself(name: str) -> None:
+    problem = Problem.from_gymnasium(name)
+    counts, rng = np.zeros(len(problem.states)), np.random.default_rng(1)
     with gymnasium.make(name, max_episode_steps=10**9) as env:
-        problem = Problem.from_gymnasium(env)
-        counts, rng = np.zeros(len(problem.states)), np.random.default_rng(1)
         state, _ = env.reset(seed=1)
         for action in rng.integers(len(problem.actions), size=60_000):
             counts[state] += 1
@@ -115,7 +115,12 @@ def test_behaviour_target_interest_and_features_are_taken_over() -> None:
     behaviour = np.array([0.1, 0.2, 0.3, 0.4])
     aliased = np.eye(4)[np.arange(16) % 4]
     problem = Problem.from_gymnasium(
-        "FrozenLake-v1", behaviour=behaviour, target=[0.25] * 4, interest=np.arange(16.0), actor=aliased, critic=aliased
+        "FrozenLake-v1",
+        behaviour=behaviour,
+        target=[0.25] * 4,
+        interest=np.arange(16.0),
+        actor=aliased,
+        critic=aliased,
     )
     np.testing.assert_array_equal(problem.behaviour, [behaviour] * 16)
     np.testing.assert_array_equal(problem.interest, np.arange(16.0))
@@ -152,11 +157,23 @@ def test_a_table_of_ones_own() -> None:
     ("make", "error", "says"),
     [
         (lambda: Problem.from_gymnasium(object()), TypeError, "has no transition table `P`"),
-        (lambda: Problem.from_gymnasium(Odd(0.5)), ValueError, "^the probabilities of the transitions from '0' by '0' sum to 0.5"),
+        (
+            lambda: Problem.from_gymnasium(Odd(0.5)),
+            ValueError,
+            "^the probabilities of the transitions from '0' by '0' sum to 0.5",
+        ),
         (lambda: Problem.from_gymnasium(Odd(np.inf)), ValueError, "infinite or not a number"),
-        (lambda: Problem.from_gymnasium(Odd(), gamma=1.5), ValueError, "^gamma of a transition from '0' by '0' is 1.5"),
+        (
+            lambda: Problem.from_gymnasium(Odd(), gamma=1.5),
+            ValueError,
+            "^gamma of a transition from '0' by '0' is 1.5",
+        ),
         (lambda: Problem.from_gymnasium(Odd(), gamma="1"), TypeError, "gamma is '1'"),  # type: ignore[arg-type]
-        (lambda: Problem.from_gymnasium(Odd(), behaviour=[0.5, 0.5]), ValueError, r"behaviour has the shape \(2,\)"),
+        (
+            lambda: Problem.from_gymnasium(Odd(), behaviour=[0.5, 0.5]),
+            ValueError,
+            r"behaviour has the shape \(2,\)",
+        ),
         (lambda: Problem.from_gymnasium("NoLake-v1"), gymnasium.error.Error, "NoLake"),
     ],
 )

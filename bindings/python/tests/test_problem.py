@@ -51,28 +51,28 @@ class Arrays:
     def problem(self, **others: Any) -> Problem:
         return Problem.from_arrays(**(vars(self) | others))
 
-    def softmax(self, weights: Array) -> Array:
+    def softmax(self, weights: Array) -> Any:
         exp = np.exp(self.actor @ weights)
         return exp / exp.sum(axis=1, keepdims=True)
 
-    def discounted(self, pi: Array) -> Array:
+    def discounted(self, pi: Array) -> Any:
         return np.einsum("sa,san->sn", pi, self.probability * self.gamma)
 
-    def value(self, pi: Array) -> Array:
+    def value(self, pi: Array) -> Any:
         rewards = (self.probability * self.reward).sum(axis=2) + self.ends * self.end_reward
         return np.linalg.solve(np.eye(len(pi)) - self.discounted(pi), (pi * rewards).sum(axis=1))
 
-    def action_value(self, pi: Array) -> Array:
+    def action_value(self, pi: Array) -> Any:
         rewards = (self.probability * self.reward).sum(axis=2) + self.ends * self.end_reward
         return rewards + (self.probability * self.gamma) @ self.value(pi)
 
-    def stationary(self) -> Array:
+    def stationary(self) -> Any:
         """By power iteration of the lazy chain, which cannot be periodic."""
         ends = (self.behaviour * self.ends).sum(axis=1)
         chain = np.einsum("sa,san->sn", self.behaviour, self.probability) + np.outer(ends, self.start)
-        return self.start @ np.linalg.matrix_power((np.eye(len(chain)) + chain) / 2, 2**16)  # type: ignore[no-any-return]
+        return self.start @ np.linalg.matrix_power((np.eye(len(chain)) + chain) / 2, 2**16)
 
-    def weighting(self, pi: Array, lambda_a: float) -> Array:
+    def weighting(self, pi: Array, lambda_a: float) -> Any:
         i = self.stationary() * self.interest
         m = np.linalg.solve((np.eye(len(pi)) - self.discounted(pi)).T, i)
         return (1 - lambda_a) * i + lambda_a * m
@@ -83,13 +83,15 @@ class Arrays:
     def complex_step(self, weights: Array) -> Array:
         """The gradient without the theorem, and without cancellation."""
         steps = 1e-30j * np.eye(weights.size).reshape(-1, *weights.shape)
-        return np.array([self.objective(weights + step).imag / 1e-30 for step in steps]).reshape(weights.shape)
+        return np.array([self.objective(weights + step).imag / 1e-30 for step in steps]).reshape(
+            weights.shape
+        )
 
-    def update(self, weights: Array, lambda_a: float) -> Array:
+    def update(self, weights: Array, lambda_a: float) -> Any:
         """The expected update, by the theorem."""
         pi = self.softmax(weights)
         advantage = self.action_value(pi) - self.value(pi)[:, None]
-        return self.actor.T @ (self.weighting(pi, lambda_a)[:, None] * pi * advantage)  # type: ignore[no-any-return]
+        return self.actor.T @ (self.weighting(pi, lambda_a)[:, None] * pi * advantage)
 
 
 def counterexample() -> Arrays:
@@ -164,7 +166,9 @@ def test_a_solution_for_weights_is_what_the_equations_say(arrays: Arrays, lambda
 
 @pytest.mark.parametrize("arrays", ALL)
 def test_a_solution_for_probabilities_is_what_the_equations_say(arrays: Arrays) -> None:
-    pi = np.random.default_rng(6).dirichlet(np.full(arrays.behaviour.shape[1], 0.5), size=len(arrays.behaviour))
+    pi = np.random.default_rng(6).dirichlet(
+        np.full(arrays.behaviour.shape[1], 0.5), size=len(arrays.behaviour)
+    )
     for solution in (arrays.problem().solve(probabilities=pi), arrays.problem(target=pi).solve()):
         close(solution.target, pi)
         close(solution.value, arrays.value(pi))
@@ -180,12 +184,15 @@ def test_one_row_of_probabilities_stands_for_all_states() -> None:
 
 def test_probabilities_that_no_weights_have_give_no_gradient() -> None:
     solution = counterexample().problem().solve(probabilities=[1.0, 0.0])
-    assert solution.weights is solution.gradient is solution.semi_gradient is solution.angle is None
+    assert (solution.weights, solution.gradient, solution.semi_gradient, solution.angle) == (None,) * 4
     np.testing.assert_array_equal(solution.value, [2.0, 2.0, 0.0])
 
 
 def test_the_counterexample_from_arrays_is_the_one_that_comes_along() -> None:
-    shipped, ours = Problem.open("counterexample"), counterexample().problem(states=["S0", "S1", "S2"], actions=["A0", "A1"])
+    shipped, ours = (
+        Problem.open("counterexample"),
+        counterexample().problem(states=["S0", "S1", "S2"], actions=["A0", "A1"]),
+    )
     assert (ours.states, ours.actions) == (shipped.states, shipped.actions)
     for name in ("behaviour", "start", "interest", "stationary", "actor_features", "critic_features"):
         np.testing.assert_array_equal(getattr(ours, name), getattr(shipped, name))
@@ -246,19 +253,33 @@ def test_a_state_that_is_never_visited_has_no_density() -> None:
     np.testing.assert_array_equal(np.isnan(solution.emphatic_density), [False, False, True])
 
 
-TWO_LOOPS = {"probability": [[[1.0, 0.0]], [[0.0, 1.0]]], "ends": 0.0, "end_reward": 0.0, "gamma": 0.5, "reward": 0.0}
+TWO_LOOPS = {
+    "probability": [[[1.0, 0.0]], [[0.0, 1.0]]],
+    "ends": 0.0,
+    "end_reward": 0.0,
+    "gamma": 0.5,
+    "reward": 0.0,
+}
 
 
 @pytest.mark.parametrize(
     ("changes", "error", "says"),
     [
         ({"probability": np.zeros((3, 2))}, ValueError, r"probability has the shape \(3, 2\)"),
-        ({"probability": np.zeros((3, 2, 4))}, ValueError, r"probability has the shape .* \[states, actions, states\]"),
+        (
+            {"probability": np.zeros((3, 2, 4))},
+            ValueError,
+            r"probability has the shape .* \[states, actions, states\]",
+        ),
         ({"probability": np.zeros((0, 2, 0))}, ValueError, "probability has the shape"),
         ({"probability": "x"}, TypeError, "probability has dtype"),
         ({"probability": [[[0, 1], [1]]]}, ValueError, "probability is no array of numbers"),
         ({"probability": np.full((3, 2, 3), np.nan)}, ValueError, r"probability\[0, 0, 0\] is nan"),
-        ({"probability": np.array([[[-1.0, 1.0, 1.0]] * 2] * 3), "ends": 0.0}, ValueError, "^the probability of a transition from '0' by '0' is -1"),
+        (
+            {"probability": np.array([[[-1.0, 1.0, 1.0]] * 2] * 3), "ends": 0.0},
+            ValueError,
+            "^the probability of a transition from '0' by '0' is -1",
+        ),
         ({"ends": 0.5}, ValueError, r"probability\[0, 0\] and ends\[0, 0\] sum to 1.5; they must sum to 1"),
         ({"ends": 0.0}, ValueError, r"probability\[1, 0\] and ends\[1, 0\] sum to 0;"),
         ({"ends": [0.0, 1.0]}, ValueError, r"ends has the shape \(2,\)"),
@@ -267,7 +288,11 @@ TWO_LOOPS = {"probability": [[[1.0, 0.0]], [[0.0, 1.0]]], "ends": 0.0, "end_rewa
         # As [A, S] it would fit; by state and action is what is meant.
         ({"reward": np.zeros((2, 3))}, ValueError, r"reward has the shape \(2, 3\)"),
         ({"end_reward": np.full((3, 2), np.nan)}, ValueError, r"end_reward\[1, 0\] is nan"),
-        ({"gamma": 1.5}, ValueError, "^gamma of a transition from '0' by '0' is 1.5; it must lie between 0 and 1"),
+        (
+            {"gamma": 1.5},
+            ValueError,
+            "^gamma of a transition from '0' by '0' is 1.5; it must lie between 0 and 1",
+        ),
         ({"gamma": np.nan}, ValueError, r"gamma\[0, 0, 1\] is nan"),
         ({"start": 3}, IndexError, "start is 3; there are 3 states"),
         ({"start": -1}, IndexError, "start is -1"),
@@ -278,22 +303,34 @@ TWO_LOOPS = {"probability": [[[1.0, 0.0]], [[0.0, 1.0]]], "ends": 0.0, "end_rewa
         ({"start": [np.nan, 1.0, 0.0]}, ValueError, r"start\[0\] is nan"),
         ({"behaviour": [0.5, 0.6]}, ValueError, "^the behaviour's probabilities in '0' sum to 1.1"),
         ({"behaviour": [1.5, -0.5]}, ValueError, "^the behaviour's probability of '1' in '0' is -0.5"),
-        ({"behaviour": [0.5, 0.5, 0.0]}, ValueError, r"behaviour has the shape \(3,\); it must be \[3, 2\] or \[2\]"),
+        (
+            {"behaviour": [0.5, 0.5, 0.0]},
+            ValueError,
+            r"behaviour has the shape \(3,\); it must be \[3, 2\] or \[2\]",
+        ),
         ({"behaviour": 0.5}, ValueError, r"behaviour has the shape \(\)"),
         ({"behaviour": [np.nan, 1.0]}, ValueError, r"behaviour\[0\] is nan"),
         ({"behaviour": None}, TypeError, "behaviour has dtype object"),
         ({"target": [0.5, 0.6]}, ValueError, "^the target's probabilities in '0' sum to 1.1"),
         ({"interest": -1.0}, ValueError, "^the interest in '0' is -1"),
         ({"interest": [1.0, np.nan, 1.0]}, ValueError, r"interest\[1\] is nan"),
-        ({"actor": np.ones((4, 2))}, ValueError, r"actor has the shape \(4, 2\); it must have a row for each of 3 states"),
+        (
+            {"actor": np.ones((4, 2))},
+            ValueError,
+            r"actor has the shape \(4, 2\); it must have a row for each of 3 states",
+        ),
         ({"critic": [1.0, 2.0, 3.0]}, ValueError, r"critic has the shape \(3,\)"),
         ({"actor": [[np.nan], [1], [1]]}, ValueError, r"actor\[0, 0\] is nan"),
         ({"states": ["a", "b"]}, ValueError, "there are 2 names of states for 3 states"),
         ({"states": ["a", "b", "a"]}, ValueError, "^there are two states named 'a'"),
         ({"actions": ["a"]}, ValueError, "there are 1 names of actions for 2 actions"),
-        (TWO_LOOPS | {"start": [0.5, 0.5], "behaviour": [1.0], "interest": 1.0, "actor": None}, ValueError, "^the behaviour has more than one stationary"),
+        (
+            TWO_LOOPS | {"start": [0.5, 0.5], "behaviour": [1.0], "interest": 1.0, "actor": None},
+            ValueError,
+            "^the behaviour has more than one stationary",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused(changes: dict[str, Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says) as raised:
         counterexample().problem(**changes)
@@ -317,11 +354,19 @@ def test_a_policy_that_never_ends_is_refused_where_nothing_is_discounted() -> No
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        ({"weights": [[0, 0], [0, 0]], "probabilities": [0.5, 0.5]}, ValueError, "weights or probabilities, not both"),
+        (
+            {"weights": [[0, 0], [0, 0]], "probabilities": [0.5, 0.5]},
+            ValueError,
+            "weights or probabilities, not both",
+        ),
         ({"weights": [0.0, 0.0]}, ValueError, r"weights have the shape \(2,\); they must have \(2, 2\)"),
         ({"weights": [[0.0, np.nan], [0.0, 0.0]]}, ValueError, r"weights\[0, 1\] is nan"),
         ({"probabilities": [0.5, 0.6]}, ValueError, "sum to 1.1"),
-        ({"probabilities": [0.5, 0.5, 0.0]}, ValueError, r"probabilities has the shape \(3,\); it must be \[3, 2\] or \[2\]"),
+        (
+            {"probabilities": [0.5, 0.5, 0.0]},
+            ValueError,
+            r"probabilities has the shape \(3,\); it must be \[3, 2\] or \[2\]",
+        ),
         ({"probabilities": [[0.5, np.nan]] * 3}, ValueError, r"probabilities\[0, 1\] is nan"),
         ({"lambda_a": 1.5}, ValueError, "lambda_a is 1.5; it must lie between 0 and 1"),
         ({"lambda_a": np.nan}, ValueError, "lambda_a is NaN"),
@@ -339,7 +384,10 @@ def test_questions_that_make_no_sense(arguments: dict[str, Any], error: type[Exc
 def test_a_real_action() -> None:
     problem = Problem.open("continuous-counterexample")
     assert problem.actions == [] and problem.behaviour.shape == (3, 2)
-    deterministic, gaussian = problem.solve(weights=[0.5, -1.0]), problem.solve(weights=[[0.5, 0.0], [-1.0, 0.0]])
+    deterministic, gaussian = (
+        problem.solve(weights=[0.5, -1.0]),
+        problem.solve(weights=[[0.5, 0.0], [-1.0, 0.0]]),
+    )
     right = 1 / (1 + np.exp(-np.array([0.5, -1.0, -1.0])))
     end = np.array([2 * (1 - right[1]), right[2]])
     close(deterministic.value, [(1 - right[0]) * end[0] + right[0] * end[1], *end])
@@ -347,7 +395,10 @@ def test_a_real_action() -> None:
     assert (deterministic.action_value.shape, gaussian.action_value.shape) == ((3, 1), (3, 1))
     assert deterministic.gradient is not None and deterministic.gradient.shape == (2,)
     assert gaussian.gradient is not None and gaussian.gradient.shape == (2, 2)
-    for solution, weights in ((deterministic, np.array([0.5, -1.0])), (gaussian, np.array([[0.5, 0.0], [-1.0, 0.0]]))):
+    for solution, weights in (
+        (deterministic, np.array([0.5, -1.0])),
+        (gaussian, np.array([[0.5, 0.0], [-1.0, 0.0]])),
+    ):
         steps = 1e-5 * np.eye(weights.size).reshape(-1, *weights.shape)
         slopes = [(problem.objective(weights + h) - problem.objective(weights - h)) / 2e-5 for h in steps]
         np.testing.assert_allclose(np.ravel(solution.gradient), slopes, rtol=1e-6)  # type: ignore[arg-type]
@@ -366,7 +417,10 @@ def test_problems_that_come_along_open_and_say_what_they_are() -> None:
     about = emphatic.problems()
     assert set(SOLVED) | {"large-grid"} == set(about) and all(about.values())
     assert repr(Problem.open("shop")) == "<Problem shop: 3 states, 2 actions>"
-    assert repr(Problem.open("continuous-counterexample")) == "<Problem continuous-counterexample: 3 states, a real action>"
+    assert (
+        repr(Problem.open("continuous-counterexample"))
+        == "<Problem continuous-counterexample: 3 states, a real action>"
+    )
 
 
 @pytest.mark.parametrize("problem", [Problem.open("shop"), garnet(2).problem(name="garnet")])
@@ -395,8 +449,14 @@ def test_an_error_in_a_file_says_where_and_what_would_be_right(tmp_path: Path) -
     path.write_text('states = 2\nactions = 2\nstart = 0\nbehaviour = "unifrom"\ntransitions = []\n')
     with pytest.raises(FileError) as raised:
         Problem.open(path)
-    assert str(raised.value) == f"{path}, line 4, column 13: the word `unifrom` is not known here\nhelp: did you mean `uniform`?"
-    with pytest.raises(FileError, match="x.json, line 2, column 2: there is no key `actons` here\nhelp: did you mean `actions`?"):
+    assert (
+        str(raised.value)
+        == f"{path}, line 4, column 13: the word `unifrom` is not known here\nhelp: did you mean `uniform`?"
+    )
+    with pytest.raises(
+        FileError,
+        match="x.json, line 2, column 2: there is no key `actons` here\nhelp: did you mean `actions`?",
+    ):
         Problem.parse('{"states": 2,\n "actons": 3}', "x.json")
     with pytest.raises(FileError, match="problem.toml: the key `states` is missing"):
         Problem.parse("")
@@ -421,7 +481,9 @@ def test_a_stream_has_the_statistics_of_the_problem() -> None:
     arrays = garnet(3, states=12, actions=2)
     batch = arrays.problem().stream(200_000, seed=7)
     states, actions = len(arrays.start), 2
-    np.testing.assert_allclose(np.bincount(batch.x, minlength=states) / len(batch), arrays.stationary(), atol=0.01)
+    np.testing.assert_allclose(
+        np.bincount(batch.x, minlength=states) / len(batch), arrays.stationary(), atol=0.01
+    )
     counts = np.zeros_like(arrays.probability)
     np.add.at(counts, (batch.x, batch.action, batch.x_next), 1)
     chain = arrays.probability + arrays.ends[:, :, None] * arrays.start
@@ -465,7 +527,11 @@ def test_a_stream_of_a_real_action() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
-    [({"steps": -1, "seed": 0}, ValueError), ({"steps": 1.5, "seed": 0}, TypeError), ({"steps": 1, "seed": -1}, ValueError)],
+    [
+        ({"steps": -1, "seed": 0}, ValueError),
+        ({"steps": 1.5, "seed": 0}, TypeError),
+        ({"steps": 1, "seed": -1}, ValueError),
+    ],
 )
 def test_streams_that_make_no_sense(arguments: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error, match="steps is|seed is"):
@@ -479,7 +545,9 @@ def command(*arguments: str) -> str:
     program = os.environ.get("EMPHATIC_COMMAND")
     if program is None:
         pytest.skip("EMPHATIC_COMMAND is not set")
-    return subprocess.run([program, *arguments], capture_output=True, text=True, encoding="utf-8", check=True).stdout
+    return subprocess.run(
+        [program, *arguments], capture_output=True, text=True, encoding="utf-8", check=True
+    ).stdout
 
 
 def same(found: Any, expected: list[float | None]) -> None:
@@ -504,7 +572,9 @@ def test_solve_is_the_command(name: str, lambda_a: str) -> None:
     assert (gradients is None) == (solution.weights is None)
     for of, values in (gradients or {}).items():
         found = getattr(solution, "weight_names" if of == "names" else of)
-        same(found, values) if isinstance(values, list) and of != "names" else np.testing.assert_equal(found, values)
+        same(found, values) if isinstance(values, list) and of != "names" else np.testing.assert_equal(
+            found, values
+        )
     assert str(solution) == command("solve", name, "--lambda-a", lambda_a)
 
 
@@ -519,7 +589,9 @@ def test_diagnose_is_the_command(name: str, tmp_path: Path) -> None:
             diagnosis.figure()
     else:
         command(*arguments, "--figure", str(tmp_path / "command.svg"))
-        assert diagnosis.figure(tmp_path / "ours.svg") == (tmp_path / "command.svg").read_text(encoding="utf-8")
+        assert diagnosis.figure(tmp_path / "ours.svg") == (tmp_path / "command.svg").read_text(
+            encoding="utf-8"
+        )
         assert (tmp_path / "ours.svg").read_bytes() == (tmp_path / "command.svg").read_bytes()
     if diagnosis.experiment is not None:
         command(*arguments, "--write", str(tmp_path / "experiment.toml"))
@@ -533,7 +605,11 @@ def test_diagnose_is_the_command(name: str, tmp_path: Path) -> None:
 def test_what_a_diagnosis_says_is_what_is_in_its_data(name: str) -> None:
     diagnosis = Problem.open(name).diagnose(starts=2)
     data = diagnosis.data
-    assert (diagnosis.verdict, diagnosis.objective, diagnosis.angle) == (data["verdict"], data["objective"], data["angle"])
+    assert (diagnosis.verdict, diagnosis.objective, diagnosis.angle) == (
+        data["verdict"],
+        data["objective"],
+        data["angle"],
+    )
     assert diagnosis.uncovered == [tuple(pair) for pair in data["uncovered"]]
     assert repr(diagnosis) == f"<Diagnosis: {data['verdict'][0]}>"
     if diagnosis.flows is None:
@@ -551,10 +627,15 @@ def test_what_a_diagnosis_says_is_what_is_in_its_data(name: str) -> None:
             assert spread is None
             continue
         states = data[which]["states"]
-        assert spread.states == [state["state"] for state in states] and spread.finite == data[which]["finite"]
+        assert (
+            spread.states == [state["state"] for state in states] and spread.finite == data[which]["finite"]
+        )
         for of in ("share", "mean", "standard_deviation", "steps"):
             same(getattr(spread, of), [state[of] for state in states])
-        assert list(spread.spectral_radius) == data[which]["spectral_radius"] and spread.steps_in_all == data[which]["steps"]
+        assert (
+            list(spread.spectral_radius) == data[which]["spectral_radius"]
+            and spread.steps_in_all == data[which]["steps"]
+        )
     critics = diagnosis.critics
     for of in ("td", "etd"):
         assert getattr(critics, f"{of}_stable") == data["critics"][of]["stable"]
@@ -581,7 +662,9 @@ def test_eigenvalues_of_the_key_matrices_and_flows_are_right() -> None:
 def test_a_picture_of_a_diagnosis(tmp_path: Path) -> None:
     diagnosis = Problem.open("shop").diagnose(starts=0)
     svg = diagnosis.figure(tmp_path / "x.svg")
-    assert svg.startswith("<svg") and svg == diagnosis._repr_svg_() == (tmp_path / "x.svg").read_text(encoding="utf-8")
+    assert svg.startswith("<svg") and svg == diagnosis._repr_svg_() == (tmp_path / "x.svg").read_text(
+        encoding="utf-8"
+    )
     diagnosis.figure(tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
