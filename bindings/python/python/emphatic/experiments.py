@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,36 +42,39 @@ class Results:
 
     def columns(self, table: Name = "results", *, with_settings: bool = False) -> dict[str, npt.NDArray[Any] | list[Any]]:
         """A table's columns: numbers as NumPy arrays (NaN where there is nothing), all else as lists (None where there is nothing).
-        `with_settings` adds to each row what its setting is."""
-        columns = _native.read_table(self.path(table))
+        `with_settings` adds to each row what its setting is; `setting.NAME` if what is recorded has the same name."""
+        path = self.path(table)
+        if not path.exists():
+            asked = "it has none, or " if table == "fresh" else ""
+            raise FileNotFoundError(f"{path} is not there: {asked}the experiment is not finished; run it again to go on")
+        columns = _native.read_table(path)
         if not with_settings or table == "settings":
             return columns
         settings = _native.read_table(self.path("settings"))
         # Settings are numbered from 0 in the order of their table.
         rows = np.asarray(columns["setting"])
+        del settings["setting"]
         for name, values in settings.items():
-            if name not in columns:
-                array = isinstance(values, np.ndarray)
-                columns[name] = values[rows] if array else [values[k] for k in rows]
+            of_rows = values[rows] if isinstance(values, np.ndarray) else [values[k] for k in rows]
+            columns[f"setting.{name}" if name in columns else name] = of_rows
         return columns
 
     def to_pandas(self, table: Name = "results", *, with_settings: bool = False) -> pandas.DataFrame:
-        """A table as a pandas data frame."""
-        import pandas
-
-        return pandas.DataFrame(self.columns(table, with_settings=with_settings))
+        """A table as a pandas data frame; NaN or None where there is nothing."""
+        columns = self.columns(table, with_settings=with_settings)
+        return _library("pandas").DataFrame(columns)
 
     def to_polars(self, table: Name = "results", *, with_settings: bool = False) -> polars.DataFrame:
-        """A table as a Polars data frame."""
-        import polars
-
-        return polars.DataFrame(self.columns(table, with_settings=with_settings))
+        """A table as a Polars data frame; null where there is nothing."""
+        columns = self.columns(table, with_settings=with_settings)
+        lists = {name: [_plain(x) for x in values] for name, values in columns.items() if isinstance(values, list)}
+        return _library("polars").DataFrame(columns | lists, nan_to_null=True)
 
     def to_pyarrow(self, table: Name = "results", *, with_settings: bool = False) -> pyarrow.Table:
-        """A table as an Arrow table."""
-        import pyarrow
-
-        return pyarrow.table(self.columns(table, with_settings=with_settings))
+        """A table as an Arrow table; null where there is nothing."""
+        pyarrow = _library("pyarrow")
+        columns = self.columns(table, with_settings=with_settings)
+        return pyarrow.table({name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()})
 
     def summarise(self, select: Literal["final", "area"] | None = None) -> dict[str, Any]:
         """The best settings, learning curves and intervals: what `emphatic summarise --json` prints. `select` says by what the best
@@ -82,6 +86,20 @@ class Results:
 
     def __repr__(self) -> str:
         return f"Results({str(self.directory)!r})"
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise ImportError(f"this needs {name}: pip install {name}") from None
+
+
+def _plain(value: Any) -> Any:
+    # Polars takes no list in which arrays and None are mixed.
+    return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def run(
