@@ -4,7 +4,8 @@ use crate::error::OrRaise;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use emphatic_lab::{Ending, Experiment, News, Options, Select, Stop, summarise};
+use emphatic_lab::store::StoreError;
+use emphatic_lab::{Ending, Experiment, News, Options, RunError, Select, Stop, summarise};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyRuntimeError, PyValueError};
@@ -40,7 +41,11 @@ pub(crate) fn run(
     if let Some(error) = raised {
         return Err(error);
     }
-    let report = report.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let report = report.map_err(|error| match &error {
+        RunError::Store(StoreError::Disk(_)) => PyOSError::new_err(error.to_string()),
+        RunError::Store(_) => PyValueError::new_err(error.to_string()),
+        _ => PyRuntimeError::new_err(error.to_string()),
+    })?;
     match report.ending {
         Ending::Finished | Ending::ShardFinished => Ok(report.diverged),
         Ending::Stopped => Err(PyRuntimeError::new_err("the experiment was stopped")),

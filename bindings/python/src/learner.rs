@@ -333,8 +333,7 @@ impl Learner {
     fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<OneAction> {
         match self.settings.structure.policy {
             PolicyPart::Softmax { .. } => {
-                let number: isize = whole(action, "the action")?;
-                // A negative number becomes a huge one, which does not exist either.
+                let number = whole(action, "the action")?;
                 let actions = self.settings.structure.policy.outputs();
                 usize::try_from(number).map(OneAction::Number).map_err(|_| {
                     pyo3::exceptions::PyIndexError::new_err(format!(

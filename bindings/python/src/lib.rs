@@ -32,6 +32,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // NumPy is looked up at its first use, and a Ctrl-C just then would be a panic.
+    numpy::PyArray1::<f64>::zeros(module.py(), 0, false);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("DivergedError", module.py().get_type::<error::DivergedError>())?;
     module.add("FileError", module.py().get_type::<error::FileError>())?;

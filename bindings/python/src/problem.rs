@@ -7,13 +7,16 @@ use emphatic_chart::Painter;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
 use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
+
+/// So many steps are taken between two looks at Ctrl-C.
+const CHUNK: usize = 1 << 16;
 
 /// A decision problem with a behaviour, a target policy and an interest.
 #[pyclass(frozen, subclass, module = "emphatic._native")]
@@ -226,11 +229,11 @@ impl Problem {
     ) -> PyResult<Bound<'py, PyDict>> {
         match &self.file.world {
             World::Finite(task) => {
-                let steps: Vec<_> = py.detach(|| task.stream(seed, run).take(steps).collect());
+                let steps = taken(py, task.stream(seed, run), steps)?;
                 columns(py, &steps, |action| action as isize)
             }
             World::Continuous(problem) => {
-                let steps: Vec<_> = py.detach(|| problem.stream(seed, run).take(steps).collect());
+                let steps = taken(py, problem.stream(seed, run), steps)?;
                 columns(py, &steps, |action| action)
             }
         }
@@ -302,6 +305,24 @@ fn as_dict<'py>(py: Python<'py>, solution: &Solution) -> PyResult<Bound<'py, PyD
         dict.set_item("angle_with_lambda_a", gradients.angle_with_lambda_a)?;
     }
     Ok(dict)
+}
+
+/// So many steps of a stream. Ctrl-C is looked for now and then.
+fn taken<A: Send>(
+    py: Python<'_>,
+    mut stream: impl Iterator<Item = Step<usize, A>> + Send,
+    count: usize,
+) -> PyResult<Vec<Step<usize, A>>> {
+    let mut steps = Vec::new();
+    steps
+        .try_reserve_exact(count)
+        .map_err(|_| PyMemoryError::new_err(format!("{count} steps do not fit into memory")))?;
+    while steps.len() < count {
+        let more = CHUNK.min(count - steps.len());
+        py.detach(|| steps.extend(stream.by_ref().take(more)));
+        py.check_signals()?;
+    }
+    Ok(steps)
 }
 
 /// Steps as the columns of a batch.

@@ -35,7 +35,7 @@ fn results_of_another_experiment_are_left_alone() {
     ] {
         fs::write(&bench.file, SHORT.replace(change.0, change.1)).unwrap();
         let output = bench.output(&out, &[]);
-        refused(&output, &["holds results of another experiment", words, "choose another --out"]);
+        refused(&output, &["holds results of another experiment", words, "choose another directory"]);
         assert!(snapshot(&out) == before, "{change:?}");
     }
 }
@@ -215,7 +215,7 @@ fn two_processes_do_not_share_a_directory() {
     let out = bench.path("out");
     let mut first = bench.start(&out, &["--quiet", "--threads", "1"]);
     assert!(wait_until(&mut first, || out.join("manifest.json").exists()));
-    let in_use = ["is in use by another process", "choose another --out"];
+    let in_use = ["is in use by another process", "choose another directory"];
     refused(&bench.output(&out, &[]), &in_use);
     refused(&bench.output(&out, &["--shard", "2/2"]), &in_use);
     let output = summarise(&out);
@@ -261,7 +261,7 @@ fn a_manifest_that_cannot_be_read_is_named() {
     ] {
         fs::write(whole.join("manifest.json"), text).unwrap();
         let before = snapshot(&whole);
-        refused(&bench.output(&whole, &[]), &[words, "choose another --out"]);
+        refused(&bench.output(&whole, &[]), &[words, "choose another directory"]);
         assert!(snapshot(&whole) == before);
         refused(&merge(&[&whole], &bench.path("merged")), &[words]);
         assert!(!bench.path("merged").exists());

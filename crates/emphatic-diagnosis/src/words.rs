@@ -128,7 +128,7 @@ fn direction(diagnosis: &Diagnosis) -> String {
         None => format!("at {start} the gradient or the semi-gradient is zero"),
     };
     format!(
-        "The problem is too large to follow its flows ({} transitions; --starts 0 insists); {angle}.",
+        "The problem is too large to follow its flows ({} transitions; asking for 0 random starts insists); {angle}.",
         diagnosis.size.transitions
     )
 }

@@ -50,7 +50,7 @@ pub enum StoreError {
     Table(TableError),
     /// Another process holds the lock.
     #[error(
-        "{} is in use by another process; wait until it has ended, or choose another --out", dir.display()
+        "{} is in use by another process; wait until it has ended, or choose another directory", dir.display()
     )]
     InUse {
         /// The directory.
@@ -59,7 +59,7 @@ pub enum StoreError {
     /// The directory holds something else.
     #[error(
         "{} holds files that are no results of this experiment ({found}); nothing was changed there; \
-         choose another --out", dir.display()
+         choose another directory", dir.display()
     )]
     NotOurs {
         /// The directory.
@@ -69,7 +69,7 @@ pub enum StoreError {
     },
     /// The directory holds results of another experiment.
     #[error(
-        "{} holds results of another experiment ({}); nothing was changed there; choose another --out",
+        "{} holds results of another experiment ({}); nothing was changed there; choose another directory",
         dir.display(), differences.join("; ")
     )]
     OtherExperiment {
@@ -81,7 +81,7 @@ pub enum StoreError {
     /// The directory was written by another version.
     #[error(
         "{} holds results of emphatic {found}, and this is {VERSION}: results of another version may differ \
-         in their bits; choose another --out", dir.display()
+         in their bits; choose another directory", dir.display()
     )]
     OtherVersion {
         /// The directory.
@@ -92,7 +92,7 @@ pub enum StoreError {
     /// The directory has more runs than are asked for.
     #[error(
         "{} holds {there} runs of this experiment and {asked} are asked for; ask for as many or more \
-         (--runs {there}), or choose another --out", dir.display()
+         ({there}), or choose another directory", dir.display()
     )]
     FewerRuns {
         /// The directory.
@@ -103,7 +103,7 @@ pub enum StoreError {
         asked: u32,
     },
     /// The manifest cannot be understood.
-    #[error("{} {what}; restore the file, or choose another --out", path.display())]
+    #[error("{} {what}; restore the file, or choose another directory", path.display())]
     BadManifest {
         /// The manifest.
         path: PathBuf,

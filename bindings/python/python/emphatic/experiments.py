@@ -116,7 +116,7 @@ def run(
     any number of threads, and the same as those of the command `emphatic run`.
     """
     where = Path("results") / Path(file).stem if out is None else Path(out)
-    runs = None if runs is None else parts._count(runs, "runs")
+    runs = None if runs is None else parts._count(runs, "runs", most=2**32 - 1)
     threads = None if threads is None else parts._count(threads, "threads")
     with Bar(Path(file).name, progress) as bar:
 

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 Data = dict[str, Any]
 
 
-def _count(value: Any, name: str, least: int = 1) -> int:
+def _count(value: Any, name: str, least: int = 1, most: int = 2**63 - 1) -> int:
     try:
         count = index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
-    if count < least:
-        raise ValueError(f"{name} is {count}; it must be at least {least}")
+    if not least <= count <= most:
+        right = f"at least {least}" if count < least else f"at most {most}"
+        raise ValueError(f"{name} is {count}; it must be {right}")
     return count
 
 
