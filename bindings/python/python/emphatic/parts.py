@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from operator import index
 from typing import TYPE_CHECKING, Any, Union
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 Data = dict[str, Any]
 
 
-def _count(value: Any, name: str, least: int = 1, most: int = 2**63 - 1) -> int:
+def _count(value: Any, name: str, least: int = 1, most: int = 2**64 - 1) -> int:
     try:
+        if isinstance(value, bool):
+            raise TypeError
         count = index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
@@ -32,22 +34,25 @@ def _count(value: Any, name: str, least: int = 1, most: int = 2**63 - 1) -> int:
 def _number(value: Any, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} is {value!r}; it must be a real number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is larger than any float; it must be finite") from None
 
 
 class _Checked:
     """Whole numbers are made ints and real numbers floats, or refused."""
 
     def __post_init__(self) -> None:
-        for name, kind in type(self).__annotations__.items():
-            if kind == "int":
-                object.__setattr__(self, name, _count(getattr(self, name), name))
-            elif kind == "float":
-                object.__setattr__(self, name, _number(getattr(self, name), name))
+        for field in fields(self):  # type: ignore[arg-type]  # Every class below is a dataclass.
+            if field.type == "int":
+                object.__setattr__(self, field.name, _count(getattr(self, field.name), field.name))
+            elif field.type == "float":
+                object.__setattr__(self, field.name, _number(getattr(self, field.name), field.name))
 
     def __repr__(self) -> str:
-        fields = {name: getattr(self, name) for name in type(self).__annotations__}
-        said = ", ".join(f"{name}={value!r}" for name, value in fields.items() if value is not None)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        said = ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)
         return f"{type(self).__name__}({said})"
 
 
@@ -201,7 +206,7 @@ class GTD(_Checked):
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        return {"kind": "gtd", "features": _features(self.features or policy.features)}
+        return {"kind": "gtd", "features": _own(self.features, policy)}
 
     def _numbers(self) -> dict[str, float]:
         return {"alpha_v": self.alpha_v, "alpha_w": self.alpha_w, "lambda": self.lambda_}
@@ -231,7 +236,7 @@ class ActionValues(_Checked):
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        features, values = _features(self.features or policy.features), self.baseline._data(policy, problems)
+        features, values = _own(self.features, policy), _values(self.baseline, "baseline")._data(policy, problems)
         return {"kind": "action_values", "features": features, "values": values}
 
     def _numbers(self) -> dict[str, float]:
@@ -248,7 +253,7 @@ class LearnedAdvantage(_Checked):
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        features, values = _features(self.features or policy.features), self.values._data(policy, problems)
+        features, values = _own(self.features, policy), _values(self.values, "values")._data(policy, problems)
         return {"kind": "learned_advantage", "features": features, "values": values}
 
     def _numbers(self) -> dict[str, float]:
@@ -266,7 +271,7 @@ class Compatible(_Checked):
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        return {"kind": "compatible", "features": _features(self.features or policy.features)}
+        return {"kind": "compatible", "features": _own(self.features, policy)}
 
     def _numbers(self) -> dict[str, float]:
         return {"alpha_v": self.alpha_v, "alpha_u": self.alpha_u, "alpha_h": self.alpha_h}
@@ -323,12 +328,27 @@ def _features(features: Features) -> Data:
     return features._data()
 
 
-def _number_of(problem: Problem, problems: list[Problem]) -> int:
-    """The place of a problem in a learner's list."""
+def _own(features: Features | None, policy: Policy) -> Data:
+    """A critic's own features, or the policy's."""
+    return _features(policy.features if features is None else features)
+
+
+def _values(critic: GTD | ExactCritic, name: str) -> GTD | ExactCritic:
+    if not isinstance(critic, (GTD, ExactCritic)):
+        raise TypeError(f"{name} is {critic!r}; it must be GTD or ExactCritic")
+    return critic
+
+
+def _check_problem(problem: Problem) -> None:
     from .problem import Problem
 
     if not isinstance(problem, Problem):
         raise TypeError(f"the problem is {problem!r}; it must be a Problem")
+
+
+def _number_of(problem: Problem, problems: list[Problem]) -> int:
+    """The place of a problem in a learner's list."""
+    _check_problem(problem)
     for number, known in enumerate(problems):
         if known is problem:
             return number
