@@ -16,22 +16,23 @@ def array(value: Any, name: str) -> npt.NDArray[Any]:
     try:
         found = np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise type(error)(f"{name} is no array of numbers: {error}") from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} is no array of numbers: {error}") from None
     if found.dtype.kind not in "fiu":
         raise TypeError(f"{name} has dtype {found.dtype}; it must be real numbers")
     return found
 
 
 def floats(value: Any, name: str, ndim: int) -> Floats:
-    """A contiguous array of float64 with so many dimensions."""
+    """A contiguous and aligned array of float64 with so many dimensions."""
     found = array(value, name)
     if found.ndim != ndim:
         raise ValueError(f"{name} has the shape {found.shape}; it must have {_dimensions(ndim)}")
-    return np.ascontiguousarray(found, dtype=np.float64)
+    return np.require(found, np.float64, ["C", "A"])
 
 
 def ints(value: Any, name: str, ndim: int) -> Ints:
-    """A contiguous array of int64, none negative, with so many dimensions."""
+    """A contiguous and aligned array of int64, none negative, with so many dimensions."""
     found = array(value, name)
     if found.size == 0:
         found = found.astype(np.int64)
@@ -41,7 +42,7 @@ def ints(value: Any, name: str, ndim: int) -> Ints:
         raise ValueError(f"{name} has the shape {found.shape}; it must have {_dimensions(ndim)}")
     if found.size and (found.min() < 0 or found.max() > np.iinfo(np.int64).max):
         raise IndexError(f"{name} has the entry {found[(found < 0) | (found > np.iinfo(np.int64).max)][0]}; numbers count from 0")
-    return np.ascontiguousarray(found, dtype=np.int64)
+    return np.require(found, np.int64, ["C", "A"])
 
 
 def vector(value: Any, name: str) -> Floats:
