@@ -63,7 +63,14 @@ def _display(wanted: bool | None) -> str | None:
         return None
     if _in_notebook():
         return "notebook"
-    return "terminal" if wanted or (sys.stderr is not None and sys.stderr.isatty()) else None
+    return "terminal" if wanted or _on_terminal() else None
+
+
+def _on_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # There is none, or it is closed.
+        return False
 
 
 def _in_notebook() -> bool:
