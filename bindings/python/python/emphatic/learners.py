@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import warnings
@@ -81,7 +82,7 @@ class Learner(_native.Learner):
     def learn(self, batch: Batch, *, progress: bool | None = None) -> None:
         """Learns from all steps of a batch, to the bit as if each were given to `step`, at the speed of Rust; other threads
         run meanwhile. A step that makes no sense raises an error that names it; what came before has been learned."""
-        _check_batch(batch)
+        _check_batch(batch, self)
         before = self.diverged
         truncated = bool(len(batch) and batch.truncated[-1])
         with Bar("learning", progress) as bar:
@@ -122,7 +123,8 @@ class Learner(_native.Learner):
         want = 1 if numbers_of_states else 2
         dense = isinstance(self.policy.features, parts.Dense)
         states = convert.floats(x, "x", want) if dense else convert.ints(x, "x", want)
-        return self._distributions(states).reshape(len(states), -1)
+        outputs = self.policy.actions if isinstance(self.policy, Softmax) else 2
+        return self._distributions(states).reshape(len(states), outputs)
 
     def sample(self, x: Any, rng: np.random.Generator) -> Any:
         """Draws an action: an int from a softmax (one uniform number of `rng`), a float from a Gaussian (one normal number). A
@@ -158,9 +160,13 @@ class Learner(_native.Learner):
     def _settings(self) -> dict[str, Any]:
         return json.loads(self._settings_json())  # type: ignore[no-any-return]
 
-    @cached_property
+    @property
     def policy(self) -> Policy:
         """The form of the policy."""
+        return self._policy
+
+    @cached_property
+    def _policy(self) -> Policy:
         return parts._read_policy(self._settings()["structure"]["policy"])
 
     @property
@@ -199,7 +205,10 @@ class Learner(_native.Learner):
 
     def copy(self: _L) -> _L:
         """Another learner in the same state."""
-        other = _restore(type(self), self._settings_json(), self._problems, self._state())
+        return self._in_state(self._state())
+
+    def _in_state(self: _L, state: bytes) -> _L:
+        other = _restore(type(self), self._settings_json(), self._problems, state)
         other.__dict__.update(self.__dict__)
         return other
 
@@ -207,7 +216,11 @@ class Learner(_native.Learner):
         return self.copy()
 
     def __deepcopy__(self: _L, memo: dict[int, Any]) -> _L:
-        return self.copy()
+        other = memo[id(self)] = self.copy()
+        for name, value in self.__dict__.items():
+            if name not in ("_problems", "_policy"):  # They never change.
+                other.__dict__[name] = copy.deepcopy(value, memo)
+        return other
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self._settings_json(), self._problems, self._state()), self.__dict__
@@ -223,9 +236,18 @@ def _check_part(part: object, kinds: Any, what: str, right: str) -> None:
         raise TypeError(f"{what} is {part!r}; it must be {right}")
 
 
-def _check_batch(batch: object) -> None:
+def _check_batch(batch: object, learner: Learner) -> None:
     if not isinstance(batch, Batch):
         raise TypeError(f"the batch is a {type(batch).__name__}; it must be an emphatic.Batch")
+    features = learner.policy.features
+    x = "state numbers"
+    if isinstance(features, (parts.Dense, parts.Active)):
+        x = "features" if isinstance(features, parts.Dense) else "active features"
+    actions = "action numbers" if isinstance(learner.policy, Softmax) else "real actions"
+    has = "features" if batch.x.dtype.kind == "f" else "state numbers" if batch.x.ndim == 1 else "active features"
+    acts = "real actions" if batch.action.dtype.kind == "f" else "action numbers"
+    if (has, acts) != (x, actions):
+        raise TypeError(f"the batch has {batch._kinds()}; a learner with {learner.policy} needs {x}, {actions}")
 
 
 class ActorCritic(Learner):
@@ -309,8 +331,12 @@ class TrueACE(Learner):
         *,
         alpha: float,
     ) -> TrueACE:
-        policy = policy or (problem.softmax() if problem.actions else problem.gaussian())
-        return cls._compose(policy, critic or parts.ExactCritic(problem), parts.ExactEmphasis(problem), alpha)
+        parts._check_problem(problem)
+        if policy is None:
+            policy = problem.softmax() if problem.actions else problem.gaussian()
+        if critic is None:
+            critic = parts.ExactCritic(problem)
+        return cls._compose(policy, critic, parts.ExactEmphasis(problem), alpha)
 
 
 class DPG(Learner):
@@ -337,8 +363,12 @@ class TrueDPGE(Learner):
         *,
         alpha: float,
     ) -> TrueDPGE:
-        policy = policy or problem.deterministic()
-        return cls._compose(policy, critic or parts.ExactCritic(problem), parts.ExactEmphasis(problem), alpha)
+        parts._check_problem(problem)
+        if policy is None:
+            policy = problem.deterministic()
+        if critic is None:
+            critic = parts.ExactCritic(problem)
+        return cls._compose(policy, critic, parts.ExactEmphasis(problem), alpha)
 
 
 _CLASSES: dict[str, type[Learner]] = {
@@ -350,10 +380,16 @@ _CLASSES: dict[str, type[Learner]] = {
 def load(path: str | os.PathLike[str]) -> Learner:
     """The learner that `save` wrote, to go on as if it had never stopped."""
     settings, texts, state = _native.Learner._read(path)
-    name = json.loads(settings)["class"]
+    data = json.loads(settings)
+    name, kind = data["class"], data["structure"]["learner"]
     if name not in _CLASSES:
         raise ValueError(f"{os.fspath(path)}: the saved learner is a {name}, which this version does not know")
-    return _restore(_CLASSES[name], settings, [Problem.parse(text, name) for name, text in texts], state)
+    try:
+        if kind != _CLASSES[name]._kind:
+            raise ValueError(f"it is a {name} and a {kind}, which do not go together")
+        return _restore(_CLASSES[name], settings, [Problem.parse(text, name) for name, text in texts], state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{os.fspath(path)}: this is not a saved learner: {error}") from error
 
 
 def sweep(
@@ -373,17 +409,14 @@ def sweep(
     >>> objectives == sorted(objectives)  # the larger λ_a, the better
     True
     """
-    _check_batch(batch)
     learners = list(settings)
     for k, learner in enumerate(learners):
         if not isinstance(learner, Learner):
             raise TypeError(f"settings[{k}] is a {type(learner).__name__}; it must be a learner, such as emphatic.ACE(...)")
+        _check_batch(batch, learner)
     if threads is not None:
         threads = parts._count(threads, "threads")
     truncated = bool(len(batch) and batch.truncated[-1])
     with Bar("sweeping", progress) as bar:
         states = _native.sweep(learners, batch, truncated, threads, bar)
-    return [
-        _restore(type(learner), learner._settings_json(), learner._problems, state)
-        for learner, state in zip(learners, states)
-    ]
+    return [learner._in_state(state) for learner, state in zip(learners, states)]
