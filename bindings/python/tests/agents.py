@@ -90,7 +90,7 @@ def experience(agent: Learner, steps: int = 40, seed: int = 0) -> Batch:
         action, mu = rng.integers(agent.policy.actions, size=steps), 1 / agent.policy.actions
     gamma_next = np.where(rng.random(steps) < 0.1, 0.0, 0.9)
     gamma_next[-1:] = 0.9
-    return Batch(x[:-1], action, rng.normal(size=steps), x[1:], mu=mu, gamma_next=gamma_next)
+    return Batch(x[:-1], action, rng.normal(size=steps), x[1:].copy(), mu=mu, gamma_next=gamma_next)
 
 
 def step(agent: Learner, batch: Batch, t: int, **changes: Any) -> None:

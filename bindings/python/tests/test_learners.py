@@ -135,7 +135,7 @@ def test_update_by_hand() -> None:
     assert (update.rho, update.emphasis, update.delta) == (2.0, 1.0, 3.0)
     assert repr(update) == "Update(rho=2.0, emphasis=1.0, delta=3.0)"
     # θ += α/2 ρ δ x (1 − π); v += α_v/2 ρ δ x.
-    np.testing.assert_allclose(learner.weights, [[-1.5, 1.5], [-3, 3]])
+    np.testing.assert_allclose(learner.weights, np.array([[-1.5, 1.5], [-3, 3]]))
     np.testing.assert_allclose(learner.critic_weights["v"], [1.5, 3])
 
 
@@ -198,14 +198,15 @@ def test_probabilities_of_one_state_and_of_many(name: str) -> None:
 
 
 def test_probabilities_are_the_softmax_of_the_weights() -> None:
-    for features, x, row in [
+    cases: list[tuple[Any, Any, list[float]]] = [
         (Dense(2), [1, 0.5], [1, 0.5]),
         (Active(2, 2), [0, 1], [1, 1]),
         (OneHot(2), 1, [0, 1]),
-        (Table([[1, 0], [0.25, -2]]), 1, [0.25, -2]),
-    ]:
+        (Table(np.array([[1, 0], [0.25, -2]])), 1, [0.25, -2]),
+    ]
+    for features, x, row in cases:
         learner = OffPAC(Softmax(features, 3), VALUES, alpha=0.1)
-        learner.weights = [[1, 2, 3], [0.5, -1, 0]]
+        learner.weights = np.array([[1, 2, 3], [0.5, -1, 0]])
         exp = np.exp(np.array(row) @ learner.weights)
         np.testing.assert_allclose(learner.probabilities(x), exp / exp.sum())
 

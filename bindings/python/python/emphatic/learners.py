@@ -117,8 +117,7 @@ class Learner(_native.Learner):
 
     def _distribution_at(self, x: Any) -> convert.Floats:
         numbers_of_states = isinstance(self.policy.features, (parts.OneHot, parts.Table))
-        ndim = np.ndim(x)
-        if ndim <= (0 if numbers_of_states else 1):
+        if convert.array(x, "x").ndim <= (0 if numbers_of_states else 1):
             return self._distribution(x)
         want = 1 if numbers_of_states else 2
         dense = isinstance(self.policy.features, parts.Dense)
