@@ -1,0 +1,172 @@
+"""Learning lets other threads run, one thread at a time uses a learner, and Ctrl-C is heard."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from agents import AGENTS, FINITE, VALUES, experience
+
+import emphatic
+from emphatic import ACE, Batch, Dense, Learner, Softmax
+
+
+def large(steps: int = 2000) -> tuple[ACE, Batch]:
+    """About a fifth of a second of work in one piece."""
+    agent = ACE(Softmax(Dense(2000), 10), VALUES, alpha=0.01)
+    x = np.random.default_rng(0).normal(size=(steps, 2000))
+    action = np.zeros(steps, int)
+    return agent, Batch(x, action, np.ones(steps), x, mu=0.1, gamma_next=0.9)
+
+
+def busy(agent: Learner) -> bool:
+    try:
+        agent.steps
+    except RuntimeError as error:
+        assert "in use by another thread" in str(error)
+        return True
+    return False
+
+
+def test_another_thread_runs_while_one_learns() -> None:
+    agent, batch = large()
+    thread = threading.Thread(target=agent.learn, args=(batch,))
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        turns += busy(agent)
+    # Without the lock released there would be none: it is all one piece.
+    assert turns > 100
+    assert agent.steps == 2000
+
+
+def test_a_learner_in_use_is_refused_and_stays_usable() -> None:
+    agent, batch = large()
+    alone = agent.copy()
+    thread = threading.Thread(target=agent.learn, args=(batch,))
+    thread.start()
+    while not busy(agent):
+        time.sleep(0)
+    x = batch.x[0]
+    calls: list[Any] = [
+        lambda: agent.step(x, 0, 1.0, x, mu=0.5, gamma_next=0.5),
+        lambda: agent.learn(batch),
+        lambda: agent.probabilities(x),
+        lambda: agent.sample(x, np.random.default_rng(0)),
+        lambda: agent.weights,
+        lambda: setattr(agent, "weights", np.zeros((2000, 10))),
+        lambda: agent.new_episode(),
+        lambda: agent.copy(),
+        lambda: agent.check(),
+        lambda: agent.critic_weights,
+        lambda: emphatic.sweep([agent], batch),
+        lambda: agent.save("nowhere"),
+    ]
+    refusals = 0
+    for call in calls:
+        try:
+            call()
+        except RuntimeError as error:
+            assert "let each thread have its own: learner.copy()" in str(error)
+            refusals += 1
+    thread.join()
+    assert refusals == len(calls)
+    alone.learn(batch)
+    assert agent._state() == alone._state()
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_learners_in_threads_of_their_own_are_as_alone(name: str) -> None:
+    alone = AGENTS[name]()
+    batch = experience(alone, 3000)
+    alone.learn(batch)
+
+    def learned(_: int) -> bytes:
+        agent = AGENTS[name]()
+        for first in range(0, 3000, 500):
+            agent.learn(batch[first : first + 500])
+        return agent._state()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(learned, range(4))) == {alone._state()}
+
+
+def test_sweeps_in_threads_of_their_own() -> None:
+    batch = experience(AGENTS["ACE"](), 2000)
+    agents = [ACE(Softmax(Dense(4), 3), VALUES, alpha=0.01 * k) for k in range(20)]
+    alone = [agent._state() for agent in emphatic.sweep(agents, batch, threads=1)]
+    with ThreadPoolExecutor(3) as pool:
+        for swept in pool.map(lambda n: emphatic.sweep(agents, batch, threads=n), (1, 2, 50)):
+            assert [agent._state() for agent in swept] == alone
+
+
+def interrupted(work: str, timeout: float = 60) -> float:
+    """How long it takes until Ctrl-C stops some work, in another process."""
+    code = f"""
+import signal, threading, time
+from test_threads import *
+agents, batch = {work}
+before = agents[0].steps
+threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,)).start()
+start = time.monotonic()
+try:
+    agents[0].learn(batch) if len(agents) == 1 else emphatic.sweep(agents, batch)
+    raise SystemExit("it was not interrupted")
+except KeyboardInterrupt:
+    print(time.monotonic() - start - 0.5)
+assert len(agents) > 1 or 0 < agents[0].steps < len(batch)
+agents[0].learn(batch[:10])
+agents[0].copy()
+"""
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return float(done.stdout)
+
+
+def long_work(count: int) -> tuple[list[Learner], Batch]:
+    """Many quick steps."""
+    batch = FINITE.stream(1_000_000, seed=1)
+    return [emphatic.TrueACE(FINITE, alpha=1e-4 * k) for k in range(count)], Batch.concatenate([batch] * 20)
+
+
+def slow_work(count: int) -> tuple[list[Learner], Batch]:
+    """Few slow steps."""
+    agents: list[Learner] = [ACE(Softmax(emphatic.OneHot(1), 100_000), VALUES, alpha=0.1) for _ in range(count)]
+    zero = np.zeros(50_000, int)
+    return agents, Batch(zero, zero, zero, zero, mu=0.5, gamma_next=0.9)
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_ctrl_c_stops_long_work(count: int) -> None:
+    assert interrupted(f"long_work({count})") < 1
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(1, marks=pytest.mark.xfail(strict=True, reason="looks for Ctrl-C after so many steps, not so much time")),
+        pytest.param(2, marks=pytest.mark.xfail(strict=True, reason="looks for Ctrl-C after so many steps, not so much time")),
+    ],
+)
+def test_ctrl_c_stops_slow_work(count: int) -> None:
+    assert interrupted(f"slow_work({count})", timeout=10) < 1
+
+
+def test_a_progress_that_fails_stops_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise KeyError("progress")
+
+    monkeypatch.setattr("emphatic.progress.Bar.__call__", fail)
+    agent = AGENTS["ACE"]()
+    with pytest.raises(KeyError):
+        agent.learn(experience(agent))
+    assert agent.steps == 40
+    assert agent.copy()._state() == agent._state()
