@@ -51,7 +51,9 @@ AGENTS: dict[str, Callable[[], Learner]] = {
     "OffPAC": lambda: OffPAC(Softmax(TABLE, 2), VALUES, alpha=0.1),
     "OffPAC exact": lambda: OffPAC(FINITE.softmax(), ExactCritic(FINITE), alpha=0.1),
     "ActorCritic": lambda: ActorCritic(Softmax(Dense(16), 2), VALUES, FollowOn(), alpha=0.1),
-    "ActorCritic Gaussian": lambda: ActorCritic(Gaussian(OneHot(3)), ExactCritic(REAL), FollowOn(1), alpha=0.01),
+    "ActorCritic Gaussian": lambda: ActorCritic(
+        Gaussian(OneHot(3)), ExactCritic(REAL), FollowOn(1), alpha=0.01
+    ),
     "AllActions": lambda: AllActions(
         Softmax(Dense(4), 3), ActionValues(0.05, 1e-3, 0.5, VALUES), FollowOn(), alpha=0.1
     ),
@@ -95,7 +97,10 @@ def experience(agent: Learner, steps: int = 40, seed: int = 0) -> Batch:
 
 def step(agent: Learner, batch: Batch, t: int, **changes: Any) -> None:
     """One step of a batch."""
-    usual = {name: getattr(batch, name)[t] for name in ("x", "action", "reward", "x_next", "mu", "gamma_next", "interest")}
+    usual = {
+        name: getattr(batch, name)[t]
+        for name in ("x", "action", "reward", "x_next", "mu", "gamma_next", "interest")
+    }
     if usual["x"].ndim == 0:
         usual |= {"x": int(usual["x"]), "x_next": int(usual["x_next"])}
     agent.step(**(usual | changes))

@@ -94,7 +94,9 @@ def test_a_step_that_is_refused_leaves_gamma_as_it_was() -> None:
     assert emphasis(learner) == 1.5
 
 
-@pytest.mark.parametrize(("gamma_next", "truncated", "after"), [(0.5, False, 1.5), (0.0, False, 1), (0.5, True, 1)])
+@pytest.mark.parametrize(
+    ("gamma_next", "truncated", "after"), [(0.5, False, 1.5), (0.0, False, 1), (0.5, True, 1)]
+)
 def test_a_step_after_a_batch_continues_it_unless_a_time_limit_cut_it(
     gamma_next: float, truncated: bool, after: float
 ) -> None:
@@ -125,7 +127,9 @@ def test_parts_of_a_batch_in_turn_are_the_batch() -> None:
 
 def test_the_state_beyond_an_end_is_not_looked_at() -> None:
     learner, other = agent(), agent()
-    assert learner.step(0, 0, 1.0, None, mu=0.5, gamma_next=0) == other.step(0, 0, 1.0, 2, mu=0.5, gamma_next=0)
+    assert learner.step(0, 0, 1.0, None, mu=0.5, gamma_next=0) == other.step(
+        0, 0, 1.0, 2, mu=0.5, gamma_next=0
+    )
     assert learner._state() == other._state()
 
 
@@ -167,7 +171,13 @@ def test_setting_the_weights_leaves_the_traces() -> None:
 
 @pytest.mark.parametrize(
     ("name", "keys"),
-    [("ACE", {"v"}), ("AllActions", {"q", "v"}), ("AllActions subset", {"u", "v"}), ("DPG", {"v", "u"}), ("TrueACE", set())],
+    [
+        ("ACE", {"v"}),
+        ("AllActions", {"q", "v"}),
+        ("AllActions subset", {"u", "v"}),
+        ("DPG", {"v", "u"}),
+        ("TrueACE", set()),
+    ],
 )
 def test_the_critics_weights_by_name(name: str, keys: set[str]) -> None:
     learner = AGENTS[name]()
@@ -219,7 +229,15 @@ def test_the_forms_in_which_a_state_may_come() -> None:
     unaligned = np.frombuffer(b"\0" + x.tobytes(), np.float64, offset=1)
     frozen = x.copy()
     frozen.flags.writeable = False
-    for other in (list(x), tuple(x), x.astype(np.float32), x.astype(">f8"), np.repeat(x, 2)[::2], x.astype(np.uint8), frozen):
+    for other in (
+        list(x),
+        tuple(x),
+        x.astype(np.float32),
+        x.astype(">f8"),
+        np.repeat(x, 2)[::2],
+        x.astype(np.uint8),
+        frozen,
+    ):
         np.testing.assert_array_equal(learner.probabilities(other), right)
     np.testing.assert_array_equal(learner.probabilities(unaligned[None]), right[None])
 
@@ -233,7 +251,9 @@ def test_no_states_have_no_probabilities() -> None:
 
 @pytest.mark.xfail(strict=True, raises=ValueError, reason="states without active features are lost")
 def test_states_without_active_features() -> None:
-    np.testing.assert_array_equal(AGENTS["ACE active"]().probabilities(np.zeros((3, 0), int)), np.full((3, 2), 0.5))
+    np.testing.assert_array_equal(
+        AGENTS["ACE active"]().probabilities(np.zeros((3, 0), int)), np.full((3, 2), 0.5)
+    )
 
 
 def test_a_gaussian() -> None:
@@ -359,7 +379,9 @@ def test_a_table_keeps_its_numbers_to_the_bit() -> None:
     assert learner.alpha == 1 / 3
 
 
-@pytest.mark.parametrize("name", ["policy", "critic", "emphasis", "alpha", "steps", "diverged", "critic_weights"])
+@pytest.mark.parametrize(
+    "name", ["policy", "critic", "emphasis", "alpha", "steps", "diverged", "critic_weights"]
+)
 def test_what_a_learner_is_made_of_cannot_be_assigned(name: str) -> None:
     with pytest.raises(AttributeError):
         setattr(agent(), name, None)
@@ -381,7 +403,10 @@ def test_reprs() -> None:
     assert repr(learner) == f"<ACE({policy}, {critic}, lambda_a=1.0, alpha=0.1) after 1 step>"
     general = ActorCritic(Gaussian(TABLE), VALUES, FollowOn(), alpha=1)
     gaussian = "Gaussian(features=Table(3 states, 2 features))"
-    assert repr(general) == f"<ActorCritic({gaussian}, {critic}, FollowOn(lambda_a=0.9), alpha=1.0) after 0 steps>"
+    assert (
+        repr(general)
+        == f"<ActorCritic({gaussian}, {critic}, FollowOn(lambda_a=0.9), alpha=1.0) after 0 steps>"
+    )
     assert "a real action" in repr(TrueACE(REAL, alpha=0.1))
 
 

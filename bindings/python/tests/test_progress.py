@@ -72,7 +72,9 @@ def test_a_bar_is_cleared_after_an_error(clock: list[float], monkeypatch: pytest
     assert terminal.getvalue().endswith("\r\033[2K")
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(59, "59 s"), (60, "1 min"), (3599, "60 min"), (5400, "1.5 h")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(59, "59 s"), (60, "1 min"), (3599, "60 min"), (5400, "1.5 h")]
+)
 def test_durations(seconds: float, text: str) -> None:
     assert progress._duration(seconds) == text
 
@@ -113,7 +115,9 @@ def test_a_bar_on_a_pseudo_terminal(clock: list[float], monkeypatch: pytest.Monk
         with Bar("learning") as bar:
             clock[0] += 4
             bar(1, 2)
-        seen = os.read(master, 1000).decode()
+        seen = ""
+        while seen.count("\033[2K") < 2:  # Drawn and cleared.
+            seen += os.read(master, 1000).decode()
     os.close(master)
     assert "] learning: 50 %, 4 s left" in seen
     assert seen.endswith("\r\033[2K")

@@ -194,7 +194,7 @@ def test_the_metadata_has_the_settings(tmp_path: Path) -> None:
 
 def test_the_safetensors_package_reads_it(tmp_path: Path) -> None:
     numpy = pytest.importorskip("safetensors.numpy")
-    agent, path = learned("AllActions"), tmp_path / "agent"
+    agent, path = learned("ACE"), tmp_path / "agent"
     agent.save(path)
     tensors = numpy.load_file(path)
     np.testing.assert_array_equal(tensors["learner.weights"], agent.weights.ravel())
@@ -255,7 +255,10 @@ def settings(head: dict[str, Any], change: Callable[[Any], Any]) -> None:
     [
         (lambda h: h.pop("__metadata__"), "it has no settings"),
         (lambda h: h["__metadata__"].pop("format"), "no `format`"),
-        (lambda h: h["__metadata__"].update(format="emphatic learner 9"), "its format is `emphatic learner 9`"),
+        (
+            lambda h: h["__metadata__"].update(format="emphatic learner 9"),
+            "its format is `emphatic learner 9`",
+        ),
         (lambda h: h["__metadata__"].update(settings="{"), "EOF"),
         (lambda h: h["__metadata__"].update(settings="[]"), "invalid"),
         (lambda h: h["__metadata__"].update(problems="3"), "invalid"),
@@ -264,12 +267,21 @@ def settings(head: dict[str, Any], change: Callable[[Any], Any]) -> None:
         (lambda h: h["__metadata__"].update(form='{"map": {"gamma": {"number": "none"}}}'), "none"),
         (lambda h: h["__metadata__"].update(form='{"x": 1}'), "form is broken"),
         (lambda h: h["__metadata__"].update(form='{"list":[' * 200 + "]}" * 200), "recursion"),
-        (lambda h: settings(h, lambda s: s.update({"class": "Other"})), "is a Other, which this version does not know"),
+        (
+            lambda h: settings(h, lambda s: s.update({"class": "Other"})),
+            "is a Other, which this version does not know",
+        ),
         (lambda h: settings(h, lambda s: s.update({"class": "DPG"})), "DPG and a actor_critic"),
         (lambda h: settings(h, lambda s: s["numbers"].update(alpha=-1)), "alpha is -1"),
         (lambda h: settings(h, lambda s: s["numbers"].clear()), "no number"),
-        (lambda h: settings(h, lambda s: s["structure"]["policy"]["features"].update(states=4)), "6 weights .* has 8"),
-        (lambda h: settings(h, lambda s: s["structure"].update(emphasis={"kind": "exact", "problem": 0})), "problem 0"),
+        (
+            lambda h: settings(h, lambda s: s["structure"]["policy"]["features"].update(states=4)),
+            "6 weights .* has 8",
+        ),
+        (
+            lambda h: settings(h, lambda s: s["structure"].update(emphasis={"kind": "exact", "problem": 0})),
+            "problem 0",
+        ),
         (lambda h: settings(h, lambda s: s["structure"].update(more=1)), "unknown field"),
         (lambda h: h["learner.weights"].update(dtype="U64"), "expected f64"),
         (lambda h: h["learner.weights"].update(dtype="I64"), "learner.weights is I64; it must be F64 or U64"),

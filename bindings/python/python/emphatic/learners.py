@@ -238,15 +238,18 @@ def _check_part(part: object, kinds: Any, what: str, right: str) -> None:
 def _check_batch(batch: object, learner: Learner) -> None:
     if not isinstance(batch, Batch):
         raise TypeError(f"the batch is a {type(batch).__name__}; it must be an emphatic.Batch")
-    features = learner.policy.features
-    x = "state numbers"
-    if isinstance(features, (parts.Dense, parts.Active)):
-        x = "features" if isinstance(features, parts.Dense) else "active features"
-    actions = "action numbers" if isinstance(learner.policy, Softmax) else "real actions"
-    has = "features" if batch.x.dtype.kind == "f" else "state numbers" if batch.x.ndim == 1 else "active features"
-    acts = "real actions" if batch.action.dtype.kind == "f" else "action numbers"
-    if (has, acts) != (x, actions):
-        raise TypeError(f"the batch has {batch._kinds()}; a learner with {learner.policy} needs {x}, {actions}")
+    policy = learner.policy
+    if isinstance(policy.features, parts.Dense):
+        needs = "features"
+    else:
+        needs = "active features" if isinstance(policy.features, parts.Active) else "state numbers"
+    if batch.x.dtype.kind == "f":
+        has = "features"
+    else:
+        has = "state numbers" if batch.x.ndim == 1 else "active features"
+    if has != needs or isinstance(policy, Softmax) != (batch.action.dtype.kind != "f"):
+        needs += ", action numbers" if isinstance(policy, Softmax) else ", real actions"
+        raise TypeError(f"the batch has {batch._kinds()}; a learner with {policy} needs {needs}")
 
 
 class ActorCritic(Learner):

@@ -236,7 +236,8 @@ class ActionValues(_Checked):
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        features, values = _own(self.features, policy), _values(self.baseline, "baseline")._data(policy, problems)
+        features = _own(self.features, policy)
+        values = _values(self.baseline, "baseline")._data(policy, problems)
         return {"kind": "action_values", "features": features, "values": values}
 
     def _numbers(self) -> dict[str, float]:
@@ -253,7 +254,8 @@ class LearnedAdvantage(_Checked):
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        features, values = _own(self.features, policy), _values(self.values, "values")._data(policy, problems)
+        features = _own(self.features, policy)
+        values = _values(self.values, "values")._data(policy, problems)
         return {"kind": "learned_advantage", "features": features, "values": values}
 
     def _numbers(self) -> dict[str, float]:
