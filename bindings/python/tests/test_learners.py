@@ -411,7 +411,8 @@ def test_reprs() -> None:
 
 
 def test_parts_are_values() -> None:
-    assert Dense(3) == Dense(np.int8(3)) != Dense(4)
+    three: Any = np.int8(3)
+    assert Dense(3) == Dense(three) != Dense(4)
     assert hash(GTD(1, 0, 0)) == hash(GTD(1.0, 0.0, 0.0))
     assert Table([[1, 0], [0, 1], [0, 1]]) == Table.aliased([0, 1, 1])
     assert hash(Table.aliased([0, 1, 1])) == hash(Table.aliased([0, 1, 1]))

@@ -257,7 +257,9 @@ class ActorCritic(Learner):
 
     _kind = "actor_critic"
 
-    def __new__(cls, policy: Softmax | Gaussian, critic: Critic, emphasis: Emphasis, *, alpha: float) -> ActorCritic:
+    def __new__(
+        cls: type[_L], policy: Softmax | Gaussian, critic: Critic, emphasis: Emphasis, *, alpha: float
+    ) -> _L:
         return cls._compose(policy, critic, emphasis, alpha)
 
 
@@ -268,7 +270,7 @@ class AllActions(Learner):
     _kind = "all_actions"
 
     def __new__(
-        cls,
+        cls: type[_L],
         policy: Softmax,
         critic: Critic,
         emphasis: Emphasis,
@@ -276,7 +278,7 @@ class AllActions(Learner):
         alpha: float,
         subset: int | None = None,
         seed: int = 0,
-    ) -> AllActions:
+    ) -> _L:
         drawn = None if subset is None else (parts._count(subset, "subset"), parts._count(seed, "seed", least=0))
         return cls._compose(policy, critic, emphasis, alpha, drawn)
 
@@ -288,8 +290,8 @@ class DeterministicActorCritic(Learner):
     _kind = "deterministic_actor_critic"
 
     def __new__(
-        cls, policy: parts.DeterministicLinear, critic: Critic, emphasis: Emphasis, *, alpha: float
-    ) -> DeterministicActorCritic:
+        cls: type[_L], policy: parts.DeterministicLinear, critic: Critic, emphasis: Emphasis, *, alpha: float
+    ) -> _L:
         return cls._compose(policy, critic, emphasis, alpha)
 
 
@@ -305,8 +307,8 @@ class ACE(Learner):
     _kind = "actor_critic"
 
     def __new__(
-        cls, policy: Softmax | Gaussian, critic: Critic, *, lambda_a: float = 0.9, alpha: float
-    ) -> ACE:
+        cls: type[_L], policy: Softmax | Gaussian, critic: Critic, *, lambda_a: float = 0.9, alpha: float
+    ) -> _L:
         return cls._compose(policy, critic, FollowOn(lambda_a), alpha)
 
 
@@ -315,7 +317,7 @@ class OffPAC(Learner):
 
     _kind = "actor_critic"
 
-    def __new__(cls, policy: Softmax | Gaussian, critic: Critic, *, alpha: float) -> OffPAC:
+    def __new__(cls: type[_L], policy: Softmax | Gaussian, critic: Critic, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
 
 
@@ -326,13 +328,13 @@ class TrueACE(Learner):
     _kind = "actor_critic"
 
     def __new__(
-        cls,
+        cls: type[_L],
         problem: Problem,
         policy: Softmax | Gaussian | None = None,
         critic: Critic | None = None,
         *,
         alpha: float,
-    ) -> TrueACE:
+    ) -> _L:
         parts._check_problem(problem)
         if policy is None:
             policy = problem.softmax() if problem.actions else problem.gaussian()
@@ -347,7 +349,7 @@ class DPG(Learner):
 
     _kind = "deterministic_actor_critic"
 
-    def __new__(cls, policy: parts.DeterministicLinear, critic: Critic, *, alpha: float) -> DPG:
+    def __new__(cls: type[_L], policy: parts.DeterministicLinear, critic: Critic, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
 
 
@@ -358,13 +360,13 @@ class TrueDPGE(Learner):
     _kind = "deterministic_actor_critic"
 
     def __new__(
-        cls,
+        cls: type[_L],
         problem: Problem,
         policy: parts.DeterministicLinear | None = None,
         critic: Critic | None = None,
         *,
         alpha: float,
-    ) -> TrueDPGE:
+    ) -> _L:
         parts._check_problem(problem)
         if policy is None:
             policy = problem.deterministic()
