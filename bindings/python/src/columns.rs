@@ -22,6 +22,17 @@ pub(crate) enum States<'a> {
     Numbers(&'a [usize]),
 }
 
+impl<'a> States<'a> {
+    /// The state of one step.
+    pub(crate) fn at(&self, t: usize) -> Seen<'a> {
+        match *self {
+            Self::Vectors(all, width) => Seen::Vector(<[f64]>::at((all, width), t)),
+            Self::Active(all, width) => Seen::Active(<[usize]>::at((all, width), t)),
+            Self::Numbers(all) => Seen::Number(&all[t]),
+        }
+    }
+}
+
 /// The actions of many steps.
 #[derive(Clone, Copy)]
 pub(crate) enum Actions<'a> {
@@ -212,6 +223,10 @@ impl<'py> Either<'py> {
         (shape.first().copied().unwrap_or(0), shape.get(1).copied().unwrap_or(1))
     }
 
+    pub(crate) fn rows(&self) -> usize {
+        self.shape().0
+    }
+
     pub(crate) fn states(&self, sight: Sight) -> PyResult<States<'_>> {
         let width = self.shape().1;
         match (self, sight) {
@@ -253,8 +268,8 @@ impl<'py> Arrays<'py> {
         let len = arrays.len();
         let others = [&arrays.reward, &arrays.mu, &arrays.gamma, &arrays.gamma_next, &arrays.interest]
             .map(|a| a.len());
-        let same_rows = [arrays.x.shape(), arrays.x_next.shape(), arrays.action.shape()];
-        if others.iter().chain(same_rows.iter().map(|(rows, _)| rows)).any(|rows| *rows != len) {
+        let same_rows = [arrays.x.rows(), arrays.x_next.rows(), arrays.action.rows()];
+        if others.iter().chain(same_rows.iter()).any(|rows| *rows != len) {
             return Err(PyValueError::new_err("the batch's columns have different lengths"));
         }
         Ok(arrays)

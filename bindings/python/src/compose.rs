@@ -14,7 +14,7 @@ use emphatic::{
     SlopeCritic, Softmax, StochasticPolicy, Table, Task,
 };
 use emphatic_problems::{ProblemFile, World};
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -34,25 +34,25 @@ pub(crate) trait Receive<R: Real> {
 
 /// Puts learners together from their settings.
 pub(crate) fn compose<R: Real, T: Receive<R>>(lot: Lot, to: T) -> PyResult<T::Output> {
-    lot.check_parts()?;
-    lot.check_memory::<R>()?;
+    lot.structure().check()?;
+    lot.structure().check_memory(R::LANES)?;
     match &lot.structure().policy {
         PolicyPart::Softmax { features, actions } => match features {
             FeaturesPart::Dense { .. } => softmax::<R, Dense, T>(lot, features, *actions, to),
             FeaturesPart::Active { .. } => softmax::<R, Active, T>(lot, features, *actions, to),
-            _ if lot.is_exact() => exact_softmax(lot, features, *actions, to),
+            _ if lot.structure().is_exact() => exact_softmax(lot, features, *actions, to),
             _ => softmax::<R, Table, T>(lot, features, *actions, to),
         },
         PolicyPart::Gaussian { features } => match features {
             FeaturesPart::Dense { .. } => gaussian::<R, Dense, T>(lot, features, to),
             FeaturesPart::Active { .. } => gaussian::<R, Active, T>(lot, features, to),
-            _ if lot.is_exact() => exact_gaussian(lot, features, to),
+            _ if lot.structure().is_exact() => exact_gaussian(lot, features, to),
             _ => gaussian::<R, Table, T>(lot, features, to),
         },
         PolicyPart::DeterministicLinear { features } => match features {
             FeaturesPart::Dense { .. } => deterministic::<R, Dense, T>(lot, features, to),
             FeaturesPart::Active { .. } => deterministic::<R, Active, T>(lot, features, to),
-            _ if lot.is_exact() => exact_deterministic(lot, features, to),
+            _ if lot.structure().is_exact() => exact_deterministic(lot, features, to),
             _ => deterministic::<R, Table, T>(lot, features, to),
         },
     }
@@ -221,58 +221,6 @@ impl<'a> Lot<'a> {
         let of = |settings: &&Settings| settings.number(name);
         let numbers: Vec<f64> = self.settings.iter().map(of).collect::<PyResult<_>>()?;
         Ok(R::from_lanes(|lane| *numbers.get(lane).unwrap_or(&numbers[0])))
-    }
-
-    fn is_exact(&self) -> bool {
-        let exact = |part: &CriticPart| matches!(part, CriticPart::Exact { .. });
-        let Structure { critic, emphasis, .. } = self.structure();
-        let beneath = match critic {
-            CriticPart::ActionValues { values, .. } | CriticPart::LearnedAdvantage { values, .. } => {
-                exact(values)
-            }
-            _ => false,
-        };
-        exact(critic) || beneath || matches!(emphasis, EmphasisPart::Exact { .. })
-    }
-
-    /// Parts of kinds that do not go together.
-    fn check_parts(&self) -> PyResult<()> {
-        let Structure { learner, policy, emphasis, .. } = self.structure();
-        let message = match (learner, policy, emphasis) {
-            (LearnerKind::ActorCritic, PolicyPart::DeterministicLinear { .. }, _) => {
-                "this learner needs a policy that draws its actions: Softmax or Gaussian"
-            }
-            (
-                LearnerKind::AllActions,
-                PolicyPart::Gaussian { .. } | PolicyPart::DeterministicLinear { .. },
-                _,
-            ) => "a learner from all actions needs finitely many: a Softmax policy",
-            (
-                LearnerKind::DeterministicActorCritic,
-                PolicyPart::Softmax { .. } | PolicyPart::Gaussian { .. },
-                _,
-            ) => "this learner needs a DeterministicLinear policy",
-            (LearnerKind::DeterministicActorCritic, _, EmphasisPart::FollowOn) => {
-                "a deterministic policy has no ratio, so there is no follow-on trace: use NoEmphasis or ExactEmphasis"
-            }
-            _ => return Ok(()),
-        };
-        Err(PyTypeError::new_err(message))
-    }
-
-    /// Too large a learner would not raise an error when it is made but end the process.
-    fn check_memory<R: Real>(&self) -> PyResult<()> {
-        let policy = &self.structure().policy;
-        // A weight of the policy for each output; a critic has up to eight numbers for each output, and eight for the value.
-        let of_feature = 9 * policy.outputs() as u128 + 8;
-        let numbers = policy.features().len() as u128 * of_feature * R::LANES as u128;
-        let bytes = usize::try_from(numbers * 8).unwrap_or(usize::MAX);
-        Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| {
-            let (features, outputs) = (policy.features().len(), policy.outputs());
-            PyMemoryError::new_err(format!(
-                "a learner with {features} features and {outputs} outputs does not fit into memory"
-            ))
-        })
     }
 
     fn gtd<R: Real, F: Described>(&self, part: &CriticPart) -> PyResult<Gtd<R, F>> {

@@ -3,7 +3,9 @@
 use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, RestoreError, SettingError, StepError};
 use emphatic_problems::ReadError;
 use miette::Diagnostic;
-use pyo3::exceptions::{PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyIndexError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyValueError,
+};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -91,6 +93,15 @@ macro_rules! wrong_value {
 
 wrong_value!(SettingError, ProblemError, RestoreError);
 
+/// An error of the system as Python's subclass of `OSError` for it.
+pub(crate) fn of_system(error: &std::io::Error, message: String) -> PyErr {
+    match error.kind() {
+        std::io::ErrorKind::IsADirectory => PyIsADirectoryError::new_err(message),
+        std::io::ErrorKind::NotADirectory => PyNotADirectoryError::new_err(message),
+        kind => std::io::Error::new(kind, message).into(),
+    }
+}
+
 /// An error in a file: where, what, and what would be right.
 pub(crate) fn in_file(error: &emphatic_problems::FileError) -> PyErr {
     let mut text = String::new();
@@ -111,10 +122,7 @@ pub(crate) fn in_file(error: &emphatic_problems::FileError) -> PyErr {
 impl Raise for ReadError {
     fn raise(&self) -> PyErr {
         match self {
-            Self::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
-                PyFileNotFoundError::new_err(self.to_string())
-            }
-            Self::Io { .. } => PyOSError::new_err(self.to_string()),
+            Self::Io { error, .. } => of_system(error, self.to_string()),
             Self::Unknown { help, .. } => {
                 let help = help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
                 PyFileNotFoundError::new_err(format!("{self}{help}"))

@@ -1,6 +1,6 @@
 //! Experiments: run, summarised, and their tables.
 
-use crate::error::OrRaise;
+use crate::error::{OrRaise, of_system};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
@@ -8,7 +8,7 @@ use emphatic_lab::store::StoreError;
 use emphatic_lab::{Ending, Experiment, News, Options, RunError, Select, Stop, summarise};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
@@ -96,12 +96,8 @@ pub(crate) fn read_table<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<
 }
 
 fn read(path: &Path) -> PyResult<Vec<RecordBatch>> {
-    let file = std::fs::File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            PyFileNotFoundError::new_err(format!("{}: there is no such table", path.display()))
-        }
-        _ => PyOSError::new_err(format!("{}: {error}", path.display())),
-    })?;
+    let failed = |error: std::io::Error| of_system(&error, format!("{}: {error}", path.display()));
+    let file = std::fs::File::open(path).map_err(failed)?;
     let wrong = |error: String| PyValueError::new_err(format!("{}: {error}", path.display()));
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(|builder| builder.build());
     let reader = reader.map_err(|error| wrong(error.to_string()))?;

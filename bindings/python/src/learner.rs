@@ -1,25 +1,23 @@
 //! The native half of every learner in Python.
 
 use crate::agent::{Agent, Composition, Held};
-use crate::columns::{Arrays, Either, OneAction, Seen, States};
+use crate::columns::{Arrays, Either, OneAction, Seen};
 use crate::compose::{Lot, Receive, compose};
 use crate::error::DivergedError;
 use crate::problem::Problem;
 use crate::saved::{self, NameAndText, Saved};
 use crate::settings::{PolicyPart, Settings, Sight};
+use crate::waiting::Pieces;
 use ciborium::Value;
 use emphatic::Step;
 use emphatic_problems::ProblemFile;
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBool, PyBytes, PyDict};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-
-/// So many steps are learned from between two looks at Ctrl-C.
-const CHUNK: usize = 1 << 16;
 
 /// What one step did.
 #[pyclass(frozen, get_all, eq, module = "emphatic")]
@@ -158,13 +156,16 @@ impl Learner {
         let columns = arrays.columns(self.sight)?;
         let mut inside = self.inside()?;
         let Inside { agent, gamma } = &mut *inside;
-        let len = arrays.len();
-        for first in (0..len).step_by(CHUNK) {
-            let range = first..len.min(first + CHUNK);
-            py.detach(|| agent.learn(columns, range.clone()))?;
-            *gamma = columns.gamma_next[range.end - 1];
+        for piece in Pieces::new(arrays.len()) {
+            let before = agent.steps();
+            let learned = py.detach(|| agent.learn(columns, piece.clone()));
+            // A step that makes no sense may come after others.
+            if let Some(last) = (agent.steps() - before).checked_sub(1) {
+                *gamma = columns.gamma_next[piece.start + last as usize];
+            }
+            learned?;
             py.check_signals()?;
-            progress.call1((range.end, len))?;
+            progress.call1((piece.end, arrays.len()))?;
         }
         if last_truncated {
             *gamma = 0.0;
@@ -191,18 +192,8 @@ impl Learner {
         let states = x.states(self.sight)?;
         let inside = self.inside()?;
         let mut all = Vec::new();
-        let mut add = |state: Seen| -> PyResult<()> {
-            all.extend(inside.agent.distribution(state)?);
-            Ok(())
-        };
-        match states {
-            States::Numbers(numbers) => numbers.iter().try_for_each(|x| add(Seen::Number(x)))?,
-            States::Vectors(rows, width) => {
-                rows.chunks(width.max(1)).try_for_each(|x| add(Seen::Vector(x)))?
-            }
-            States::Active(rows, width) => {
-                rows.chunks(width.max(1)).try_for_each(|x| add(Seen::Active(x)))?
-            }
+        for t in 0..x.rows() {
+            all.extend(inside.agent.distribution(states.at(t))?);
         }
         Ok(PyArray1::from_vec(py, all))
     }
@@ -222,6 +213,10 @@ impl Learner {
     ) -> PyResult<Py<PyAny>> {
         let x = Input::new(x, self.sight, "x")?;
         let numbers = self.inside()?.agent.distribution(x.seen()?)?;
+        if !numbers.iter().all(|number| number.is_finite()) {
+            self.check()?;
+            return Err(PyValueError::new_err("the weights are so large that the policy cannot act"));
+        }
         Ok(match self.settings.structure.policy {
             PolicyPart::Softmax { .. } => {
                 let uniform: f64 = rng.call_method0("random")?.extract()?;
@@ -336,7 +331,7 @@ impl Learner {
                 let number = whole(action, "the action")?;
                 let actions = self.settings.structure.policy.outputs();
                 usize::try_from(number).map(OneAction::Number).map_err(|_| {
-                    pyo3::exceptions::PyIndexError::new_err(format!(
+                    PyIndexError::new_err(format!(
                         "action {number} does not exist: there are {actions} actions, numbered from 0"
                     ))
                 })
@@ -355,10 +350,15 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
 /// A whole number of any kind; a bool or a float is none.
 fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<isize> {
     let wrong = || PyTypeError::new_err(format!("{what} is {}; it must be a whole number", shown(value)));
-    if value.is_instance_of::<pyo3::types::PyBool>() {
+    if value.is_instance_of::<PyBool>() {
         return Err(wrong());
     }
-    value.extract().map_err(|_| wrong())
+    value.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(value.py()) {
+            return PyIndexError::new_err(format!("{what} is {}; there are not that many", shown(value)));
+        }
+        if error.is_instance_of::<PyTypeError>(value.py()) { wrong() } else { error }
+    })
 }
 
 /// The index that a uniform number falls on; rounding falls to the last of positive probability.
@@ -387,28 +387,21 @@ impl<'py> Input<'py> {
     fn new(x: &Bound<'py, PyAny>, sight: Sight, name: &str) -> PyResult<Self> {
         match sight {
             Sight::Vector => {
-                if let Ok(array) = x.cast::<PyArray1<f64>>()
-                    && array.is_contiguous()
-                {
-                    return Ok(Self::Vector(array.try_readonly()?));
+                if let Some(array) = readable(x)? {
+                    return Ok(Self::Vector(array));
                 }
                 Ok(Self::Vector(converted(x, "vector", name)?.extract()?))
             }
             Sight::Active => {
-                if let Ok(array) = x.cast::<PyArray1<isize>>()
-                    && array.is_contiguous()
-                {
-                    return Ok(Self::Active(array.try_readonly()?));
+                if let Some(array) = readable(x)? {
+                    return Ok(Self::Active(array));
                 }
                 Ok(Self::Active(converted(x, "active", name)?.extract()?))
             }
             Sight::Number => {
                 let number = whole(x, name)?;
-                let wrong = |_| {
-                    pyo3::exceptions::PyIndexError::new_err(format!(
-                        "{name} is {number}; states are numbered from 0"
-                    ))
-                };
+                let wrong =
+                    |_| PyIndexError::new_err(format!("{name} is {number}; states are numbered from 0"));
                 Ok(Self::Number(usize::try_from(number).map_err(wrong)?))
             }
         }
@@ -421,6 +414,13 @@ impl<'py> Input<'py> {
             Self::Number(number) => Seen::Number(number),
         })
     }
+}
+
+/// An array that can be read as it is.
+fn readable<'py, T: numpy::Element>(x: &Bound<'py, PyAny>) -> PyResult<Option<PyReadonlyArray1<'py, T>>> {
+    let Ok(array) = x.cast::<PyArray1<T>>() else { return Ok(None) };
+    let array = array.try_readonly()?;
+    Ok(array.as_slice().is_ok().then_some(array))
 }
 
 /// What is no array of the right type, made one by Python, or refused.

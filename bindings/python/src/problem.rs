@@ -1,7 +1,7 @@
 //! Decision problems, and what is exactly true of them.
 
 use crate::error::{OrRaise, in_file};
-use crate::waiting;
+use crate::waiting::{self, Pieces};
 use emphatic::{Exact, Features, Fixed, ProblemError, Step, Table, Task};
 use emphatic_chart::Painter;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
@@ -14,9 +14,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-
-/// So many steps are taken between two looks at Ctrl-C.
-const CHUNK: usize = 1 << 16;
 
 /// A decision problem with a behaviour, a target policy and an interest.
 #[pyclass(frozen, subclass, module = "emphatic._native")]
@@ -317,9 +314,8 @@ fn taken<A: Send>(
     steps
         .try_reserve_exact(count)
         .map_err(|_| PyMemoryError::new_err(format!("{count} steps do not fit into memory")))?;
-    while steps.len() < count {
-        let more = CHUNK.min(count - steps.len());
-        py.detach(|| steps.extend(stream.by_ref().take(more)));
+    for piece in Pieces::new(count) {
+        py.detach(|| steps.extend(stream.by_ref().take(piece.len())));
         py.check_signals()?;
     }
     Ok(steps)

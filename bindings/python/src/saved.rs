@@ -3,9 +3,10 @@
 //! The state of a learner is a tree of values. Its numbers become tensors, named by where they are in the tree; what is left, the form of the tree, is
 //! kept as JSON beside the settings.
 
+use crate::error::of_system;
 use crate::settings::Settings;
 use ciborium::Value;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Map, Value as Json, json};
@@ -59,20 +60,18 @@ impl Saved {
         });
         let views: Vec<_> = views.collect::<Result<_, _>>().map_err(unwritten)?;
         let bytes = safetensors::serialize(views, Some(metadata)).map_err(unwritten)?;
-        // Beside it first, so that a file that is there is whole.
+        // Beside it first, so that a file that is there is whole; and where a link leads, so that it stays one.
+        let path = path.canonicalize().unwrap_or(path.to_owned());
         let new = path.with_added_extension("new");
-        let failed = |error: std::io::Error| PyOSError::new_err(format!("{}: {error}", path.display()));
-        std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, path)).map_err(failed)
+        std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, &path)).map_err(|error| {
+            let _ = std::fs::remove_file(&new);
+            of_system(&error, format!("{}: {error}", path.display()))
+        })
     }
 
     pub(crate) fn read(path: &Path) -> PyResult<Self> {
-        let bytes = std::fs::read(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => pyo3::exceptions::PyFileNotFoundError::new_err(format!(
-                "{}: there is no such file",
-                path.display()
-            )),
-            _ => PyOSError::new_err(format!("{}: {error}", path.display())),
-        })?;
+        let failed = |error: std::io::Error| of_system(&error, format!("{}: {error}", path.display()));
+        let bytes = std::fs::read(path).map_err(failed)?;
         let wrong = |why: String| {
             PyValueError::new_err(format!("{}: this is not a saved learner: {why}", path.display()))
         };
@@ -109,7 +108,11 @@ fn take_apart(value: &Value, name: String, tensors: &mut Vec<(String, Tensor)>) 
             _ => json!({ "number": name }),
         };
     }
-    let below = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    let below = |part: &str| match part {
+        "Ok" | "Err" => name.clone(), // Which of two parts it is, the form says.
+        _ if name.is_empty() => part.to_owned(),
+        _ => format!("{name}.{part}"),
+    };
     match value {
         Value::Map(entries) => {
             let mut form = Map::new();

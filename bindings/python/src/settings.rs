@@ -2,7 +2,7 @@
 //!
 //! The structure says which parts there are, the numbers their step-sizes and λ. Learners of one structure can learn side by side in lanes.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +40,52 @@ pub(crate) struct Structure {
     /// How many actions are drawn at each step, if not all, and the seed they are drawn by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) subset: Option<(usize, u64)>,
+}
+
+impl Structure {
+    /// Refuses parts of kinds that do not go together.
+    pub(crate) fn check(&self) -> PyResult<()> {
+        use LearnerKind::{ActorCritic, AllActions, DeterministicActorCritic};
+        use PolicyPart::{DeterministicLinear, Gaussian, Softmax};
+        let message = match (self.learner, &self.policy, &self.emphasis) {
+            (ActorCritic, DeterministicLinear { .. }, _) => {
+                "this learner needs a policy that draws its actions: Softmax or Gaussian"
+            }
+            (AllActions, Gaussian { .. } | DeterministicLinear { .. }, _) => {
+                "a learner from all actions needs finitely many: a Softmax policy"
+            }
+            (DeterministicActorCritic, Softmax { .. } | Gaussian { .. }, _) => {
+                "this learner needs a DeterministicLinear policy"
+            }
+            (DeterministicActorCritic, _, EmphasisPart::FollowOn) => {
+                "a deterministic policy has no ratio, so there is no follow-on trace: use NoEmphasis or ExactEmphasis"
+            }
+            _ if self.is_exact() && self.policy.features().sight() != Sight::Number => {
+                "ExactCritic and ExactEmphasis know states by their numbers: give the policy OneHot or Table features"
+            }
+            _ => return Ok(()),
+        };
+        Err(PyTypeError::new_err(message))
+    }
+
+    /// Whether a part knows the problem itself.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.critic.is_exact() || matches!(self.emphasis, EmphasisPart::Exact { .. })
+    }
+
+    /// Too large a learner would not raise an error when it is made but end the process.
+    pub(crate) fn check_memory(&self, lanes: usize) -> PyResult<()> {
+        let outputs = self.policy.outputs();
+        let features = self.critic.most_features().max(self.policy.features().len());
+        // A weight of the policy for each output; a critic has up to eight numbers for each output, and eight for the value.
+        let numbers = features as u128 * (9 * outputs as u128 + 8) * lanes as u128;
+        let bytes = usize::try_from(numbers * 8).unwrap_or(usize::MAX);
+        Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| {
+            let message =
+                format!("a learner with {features} features and {outputs} outputs does not fit into memory");
+            PyMemoryError::new_err(message)
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,6 +193,26 @@ pub(crate) enum CriticPart {
     Exact {
         problem: usize,
     },
+}
+
+impl CriticPart {
+    fn is_exact(&self) -> bool {
+        match self {
+            Self::Exact { .. } => true,
+            Self::ActionValues { values, .. } | Self::LearnedAdvantage { values, .. } => values.is_exact(),
+            Self::Gtd { .. } | Self::Compatible { .. } => false,
+        }
+    }
+
+    fn most_features(&self) -> usize {
+        match self {
+            Self::Exact { .. } => 0,
+            Self::Gtd { features } | Self::Compatible { features } => features.len(),
+            Self::ActionValues { features, values } | Self::LearnedAdvantage { features, values } => {
+                features.len().max(values.most_features())
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use crate::error::OrRaise;
 use crate::learner::Learner;
 use crate::saved;
 use crate::settings::{EmphasisPart, PolicyPart, Settings, Structure};
-use crate::waiting;
+use crate::waiting::{self, Pieces};
 use ciborium::Value;
 use emphatic::{Lanes, Real};
 use emphatic_problems::ProblemFile;
@@ -20,9 +20,6 @@ use std::sync::{Arc, mpsc};
 
 /// So many learners side by side.
 const LANES: usize = 16;
-
-/// So many steps are learned from between two looks at whether to stop.
-const CHUNK: usize = 1 << 12;
 
 /// Learners of one structure, which learn side by side.
 struct Group {
@@ -184,13 +181,12 @@ impl Work<'_> {
         let settings: Vec<&Settings> = group.settings.iter().collect();
         let lot = Lot { settings: &settings, problems: &group.problems };
         let mut learners = compose(lot, InLanes(&group.weights))?;
-        for first in (0..self.len).step_by(CHUNK) {
+        for piece in Pieces::new(self.len) {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let range = first..self.len.min(first + CHUNK);
-            self.done.fetch_add(range.len(), Ordering::Relaxed);
-            learners.learn(self.columns, range)?;
+            learners.learn(self.columns, piece.clone())?;
+            self.done.fetch_add(piece.len(), Ordering::Relaxed);
         }
         let state = learners.state()?;
         Ok((0..group.places.len()).map(|lane| of_lane(&state, lane)).collect())

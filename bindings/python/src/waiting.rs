@@ -1,8 +1,9 @@
-//! Waiting for other threads with an ear for Ctrl-C.
+//! Long work with an ear for Ctrl-C.
 
 use pyo3::prelude::*;
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often Ctrl-C is looked for and progress is told.
 const TICK: Duration = Duration::from_millis(100);
@@ -23,5 +24,37 @@ pub(crate) fn next<T: Send>(
                 tell()?;
             }
         }
+    }
+}
+
+/// Cuts work into pieces that each take about as long as one waits for Ctrl-C.
+pub(crate) struct Pieces {
+    range: Range<usize>,
+    size: usize,
+    begun: Instant,
+}
+
+impl Pieces {
+    /// So many things to do, one after the other.
+    pub(crate) fn new(count: usize) -> Self {
+        Self { range: 0..count, size: 1, begun: Instant::now() }
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        // Called when the piece before is done.
+        let took = self.begun.elapsed();
+        self.begun = Instant::now();
+        if took < TICK / 4 {
+            self.size = self.size.saturating_mul(2);
+        } else if took > TICK {
+            self.size = (self.size / 2).max(1);
+        }
+        let Range { start, end } = self.range;
+        self.range.start = end.min(start.saturating_add(self.size));
+        (start < end).then_some(start..self.range.start)
     }
 }
