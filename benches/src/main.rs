@@ -5,7 +5,11 @@
 //!
 //! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it tells its memory, and
 //! writes v and m to FILE; `emphatic-bench dense WIDTH HEIGHT` does so by dense elimination.
+//!
+//! `emphatic-bench python KIND STEPS WEIGHTS` measures what the Python package is measured against. The steps and the final
+//! weights go to files, for Python to learn from and to compare.
 
+mod python;
 mod solve;
 
 use emphatic::learner::{ActionOf, SeenBy};
@@ -30,12 +34,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["solve", width, height, file] => {
             solve::solve([width.parse()?, height.parse()?], false, Some(file), out)
         }
+        ["python", kind, steps, weights] => python::run(kind, [steps, weights], out),
         ["dense", width, height] => solve::solve([width.parse()?, height.parse()?], true, None, out),
         [path] => run(Bench { repeats: 3, only: None, out }, Some(path), LENGTHS),
         [path, figure] => run(Bench { repeats: 3, only: Some(figure.to_owned()), out }, Some(path), LENGTHS),
-        _ => {
-            Err("usage: emphatic-bench STREAM [FIGURE] | solve WIDTH HEIGHT FILE | dense WIDTH HEIGHT".into())
-        }
+        _ => Err("usage: emphatic-bench STREAM [FIGURE] | solve WIDTH HEIGHT FILE | dense WIDTH HEIGHT \
+                  | python KIND STEPS WEIGHTS"
+            .into()),
     }
 }
 

@@ -1,0 +1,191 @@
+//! What the Python package is measured against: ACE with GTD(λ) and a softmax of three actions, from steps that are written
+//! to a file for Python.
+//!
+//! `dense` sees eight numbers at random, `active` sees Mountain Car through eight tilings of 11 × 11 tiles.
+
+use emphatic::{Active, Dense, Features, Gtd, Isa, Learner, Random, Softmax, Step, ace};
+use std::error::Error;
+use std::hint::black_box;
+use std::io::Write;
+use std::time::Instant;
+
+const STEPS: usize = 10_000;
+/// Short and many: some are not interrupted, even on a busy machine.
+const REPEATS: usize = 20;
+/// How many numbers, or active features, there are to a state.
+const WIDTH: usize = 8;
+const ACTIONS: usize = 3;
+/// Tiles along each side of a tiling.
+const TILES: usize = 11;
+
+const ALPHA: f64 = 0.001;
+const LAMBDA_A: f64 = 0.9;
+const ALPHA_V: f64 = 0.05;
+const ALPHA_W: f64 = 0.0001;
+const LAMBDA: f64 = 0.5;
+
+/// A step as it is kept, and as features see it.
+type Kept<T> = Step<[T; WIDTH], usize>;
+type View<'a, T> = Step<&'a [T], usize>;
+
+/// Measures `step` and `learn`, and writes the steps and the final weights, θ and v, to files.
+pub(crate) fn run(kind: &str, files: [&str; 2], out: impl Write) -> Result<(), Box<dyn Error>> {
+    let mut random = Random::new(1, 0);
+    match kind {
+        "dense" => all(kind, Dense { len: WIDTH }, &dense(&mut random, STEPS), |x| x, files, out),
+        "active" => {
+            let features = Active { len: WIDTH * TILES * TILES, most_active: WIDTH };
+            all(kind, features, &mountain_car(&mut random, STEPS), |x| x as f64, files, out)
+        }
+        _ => Err(format!("the kind is {kind}; it must be dense or active").into()),
+    }
+}
+
+fn all<T: Copy, F: Features<State = [T]> + Clone>(
+    kind: &str,
+    features: F,
+    kept: &[Kept<T>],
+    number: impl Fn(T) -> f64,
+    [steps_file, weights_file]: [&str; 2],
+    mut out: impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let rows = kept.iter().flat_map(|s| {
+        let seen = s.state.into_iter().chain(s.next).map(&number);
+        seen.chain([s.action as f64, s.mu, s.reward, s.gamma_next])
+    });
+    write(steps_file, rows)?;
+    let steps: Vec<View<T>> = kept.iter().map(Step::view).collect();
+    let (by_step, weights) = measure(&features, &steps, one_by_one)?;
+    let (by_learn, _) = measure(&features, &steps, |learner, steps| Ok(learner.learn(Isa::best(), steps)?))?;
+    write(weights_file, weights)?;
+    for (what, nanoseconds) in [("step", by_step), ("learn", by_learn)] {
+        writeln!(
+            out,
+            "{{\"workload\": \"{kind}\", \"by\": \"Rust, {what}\", \"ns_per_step\": {nanoseconds}}}"
+        )?;
+    }
+    Ok(())
+}
+
+type AceOf<F> = emphatic::Ace<f64, Softmax<F>, Gtd<f64, F>>;
+
+fn one_by_one<T, F: Features<State = [T]>>(
+    learner: &mut AceOf<F>,
+    steps: &[View<T>],
+) -> Result<(), Box<dyn Error>> {
+    for step in steps {
+        black_box(learner.step(step)?);
+    }
+    Ok(())
+}
+
+/// Nanoseconds a step, the best of a few repeats, and θ and v in the end.
+fn measure<T, F: Features<State = [T]> + Clone>(
+    features: &F,
+    steps: &[View<T>],
+    teach: impl Fn(&mut AceOf<F>, &[View<T>]) -> Result<(), Box<dyn Error>>,
+) -> Result<(f64, Vec<f64>), Box<dyn Error>> {
+    let mut best = f64::INFINITY;
+    let mut weights = Vec::new();
+    for _ in 0..REPEATS {
+        let policy = Softmax { features: features.clone(), actions: ACTIONS };
+        let critic = Gtd::new(features.clone(), ALPHA_V, ALPHA_W, LAMBDA)?;
+        let mut learner = ace(policy, critic, LAMBDA_A, ALPHA)?;
+        let start = Instant::now();
+        teach(&mut learner, steps)?;
+        best = best.min(start.elapsed().as_nanos() as f64 / steps.len() as f64);
+        learner.check()?;
+        weights = [learner.weights(), &learner.critic().weights()].concat();
+    }
+    Ok((best, weights))
+}
+
+/// Little-endian `f64`.
+fn write(path: &str, numbers: impl IntoIterator<Item = f64>) -> std::io::Result<()> {
+    std::fs::write(path, numbers.into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>())
+}
+
+/// Vectors and rewards at random; one step in twenty ends an episode.
+fn dense(random: &mut Random, len: usize) -> Vec<Kept<f64>> {
+    let mut state = [0.0; WIDTH];
+    let mut gamma = 0.0;
+    let mut step = || {
+        let next = [(); WIDTH].map(|()| 2.0 * random.uniform() - 1.0);
+        let gamma_next = if random.uniform() < 0.05 { 0.0 } else { 0.9 };
+        let behaviour = [0.5, 0.3, 0.2];
+        let action = random.index(behaviour);
+        let (mu, reward) = (behaviour[action], state[action] + random.normal());
+        let step = Step { state, action, mu, reward, next, gamma, gamma_next, interest: 1.0 };
+        (state, gamma) = (next, gamma_next);
+        step
+    };
+    (0..len).map(|_| step()).collect()
+}
+
+/// Mountain Car under a behaviour that mostly pushes the way the car rolls, and so gets it out.
+fn mountain_car(random: &mut Random, len: usize) -> Vec<Kept<usize>> {
+    let bottom = (-0.5, 0.0);
+    let (mut car, mut gamma) = (bottom, 0.0);
+    let mut step = || {
+        let mut behaviour = [0.2; ACTIONS];
+        behaviour[if car.1 < 0.0 { 0 } else { 2 }] = 0.6;
+        let action = random.index(behaviour);
+        let moved = roll(car, action);
+        let out = moved.0 >= 0.5;
+        let gamma_next = if out { 0.0 } else { 0.99 };
+        let (state, next) = (tiles(car), tiles(moved));
+        let step = Step {
+            state,
+            action,
+            mu: behaviour[action],
+            reward: -1.0,
+            next,
+            gamma,
+            gamma_next,
+            interest: 1.0,
+        };
+        (car, gamma) = (if out { bottom } else { moved }, gamma_next);
+        step
+    };
+    (0..len).map(|_| step()).collect()
+}
+
+/// Position and velocity after pushing left, not at all or right.
+fn roll((position, velocity): (f64, f64), action: usize) -> (f64, f64) {
+    let push = 0.001 * (action as f64 - 1.0) - 0.0025 * (3.0 * position).cos();
+    let velocity = (velocity + push).clamp(-0.07, 0.07);
+    let position = (position + velocity).clamp(-1.2, 0.6);
+    (position, if position == -1.2 { velocity.max(0.0) } else { velocity })
+}
+
+/// The tile in which the car is, in each tiling.
+fn tiles((position, velocity): (f64, f64)) -> [usize; WIDTH] {
+    let scaled = [(position + 1.2) / 1.8, (velocity + 0.07) / 0.14].map(|x| x * (TILES - 1) as f64);
+    std::array::from_fn(|tiling| {
+        let [row, column] = scaled.map(|x| (x + tiling as f64 / WIDTH as f64) as usize);
+        (tiling * TILES + row) * TILES + column
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_car_gets_out_and_is_always_in_a_tile() {
+        let steps = mountain_car(&mut Random::new(1, 0), 5000);
+        assert!(steps.iter().filter(|s| s.gamma_next == 0.0).count() > 5);
+        assert!(steps.iter().all(|s| s.next.iter().all(|&tile| tile < WIDTH * TILES * TILES)));
+    }
+
+    #[test]
+    fn step_and_learn_come_to_the_same() {
+        let kept = dense(&mut Random::new(1, 0), 500);
+        let steps: Vec<_> = kept.iter().map(Step::view).collect();
+        let (_, by_step) = measure(&Dense { len: WIDTH }, &steps, one_by_one).unwrap();
+        let learn = |learner: &mut AceOf<Dense>, steps: &[View<f64>]| Ok(learner.learn(Isa::best(), steps)?);
+        let (_, by_learn) = measure(&Dense { len: WIDTH }, &steps, learn).unwrap();
+        assert_eq!(by_step, by_learn);
+        assert!(by_step.iter().all(|w| *w != 0.0));
+    }
+}
