@@ -1,8 +1,11 @@
 //! `cargo xtask bench`.
 
+mod python;
 mod solve;
 
+use crate::python::{PACKAGE, pip};
 use crate::{cargo, output, run};
+use python::Learned;
 use serde_json::{Value, json};
 use solve::Solved;
 use std::path::{Path, PathBuf};
@@ -77,11 +80,13 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
     let target = Path::new("target/bench");
     std::fs::create_dir_all(target).map_err(|error| format!("{}: {error}", target.display()))?;
     run(cargo().args(["build", "--release", "--package", "emphatic-bench", "--package", "emphatic-cli"]))?;
-    let python = if peers { Some(python(target)?) } else { None };
+    let python = environment(target, peers)?;
+    let with_peers = peers.then_some(python.as_path());
     let stream = target.join("stream.f64");
     let mut all: Vec<Measured> = Vec::new();
     let mut whole = None;
     let mut solved: Vec<Solved> = Vec::new();
+    let mut learned: Vec<Learned> = Vec::new();
     for round in 1..=ROUNDS {
         eprintln!("round {round} of {ROUNDS}: emphatic");
         let printed = output(on_one_core("target/release/emphatic-bench").arg(&stream))?;
@@ -89,39 +94,34 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
         eprintln!("round {round} of {ROUNDS}: figure 3 from the command line");
         whole_experiment(target, &mut whole)?;
         eprintln!("round {round} of {ROUNDS}: exact solutions");
-        solve::solve(target, python.as_deref(), &mut solved)?;
-        for peer in python.iter().flat_map(|_| ["numba", "jax"]) {
+        solve::solve(target, with_peers, &mut solved)?;
+        eprintln!("round {round} of {ROUNDS}: the Python package");
+        python::learn(target, &python, peers, &mut learned)?;
+        for (python, peer) in with_peers.iter().flat_map(|python| [(python, "numba"), (python, "jax")]) {
             eprintln!("round {round} of {ROUNDS}: {peer}");
             let script = format!("benches/peers/fig3_{peer}.py");
-            let python = python.as_deref().unwrap_or(Path::new("python3"));
             let printed = output(on_one_core(python).arg(script).arg(&stream).args(["--repeat", "2"]))?;
             merge(&mut all, &printed)?;
         }
     }
     compare_probes(&all)?;
     solve::compare(&solved)?;
-    report(&all, whole.as_ref(), &solved, &target.join("results.json"))
+    report(&all, whole.as_ref(), &solved, &learned, &target.join("results.json"))
 }
 
-/// A Python with the peers installed, in an environment of its own.
-fn python(target: &Path) -> Result<PathBuf, String> {
+/// A Python with the package, compiled as users get it, and the peers, in an environment of its own.
+fn environment(target: &Path, peers: bool) -> Result<PathBuf, String> {
     let environment = target.join("venv");
     let python = environment.join("bin/python");
     if !python.exists() {
         run(Command::new("python3").args(["-m", "venv"]).arg(&environment)).map_err(|error| {
-            format!(
-                "{error}\nNumba, JAX and SciPy need Python 3; `cargo xtask bench --no-peers` does without"
-            )
+            format!("{error}\nthe Python package needs Python 3.10 or newer, with its `venv` module")
         })?;
     }
-    run(Command::new(&python).args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--requirement",
-        "benches/peers/requirements.txt",
-    ]))?;
+    if peers {
+        run(pip(&python).args(["--requirement", "benches/peers/requirements.txt"]))?;
+    }
+    run(pip(&python).arg(PACKAGE))?;
     Ok(python)
 }
 
@@ -204,6 +204,7 @@ fn report(
     all: &[Measured],
     whole: Option<&WholeExperiment>,
     solved: &[Solved],
+    learned: &[Learned],
     path: &Path,
 ) -> Result<(), String> {
     println!("\n{:<38} {:<14} {:>10} {:>16}", "workload", "by", "ns/update", "times as long");
@@ -243,8 +244,9 @@ fn report(
         });
     }
     let solutions = solve::report(solved);
-    let results =
-        json!({"measured": rows, "goals": goals, "command_line": command_line, "solutions": solutions});
+    let package = python::report(learned);
+    let results = json!({"measured": rows, "goals": goals, "command_line": command_line, "solutions": solutions,
+                         "python": package});
     let text = format!("{results:#}\n");
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     println!("\nwritten to {}", path.display());

@@ -13,8 +13,8 @@ The developer commands of emphatic.
   cargo xtask test --full        the same with PyTorch, and check the README's verdicts against a reproduction at full scale
   cargo xtask wheel              build the Python package's wheel, install it into an environment of its own and test it there
   cargo xtask bench              nanoseconds an update: lanes against f64, Numba and JAX; exact solutions against SciPy and
-                                 dense elimination; as ratios in one run
-  cargo xtask bench --no-peers   the same without Numba, JAX and SciPy (they need Python 3 and 1 GB)
+                                 dense elimination; the Python package against Rust, NumPy and Numba; as ratios in one run
+  cargo xtask bench --no-peers   the same without Numba, JAX and SciPy (they need 1 GB)
 ";
 
 fn main() -> ExitCode {

@@ -4,7 +4,7 @@ use crate::run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PACKAGE: &str = "bindings/python";
+pub(crate) const PACKAGE: &str = "bindings/python";
 
 /// What the tests need beside the package.
 const REQUIREMENTS: &str = "bindings/python/tests/requirements.txt";
@@ -57,7 +57,8 @@ fn environment(dir: &str, anew: bool) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-fn pip(python: &Path) -> Command {
+/// `pip install` of what is to be added.
+pub(crate) fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     command
