@@ -56,6 +56,9 @@ pub trait Features {
     /// What is seen of a state: its number, a vector, a list of indices.
     type State: ?Sized;
 
+    /// Whether every state lists all features, in their order.
+    const ALL: bool = false;
+
     /// The number of features.
     fn len(&self) -> usize;
 
@@ -199,6 +202,7 @@ pub struct Dense {
 
 impl Features for Dense {
     type State = [f64];
+    const ALL: bool = true;
 
     #[inline(always)]
     fn len(&self) -> usize {
@@ -214,6 +218,10 @@ impl Features for Dense {
     fn check(&self, state: &[f64]) -> Result<(), FeatureError> {
         if state.len() != self.len {
             return Err(FeatureError::Length { got: state.len(), len: self.len });
+        }
+        // Without a branch for each: the usual case is that all are.
+        if state.iter().fold(true, |all, value| all & value.is_finite()) {
+            return Ok(());
         }
         state.iter().enumerate().try_for_each(|(index, &value)| check_value(index, value))
     }

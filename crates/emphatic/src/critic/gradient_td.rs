@@ -154,6 +154,71 @@ impl<R: Real> GradientTd<R> {
         sum
     }
 
+    /// [`Self::learn`] where every state lists all features in their order: the trace then lists them all too, so there
+    /// is no list to keep. The same bits.
+    #[inline(always)]
+    pub(super) fn learn_all<N: Iterator<Item = (usize, R)>>(
+        &mut self,
+        [gamma, gamma_next]: [f64; 2],
+        [rho, scale, delta]: [R; 3],
+        x: impl Iterator<Item = (usize, f64)> + Clone,
+        next: impl FnOnce() -> N,
+    ) -> R {
+        if self.listed < self.cells.len() {
+            self.list_all();
+        }
+        let mut x_h = R::zero();
+        for (cell, (_, x)) in self.cells.iter().zip(x.clone()) {
+            x_h += cell.second * R::splat(x);
+        }
+        let mut trace_h = scale * x_h;
+        if gamma > 0.0 && !self.lambda.all_zero() {
+            let decay = rho * (R::splat(gamma) * self.lambda);
+            let mut decayed_h = R::zero();
+            for cell in &mut self.cells {
+                cell.trace *= decay;
+                decayed_h += cell.trace * cell.second;
+            }
+            trace_h += decayed_h;
+            if self.now.is_multiple_of(FORGET_EVERY) {
+                for cell in &mut self.cells {
+                    cell.trace = forgotten(cell.trace);
+                }
+            }
+        } else {
+            for cell in &mut self.cells {
+                cell.trace = R::zero();
+            }
+        }
+        self.now = self.now.wrapping_add(1);
+        let (step, step_h, step_x) = (self.alpha * delta, self.alpha_h * delta, self.alpha_h * x_h);
+        let mut sum = R::zero();
+        for (cell, (_, x)) in self.cells.iter_mut().zip(x) {
+            let x = R::splat(x);
+            cell.trace += scale * x;
+            cell.weight += step * cell.trace;
+            cell.second = cell.second + step_h * cell.trace - step_x * x;
+            sum += cell.weight + cell.second;
+        }
+        if gamma_next > 0.0 {
+            let correction = self.correction * R::splat(gamma_next) * trace_h;
+            for (cell, (_, x)) in self.cells.iter_mut().zip(next()) {
+                cell.weight -= correction * x;
+                sum += cell.weight;
+            }
+        }
+        sum
+    }
+
+    #[cold]
+    fn list_all(&mut self) {
+        for (k, cell) in self.cells.iter_mut().enumerate() {
+            cell.active_at = 1;
+            self.traced[k] = (k, 1);
+        }
+        self.listed = self.cells.len();
+    }
+
     /// e ← decay e. Gives e·h.
     #[inline(always)]
     fn decay(&mut self, decay: R) -> R {
@@ -180,7 +245,7 @@ impl<R: Real> GradientTd<R> {
         for entry in 0..self.listed {
             let (k, at) = self.traced[entry];
             let cell = &mut self.cells[k];
-            cell.trace = cell.trace.abs().if_less(R::splat(FORGOTTEN), R::zero(), cell.trace);
+            cell.trace = forgotten(cell.trace);
             if cell.trace.all_zero() {
                 cell.active_at = 0;
             } else {
@@ -209,6 +274,12 @@ impl<R: Real> GradientTd<R> {
     pub(super) fn weights(&self) -> Vec<R> {
         self.cells.iter().map(|cell| cell.weight).collect()
     }
+}
+
+/// Zero for what has decayed to next to nothing.
+#[inline(always)]
+fn forgotten<R: Real>(trace: R) -> R {
+    trace.abs().if_less(R::splat(FORGOTTEN), R::zero(), trace)
 }
 
 impl<R: Real> Stateful for GradientTd<R> {
@@ -280,6 +351,30 @@ mod tests {
         }
         assert_eq!(td.state().trace, [(2, 4.0)]);
         assert_eq!(td.listed, 2, "the feature now active, and its entry of the step before");
+    }
+
+    #[test]
+    fn where_all_features_are_listed_there_is_no_need_of_a_list() {
+        let (mut listed, mut all) = (learner(), learner());
+        for t in 0..2000 {
+            // For a while ratios are small and the last feature is zero, so that it is forgotten.
+            let small = t % 100 >= 50;
+            let rho = if small { 1e-3 } else { 1.5 };
+            let x = |shift: u32| {
+                let value = move |k: usize| 0.1 * f64::from((7 * t + 3 * k as u32 + shift) % 11) - 0.5;
+                (0..4).map(move |k| (k, if small && k == 3 { 0.0 } else { value(k) }))
+            };
+            let gammas = [if t % 300 == 0 { 0.0 } else { 0.9 }, if t % 300 == 299 { 0.0 } else { 0.9 }];
+            let scales = [rho, rho, 1e-4 * f64::from(t % 5)];
+            listed.learn(gammas, scales, x(0), || x(1));
+            all.learn_all(gammas, scales, x(0), || x(1));
+            assert_eq!(listed.state(), all.state());
+            if t % 700 == 0 {
+                let mut restored = learner();
+                restored.restore(all.state()).unwrap();
+                all = restored;
+            }
+        }
     }
 
     #[test]

@@ -52,13 +52,13 @@ impl<R: Real, F: Features, P: Policy<State = F::State>> Critic<R, P> for Gtd<R, 
 
     #[inline(always)]
     fn learn(&mut self, step: &StepOf<P>, rho: R, delta: R) -> R {
+        let x = self.features.active(step.state);
         let next = || self.features.active(step.next).map(|(f, x)| (f, R::splat(x)));
-        self.td.learn(
-            [step.gamma, step.gamma_next],
-            [rho, rho, delta],
-            self.features.active(step.state),
-            next,
-        )
+        let (gammas, scales) = ([step.gamma, step.gamma_next], [rho, rho, delta]);
+        if F::ALL {
+            return self.td.learn_all(gammas, scales, x, next);
+        }
+        self.td.learn(gammas, scales, x, next)
     }
 }
 
