@@ -53,6 +53,9 @@ impl<F: Features> Policy for Softmax<F> {
         if let [first, second] = &mut out[..] {
             let [x, y] = outputs(&self.features, state, weights);
             (*first, *second) = softmax_of_two(x, y);
+        } else if let Ok(three) = <&mut [R; 3]>::try_from(&mut out[..]) {
+            *three = outputs(&self.features, state, weights);
+            softmax(three);
         } else {
             any_outputs(&self.features, state, weights, out);
             softmax(out);
@@ -81,6 +84,10 @@ impl<F: Features> StochasticPolicy for Softmax<F> {
     ) -> R {
         if self.actions == 2 {
             let c = [scale * score(0, action, at), scale * score(1, action, at)];
+            return add_outputs(&self.features, state, c, weights);
+        }
+        if self.actions == 3 {
+            let c = [0, 1, 2].map(|b| scale * score(b, action, at));
             return add_outputs(&self.features, state, c, weights);
         }
         let mut sum = R::zero();
