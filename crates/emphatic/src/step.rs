@@ -34,7 +34,7 @@ pub struct Step<S, A> {
 pub enum StepError {
     /// The behaviour cannot have taken this action.
     #[error(
-        "mu, the behaviour's probability of the action taken, is {0}; it must be finite and at least 2.3e-308"
+        "mu, the behaviour's probability of the action taken, is {0:?}; it must be finite and at least 2.3e-308"
     )]
     Mu(f64),
     /// Not a probability.

@@ -36,7 +36,7 @@ impl<R: Real, F: Features, V> ActionValues<R, F, V> {
         lambda: R,
         baseline: V,
     ) -> Result<Self, SettingError> {
-        let names = ["alpha of the action-values", "alpha_h"];
+        let names = ["alpha_q", "alpha_h", "lambda_q"];
         let len = features.len() * actions;
         let td = GradientTd::new(len, features.most_active(), names, [alpha, alpha_h], lambda)?;
         Ok(Self { features, actions, td, baseline })

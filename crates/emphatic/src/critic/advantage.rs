@@ -22,7 +22,7 @@ pub struct LearnedAdvantage<R, F, V> {
 impl<R: Real, F: Features, V> LearnedAdvantage<R, F, V> {
     /// A critic that starts from zero weights. The step-size is divided by the number of active features.
     pub fn new(features: F, actions: usize, alpha: R, values: V) -> Result<Self, SettingError> {
-        check_step_size("alpha of the advantage", alpha)?;
+        check_step_size("alpha_u", alpha)?;
         let active = R::splat(features.most_active() as f64);
         let u = vec![R::zero(); features.len() * actions];
         Ok(Self { alpha: alpha / active, u, features, actions, values })

@@ -58,17 +58,17 @@ pub struct GradientTdState<R> {
 }
 
 impl<R: Real> GradientTd<R> {
-    /// All weights zero. The step-sizes, which go by these names in messages, are divided by `most_active`.
+    /// All weights zero. The settings go by these names in messages; the step-sizes are divided by `most_active`.
     pub(super) fn new(
         len: usize,
         most_active: usize,
-        names: [&'static str; 2],
+        names: [&'static str; 3],
         [alpha, alpha_h]: [R; 2],
         lambda: R,
     ) -> Result<Self, SettingError> {
         check_step_size(names[0], alpha)?;
         check_step_size(names[1], alpha_h)?;
-        check_fraction("lambda", lambda)?;
+        check_fraction(names[2], lambda)?;
         let active = R::splat(most_active as f64);
         Ok(Self {
             alpha: alpha / active,
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     fn learner() -> GradientTd<f64> {
-        GradientTd::new(4, 1, ["alpha_v", "alpha_w"], [0.5, 0.25], 0.5).unwrap()
+        GradientTd::new(4, 1, ["alpha_v", "alpha_w", "lambda"], [0.5, 0.25], 0.5).unwrap()
     }
 
     fn step(td: &mut GradientTd<f64>, gamma: f64, k: usize) {

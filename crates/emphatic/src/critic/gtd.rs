@@ -26,7 +26,7 @@ pub struct Gtd<R, F> {
 impl<R: Real, F: Features> Gtd<R, F> {
     /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
     pub fn new(features: F, alpha_v: R, alpha_w: R, lambda: R) -> Result<Self, SettingError> {
-        let names = ["alpha_v", "alpha_w"];
+        let names = ["alpha_v", "alpha_w", "lambda"];
         let td = GradientTd::new(features.len(), features.most_active(), names, [alpha_v, alpha_w], lambda)?;
         Ok(Self { features, td })
     }
