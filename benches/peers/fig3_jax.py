@@ -8,11 +8,10 @@ os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
 for variable in ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
+import fig3
 import jax
 import jax.numpy as jnp
 import numpy as np
-
-import fig3
 
 jax.config.update("jax_enable_x64", True)
 

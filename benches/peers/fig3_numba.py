@@ -2,11 +2,11 @@
 
 import math
 
+import fig3
 import numba
 import numpy as np
 from numba import njit
 
-import fig3
 
 @njit
 def plain(settings, state, action, mu, reward, next_state, gamma, gamma_next, interest):

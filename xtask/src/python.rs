@@ -20,8 +20,9 @@ pub(crate) fn test(full: bool) -> Result<(), String> {
     if full {
         run(pip(&python).arg("torch"))?;
     }
-    pytest(&python)?;
-    types(&python)
+    style(&python)?;
+    types(&python)?;
+    pytest(&python)
 }
 
 /// Builds the wheel, and tests it in an environment where nothing else is.
@@ -78,6 +79,13 @@ fn pytest(python: &Path) -> Result<(), String> {
         "--pyargs",
         "emphatic",
     ]))
+}
+
+/// Formatting and lints.
+fn style(python: &Path) -> Result<(), String> {
+    let ruff = |arguments: &[&str]| run(Command::new(python).args(["-m", "ruff"]).args(arguments).arg(PACKAGE));
+    ruff(&["format", "--check"])?;
+    ruff(&["check"])
 }
 
 /// The types, as two checkers see them.

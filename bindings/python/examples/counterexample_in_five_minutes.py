@@ -60,7 +60,9 @@ assert curves["OffPAC"][-1] < curves["OffPAC"][0] < curves["ACE(1)"][-1]
 
 # %%
 lambdas = np.linspace(0, 1, 9)
-settings = [emphatic.ACE(problem.softmax(), emphatic.ExactCritic(problem), lambda_a=l, alpha=0.05) for l in lambdas]
+settings = [
+    emphatic.ACE(problem.softmax(), emphatic.ExactCritic(problem), lambda_a=l, alpha=0.05) for l in lambdas
+]
 trained = emphatic.sweep(settings, problem.stream(20_000, seed=1))
 for lambda_a, agent in zip(lambdas, trained):
     objective = problem.objective(agent.weights)
@@ -72,4 +74,6 @@ for lambda_a, agent in zip(lambdas, trained):
 # %%
 diagnosis = near_optimal.diagnose()
 print(diagnosis)
-diagnosis.figure("near_optimal.svg")  # the objective over all policies, with the flows of gradient and semi-gradient
+diagnosis.figure(
+    "near_optimal.svg"
+)  # the objective over all policies, with the flows of gradient and semi-gradient

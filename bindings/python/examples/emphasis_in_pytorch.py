@@ -18,8 +18,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import emphatic
 import torch
+
+import emphatic
 
 torch.set_num_threads(1)  # for networks as small as these, threads only cost
 

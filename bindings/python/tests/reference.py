@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, Union
 
-import emphatic
 import numpy as np
 import numpy.typing as npt
+
+import emphatic
 from emphatic import parts
 from emphatic.parts import Features
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import emphatic
 import numpy as np
 import numpy.typing as npt
 import pytest
+
+import emphatic
 
 Array = npt.NDArray[Any]
 

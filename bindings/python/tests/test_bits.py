@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import emphatic
 import numpy as np
 import pytest
+
+import emphatic
 from emphatic import (
     GTD,
     ActionValues,

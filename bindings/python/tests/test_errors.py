@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agents import AGENTS, FINITE, REAL, SLOPE, TABLE, VALUES, experience, states, step
 
 import emphatic
+from agents import AGENTS, FINITE, REAL, SLOPE, TABLE, VALUES, experience, states, step
 from emphatic import Batch, Learner, OneHot, Table
 
 # As a user without a type checker sees them.
@@ -213,13 +213,11 @@ def test_a_critic_that_sees_fewer_states_than_the_policy() -> None:
     assert agent._state() == before
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="a huge int is told not to be a whole number")
 @pytest.mark.parametrize("what", ["x", "action"])
 def test_a_huge_number_does_not_exist(what: str) -> None:
     refused(AGENTS["ACE one-hot"](), IndexError, "does not exist", **{what: 2**70})
 
 
-@pytest.mark.xfail(strict=True, raises=TypeError, reason="misaligned arrays are refused")
 def test_a_misaligned_state() -> None:
     agent = AGENTS["ACE"]()
     x = np.frombuffer(bytes(33), np.float64, offset=1)
@@ -302,7 +300,6 @@ def test_a_bad_step_in_the_middle_is_named_and_what_came_before_is_learned(
         emphatic.sweep([AGENTS["ACE one-hot"]()], batch)
 
 
-@pytest.mark.xfail(strict=True, reason="gamma is that before the batch")
 def test_after_a_bad_step_the_next_continues_the_good_ones() -> None:
     agent, other = AGENTS["ACE one-hot"](), AGENTS["ACE one-hot"]()
     batch = broken(agent, "reward", NAN)
@@ -419,7 +416,6 @@ def test_parts_that_do_not_go_together(make: Callable[[], Learner], error: Refus
         make()
 
 
-@pytest.mark.xfail(strict=True, reason="the exact emphasis is left out without a word")
 @pytest.mark.parametrize(
     "make",
     [
@@ -436,7 +432,6 @@ def test_an_exact_emphasis_needs_state_numbers(make: Callable[[], Learner]) -> N
         make()
 
 
-@pytest.mark.xfail(strict=True, reason="what is given is asked for")
 @pytest.mark.parametrize(
     "make",
     [
@@ -606,7 +601,6 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.xfail(strict=True, reason="a critic with more features than the policy aborts the process")
 @pytest.mark.parametrize(
     "make",
     [

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from agents import AGENTS, experience
 
 import emphatic
+from agents import AGENTS, experience
 from emphatic import progress
 from emphatic.progress import Bar
 

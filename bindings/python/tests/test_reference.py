@@ -7,9 +7,10 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-import emphatic
 import numpy as np
 import pytest
+
+import emphatic
 import reference
 from emphatic import (
     GTD,

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agents import AGENTS, FINITE, VALUES, experience
 
 import emphatic
+from agents import AGENTS, FINITE, VALUES, experience
 from emphatic import ACE, Dense, ExactCritic, Learner, OneHot, Softmax, TrueACE
 
 every_agent = pytest.mark.parametrize("name", AGENTS)
@@ -321,7 +321,6 @@ def test_paths_that_cannot_be_read_or_written(tmp_path: Path) -> None:
             emphatic.load(bad)  # type: ignore[arg-type]
 
 
-@pytest.mark.xfail(strict=True, reason="errors of the system have no kind of their own")
 def test_errors_of_the_system_are_of_their_kind(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         learned("ACE").save(tmp_path / "nowhere" / "agent")
@@ -339,7 +338,6 @@ def test_a_save_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     assert path.read_bytes() == old
 
 
-@pytest.mark.xfail(strict=True, reason="what was written beside it stays")
 def test_a_save_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     with pytest.raises(OSError, match="agent"):

@@ -167,10 +167,10 @@ def _contiguous(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """The array as int64 or float64."""
     if array.dtype.kind == "f":
         with np.errstate(over="ignore"):  # What is too large becomes infinite and is refused as such.
-            return np.ascontiguousarray(array, np.float64)
+            return np.require(array, np.float64, ["C", "A"])
     if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} has {array.max()}, which is larger than any int64")
-    return np.ascontiguousarray(array, np.int64)
+    return np.require(array, np.int64, ["C", "A"])
 
 
 def _column(name: str, array: NDArray[Any], steps: int) -> NDArray[Any]:
@@ -214,7 +214,7 @@ def _check_alike(x: NDArray[Any], x_next: NDArray[Any]) -> None:
 
 def _floats(name: str, value: ArrayLike, steps: int) -> Floats:
     array = _array(name, value, "iuf", f"numbers, ({steps},)")
-    return np.ascontiguousarray(_column(name, array, steps), np.float64)
+    return np.require(_column(name, array, steps), np.float64, ["C", "A"])
 
 
 def _spread(name: str, value: ArrayLike, steps: int) -> Floats:

@@ -41,7 +41,9 @@ def ints(value: Any, name: str, ndim: int) -> Ints:
     if found.ndim != ndim:
         raise ValueError(f"{name} has the shape {found.shape}; it must have {_dimensions(ndim)}")
     if found.size and (found.min() < 0 or found.max() > np.iinfo(np.int64).max):
-        raise IndexError(f"{name} has the entry {found[(found < 0) | (found > np.iinfo(np.int64).max)][0]}; numbers count from 0")
+        raise IndexError(
+            f"{name} has the entry {found[(found < 0) | (found > np.iinfo(np.int64).max)][0]}; numbers count from 0"
+        )
     return np.require(found, np.int64, ["C", "A"])
 
 

@@ -40,13 +40,17 @@ class Results:
             raise ValueError(f"there is no table {table!r}; there are results, settings and fresh")
         return self.directory / f"{table}.parquet"
 
-    def columns(self, table: Name = "results", *, with_settings: bool = False) -> dict[str, npt.NDArray[Any] | list[Any]]:
+    def columns(
+        self, table: Name = "results", *, with_settings: bool = False
+    ) -> dict[str, npt.NDArray[Any] | list[Any]]:
         """A table's columns: numbers as NumPy arrays (NaN where there is nothing), all else as lists (None where there is nothing).
         `with_settings` adds to each row what its setting is; `setting.NAME` if what is recorded has the same name."""
         path = self.path(table)
         if not path.exists():
             asked = "it has none, or " if table == "fresh" else ""
-            raise FileNotFoundError(f"{path} is not there: {asked}the experiment is not finished; run it again to go on")
+            raise FileNotFoundError(
+                f"{path} is not there: {asked}the experiment is not finished; run it again to go on"
+            )
         columns = _native.read_table(path)
         if not with_settings or table == "settings":
             return columns
@@ -67,14 +71,18 @@ class Results:
     def to_polars(self, table: Name = "results", *, with_settings: bool = False) -> polars.DataFrame:
         """A table as a Polars data frame; null where there is nothing."""
         columns = self.columns(table, with_settings=with_settings)
-        lists = {name: [_plain(x) for x in values] for name, values in columns.items() if isinstance(values, list)}
+        lists = {
+            name: [_plain(x) for x in values] for name, values in columns.items() if isinstance(values, list)
+        }
         return _library("polars").DataFrame(columns | lists, nan_to_null=True)
 
     def to_pyarrow(self, table: Name = "results", *, with_settings: bool = False) -> pyarrow.Table:
         """A table as an Arrow table; null where there is nothing."""
         pyarrow = _library("pyarrow")
         columns = self.columns(table, with_settings=with_settings)
-        return pyarrow.table({name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()})
+        return pyarrow.table(
+            {name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()}
+        )
 
     def summarise(self, select: Literal["final", "area"] | None = None) -> dict[str, Any]:
         """The best settings, learning curves and intervals: what `emphatic summarise --json` prints. `select` says by what the best

@@ -45,7 +45,12 @@ class Learner(_native.Learner):
         subset: tuple[int, int] | None = None,
     ) -> _L:
         _check_part(policy, parts.Policy, "the policy", "Softmax, Gaussian or DeterministicLinear")
-        _check_part(critic, parts.Critic, "the critic", "GTD, ActionValues, LearnedAdvantage, Compatible or ExactCritic")
+        _check_part(
+            critic,
+            parts.Critic,
+            "the critic",
+            "GTD, ActionValues, LearnedAdvantage, Compatible or ExactCritic",
+        )
         _check_part(emphasis, parts.Emphasis, "the emphasis", "NoEmphasis, FollowOn or ExactEmphasis")
         problems: list[Problem] = []
         structure: dict[str, Any] = {
@@ -100,13 +105,17 @@ class Learner(_native.Learner):
     def probabilities(self, x: Any) -> convert.Floats:
         """π(·|x) of a softmax: [actions], or [n, actions] for n states at once."""
         if not isinstance(self.policy, Softmax):
-            raise TypeError("only a Softmax policy has probabilities; see `probability`, `normal` and `action`")
+            raise TypeError(
+                "only a Softmax policy has probabilities; see `probability`, `normal` and `action`"
+            )
         return self._distribution_at(x)
 
     def normal(self, x: Any) -> convert.Floats:
         """Mean and standard deviation of a Gaussian: [2], or [n, 2] for n states at once."""
         if not isinstance(self.policy, Gaussian):
-            raise TypeError("only a Gaussian policy has a mean and a deviation; see `probabilities` and `action`")
+            raise TypeError(
+                "only a Gaussian policy has a mean and a deviation; see `probabilities` and `action`"
+            )
         return self._distribution_at(x)
 
     def action(self, x: Any) -> float:
@@ -172,7 +181,9 @@ class Learner(_native.Learner):
     def critic(self) -> Critic:
         """What the critic is made of; `critic_weights` has what it has learned."""
         settings = self._settings()
-        return parts._read_critic(settings["structure"]["critic"], self.policy, settings["numbers"], self._problems)
+        return parts._read_critic(
+            settings["structure"]["critic"], self.policy, settings["numbers"], self._problems
+        )
 
     @property
     def emphasis(self) -> Emphasis:
@@ -279,7 +290,9 @@ class AllActions(Learner):
         subset: int | None = None,
         seed: int = 0,
     ) -> _L:
-        drawn = None if subset is None else (parts._count(subset, "subset"), parts._count(seed, "seed", least=0))
+        drawn = (
+            None if subset is None else (parts._count(subset, "subset"), parts._count(seed, "seed", least=0))
+        )
         return cls._compose(policy, critic, emphasis, alpha, drawn)
 
 
@@ -387,7 +400,9 @@ def load(path: str | os.PathLike[str]) -> Learner:
     data = json.loads(settings)
     name, kind = data["class"], data["structure"]["learner"]
     if name not in _CLASSES:
-        raise ValueError(f"{os.fspath(path)}: the saved learner is a {name}, which this version does not know")
+        raise ValueError(
+            f"{os.fspath(path)}: the saved learner is a {name}, which this version does not know"
+        )
     try:
         if kind != _CLASSES[name]._kind:
             raise ValueError(f"it is a {name} and a {kind}, which do not go together")
@@ -416,7 +431,9 @@ def sweep(
     learners = list(settings)
     for k, learner in enumerate(learners):
         if not isinstance(learner, Learner):
-            raise TypeError(f"settings[{k}] is a {type(learner).__name__}; it must be a learner, such as emphatic.ACE(...)")
+            raise TypeError(
+                f"settings[{k}] is a {type(learner).__name__}; it must be a learner, such as emphatic.ACE(...)"
+            )
         _check_batch(batch, learner)
     if threads is not None:
         threads = parts._count(threads, "threads")

@@ -109,7 +109,9 @@ class Table:
         wrong = np.argwhere(~np.isfinite(matrix))
         if wrong.size:
             state, feature = wrong[0]
-            raise ValueError(f"feature {feature} of state {state} is {matrix[state, feature]}; features must be finite")
+            raise ValueError(
+                f"feature {feature} of state {state} is {matrix[state, feature]}; features must be finite"
+            )
         self.len: int = matrix.shape[1]
         self._rows: list[list[tuple[int, float]]] = [
             [(int(f), float(row[f])) for f in np.flatnonzero(row)] for row in matrix
@@ -379,14 +381,20 @@ def _read_policy(data: Data) -> Policy:
     return Gaussian(features) if data["kind"] == "gaussian" else DeterministicLinear(features)
 
 
-def _read_values(data: Data, policy: Policy, numbers: dict[str, float], problems: Sequence[Problem]) -> GTD | ExactCritic:
+def _read_values(
+    data: Data, policy: Policy, numbers: dict[str, float], problems: Sequence[Problem]
+) -> GTD | ExactCritic:
     if data["kind"] == "exact":
         return ExactCritic(problems[data["problem"]])
     own = _read_features(data["features"])
-    return GTD(numbers["alpha_v"], numbers["alpha_w"], numbers["lambda"], None if own == policy.features else own)
+    return GTD(
+        numbers["alpha_v"], numbers["alpha_w"], numbers["lambda"], None if own == policy.features else own
+    )
 
 
-def _read_critic(data: Data, policy: Policy, numbers: dict[str, float], problems: Sequence[Problem]) -> Critic:
+def _read_critic(
+    data: Data, policy: Policy, numbers: dict[str, float], problems: Sequence[Problem]
+) -> Critic:
     kind = data["kind"]
     if kind in ("gtd", "exact"):
         return _read_values(data, policy, numbers, problems)

@@ -18,7 +18,6 @@ from .convert import Floats, Ints
 from .progress import Bar
 
 
-
 class Transitions(NamedTuple):
     """All transitions of a problem, sorted by state and action. One that ends the episode has gamma 0; `next` is where the next
     episode starts, so an end may take several rows."""
@@ -88,20 +87,39 @@ class Problem(_native.Problem):
         end = _finite(_broadcast(ends, "ends", pairs), "ends")
         sums = _finite(p, "probability").sum(axis=2) + end
         for s, a in np.argwhere(abs(sums - 1) > 1e-9):
-            raise ValueError(f"probability[{s}, {a}] and ends[{s}, {a}] sum to {sums[s, a]:g}; they must sum to 1")
+            raise ValueError(
+                f"probability[{s}, {a}] and ends[{s}, {a}] sum to {sums[s, a]:g}; they must sum to 1"
+            )
         # What goes with a transition that cannot be is not looked at.
         rewards = _finite(np.where(p != 0, _broadcast(reward, "reward", shape), 0.0), "reward")
         gammas = _finite(np.where(p != 0, _broadcast(gamma, "gamma", shape), 0.0), "gamma")
-        end_rewards = _finite(np.where(end != 0, _broadcast(end_reward, "end_reward", pairs), 0.0), "end_reward")
+        end_rewards = _finite(
+            np.where(end != 0, _broadcast(end_reward, "end_reward", pairs), 0.0), "end_reward"
+        )
         ways = [
-            {"from": int(s), "action": int(a), "to": int(n), "probability": float(p[s, a, n]), "reward": float(rewards[s, a, n]), "gamma": float(gammas[s, a, n])}
+            {
+                "from": int(s),
+                "action": int(a),
+                "to": int(n),
+                "probability": float(p[s, a, n]),
+                "reward": float(rewards[s, a, n]),
+                "gamma": float(gammas[s, a, n]),
+            }
             for s, a, n in np.argwhere(p != 0)
         ]
         ways += [
-            {"from": int(s), "action": int(a), "end": True, "probability": float(end[s, a]), "reward": float(end_rewards[s, a])}
+            {
+                "from": int(s),
+                "action": int(a),
+                "end": True,
+                "probability": float(end[s, a]),
+                "reward": float(end_rewards[s, a]),
+            }
             for s, a in np.argwhere(end != 0)
         ]
-        return cls._from_ways(ways, pairs, states, actions, start, behaviour, target, interest, actor, critic, name)
+        return cls._from_ways(
+            ways, pairs, states, actions, start, behaviour, target, interest, actor, critic, name
+        )
 
     @classmethod
     def from_gymnasium(
@@ -122,20 +140,35 @@ class Problem(_native.Problem):
 
             with gymnasium.make(env) as made:
                 return cls.from_gymnasium(
-                    made, gamma=gamma, behaviour=behaviour, target=target, interest=interest, actor=actor, critic=critic
+                    made,
+                    gamma=gamma,
+                    behaviour=behaviour,
+                    target=target,
+                    interest=interest,
+                    actor=actor,
+                    critic=critic,
                 )
         gamma = parts._number(gamma, "gamma")
         inner = getattr(env, "unwrapped", env)
         table = getattr(inner, "P", None)
         start = getattr(inner, "initial_state_distrib", None)
         if not isinstance(table, Mapping) or start is None:
-            raise TypeError(f"{env} has no transition table `P` with `initial_state_distrib`; Gymnasium's toy-text environments have")
+            raise TypeError(
+                f"{env} has no transition table `P` with `initial_state_distrib`; Gymnasium's toy-text environments have"
+            )
         ways = []
         for state, by_action in table.items():
             for action, outcomes in by_action.items():
                 for probability, following, reward, terminated in outcomes:
-                    way = {"from": int(state), "action": int(action), "probability": float(probability), "reward": float(reward)}
-                    ways.append(way | ({"end": True} if terminated else {"to": int(following), "gamma": gamma}))
+                    way = {
+                        "from": int(state),
+                        "action": int(action),
+                        "probability": float(probability),
+                        "reward": float(reward),
+                    }
+                    ways.append(
+                        way | ({"end": True} if terminated else {"to": int(following), "gamma": gamma})
+                    )
         ways = [way for way in ways if way["probability"] > 0]
         pairs = (len(table), len(next(iter(table.values()))))
         uniform = np.full(pairs[1], 1.0 / pairs[1])
@@ -175,7 +208,9 @@ class Problem(_native.Problem):
         data["behaviour"] = _policy(behaviour, "behaviour", named, called)
         if target is not None:
             data["target"] = _policy(target, "target", named, called)
-        data["interest"] = dict(zip(named, _finite(_broadcast(interest, "interest", (count,)), "interest").tolist()))
+        data["interest"] = dict(
+            zip(named, _finite(_broadcast(interest, "interest", (count,)), "interest").tolist())
+        )
         features = {
             whose: dict(zip(named, _features(table, whose, count).tolist()))
             for whose, table in (("actor", actor), ("critic", critic))
@@ -186,7 +221,9 @@ class Problem(_native.Problem):
         try:
             text = json.dumps(data, allow_nan=False)
         except ValueError:
-            raise ValueError("a number of the problem is infinite or not a number; all must be finite") from None
+            raise ValueError(
+                "a number of the problem is infinite or not a number; all must be finite"
+            ) from None
         file = name if name.endswith(".json") else f"{name}.json"
         try:
             return cls(file, text)
@@ -252,7 +289,9 @@ class Problem(_native.Problem):
         is_json = self.text.lstrip().startswith("{")
         if is_json != os.fspath(path).endswith(".json"):
             right = "in" if is_json else "in no"
-            raise ValueError(f"{os.fspath(path)}: the text of this problem is {'JSON' if is_json else 'TOML'}; let the name end {right} `.json`")
+            raise ValueError(
+                f"{os.fspath(path)}: the text of this problem is {'JSON' if is_json else 'TOML'}; let the name end {right} `.json`"
+            )
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.text)
 
@@ -267,7 +306,9 @@ class Problem(_native.Problem):
 
     def stream(self, steps: int, *, seed: int, run: int = 0) -> Batch:
         """Experience of the behaviour: the same bits for the same seed and run as everywhere in emphatic. `x` are the numbers of states."""
-        columns = self._experience(parts._count(steps, "steps", least=0), parts._count(seed, "seed", 0), parts._count(run, "run", 0))
+        columns = self._experience(
+            parts._count(steps, "steps", least=0), parts._count(seed, "seed", 0), parts._count(run, "run", 0)
+        )
         ended = columns["gamma_next"] == 0
         return Batch(**columns, terminated=ended)
 
@@ -291,8 +332,12 @@ class Problem(_native.Problem):
         rows = None
         if probabilities is not None:
             if not self.actions:
-                raise TypeError("this problem has a real action: its policies have weights, not probabilities")
-            rows = np.ascontiguousarray(_rows(probabilities, "probabilities", len(self.states), len(self.actions)))
+                raise TypeError(
+                    "this problem has a real action: its policies have weights, not probabilities"
+                )
+            rows = np.ascontiguousarray(
+                _rows(probabilities, "probabilities", len(self.states), len(self.actions))
+            )
         found = self._solve(parts._number(lambda_a, "lambda_a"), flat, outputs, rows)
         return Solution._of(self, found)
 
@@ -353,7 +398,9 @@ def _finite(found: Floats, name: str) -> Floats:
 def _rows(value: npt.ArrayLike, name: str, states: int, actions: int) -> Floats:
     found = convert.array(value, name).astype(np.float64)
     if found.shape not in ((states, actions), (actions,)):
-        raise ValueError(f"{name} has the shape {found.shape}; it must be [{states}, {actions}] or [{actions}]")
+        raise ValueError(
+            f"{name} has the shape {found.shape}; it must be [{states}, {actions}] or [{actions}]"
+        )
     return np.broadcast_to(_finite(found, name), (states, actions))
 
 
@@ -365,7 +412,9 @@ def _policy(value: npt.ArrayLike, name: str, states: list[str], actions: list[st
 def _features(value: npt.ArrayLike, whose: str, states: int) -> Floats:
     found = convert.floats(value, whose, 2)
     if len(found) != states:
-        raise ValueError(f"{whose} has the shape {found.shape}; it must have a row for each of {states} states")
+        raise ValueError(
+            f"{whose} has the shape {found.shape}; it must have a row for each of {states} states"
+        )
     return _finite(found, whose)
 
 
@@ -378,7 +427,9 @@ def _start(start: int | str | npt.ArrayLike, states: list[str]) -> Any:
         return states[int(start)]
     shares = convert.floats(start, "start", 1)
     if len(shares) != len(states):
-        raise ValueError(f"start has the shape {shares.shape}; it must have one probability for each of {len(states)} states")
+        raise ValueError(
+            f"start has the shape {shares.shape}; it must have one probability for each of {len(states)} states"
+        )
     _finite(shares, "start")
     return {state: float(share) for state, share in zip(states, shares) if share != 0}
 
@@ -496,7 +547,9 @@ class Flows:
             lambda_a=_array(flow["lambda_a"] for flow in reached),
             objective=_array(flow["objective"] for flow in reached),
             settled=np.array([flow["settled"] for flow in reached], dtype=bool),
-            from_random=np.array([[_nan(x) for x in flow["from_random"]] for flow in reached], dtype=np.float64),
+            from_random=np.array(
+                [[_nan(x) for x in flow["from_random"]] for flow in reached], dtype=np.float64
+            ),
             smallest_lambda_a=data["smallest_lambda_a"],
             highest_on_semi_gradient=data["highest_on_semi_gradient"],
         )
@@ -610,7 +663,9 @@ class Diagnosis:
     def figure(self, path: str | os.PathLike[str] | None = None) -> str:
         """The picture as SVG; written to `path` if given, as PNG if that ends in `.png`."""
         if self._svg is None:
-            raise ValueError("there is nothing to draw: the flows were not followed, or lead nowhere; starts=0 follows those from the given policy")
+            raise ValueError(
+                "there is nothing to draw: the flows were not followed, or lead nowhere; starts=0 follows those from the given policy"
+            )
         if path is not None:
             drawn = _native.png(self._svg) if os.fspath(path).endswith(".png") else self._svg.encode()
             with open(path, "wb") as file:
