@@ -32,7 +32,7 @@ pub(crate) fn wheel() -> Result<(), String> {
     // A wheel of an older version would be tested in its place.
     let _ = std::fs::remove_dir_all(wheels);
     run(Command::new(&builder)
-        .args(["-m", "maturin", "build", "--release", "--strip", "--manifest-path"])
+        .args(["-m", "maturin", "build", "--release", "--manifest-path"])
         .arg(format!("{PACKAGE}/Cargo.toml"))
         .arg("--out")
         .arg(wheels))?;
@@ -65,25 +65,25 @@ pub(crate) fn pip(python: &Path) -> Command {
     command
 }
 
-/// The tests, and the examples in docstrings.
+/// The tests, and the examples in docstrings. Where the command has been built, the package must agree with it.
 fn pytest(python: &Path) -> Result<(), String> {
     let tests = format!("{PACKAGE}/tests");
-    run(Command::new(python).args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", &tests]))?;
-    run(Command::new(python).args([
-        "-m",
-        "pytest",
-        "--quiet",
-        "-p",
-        "no:cacheprovider",
-        "--doctest-modules",
-        "--pyargs",
-        "emphatic",
-    ]))
+    let command = std::path::absolute("target/debug/emphatic").map_err(|error| error.to_string())?;
+    for what in [vec![tests.as_str()], vec!["--doctest-modules", "--pyargs", "emphatic"]] {
+        let mut pytest = Command::new(python);
+        pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).args(what);
+        if command.exists() {
+            pytest.env("EMPHATIC_COMMAND", &command);
+        }
+        run(&mut pytest)?;
+    }
+    Ok(())
 }
 
 /// Formatting and lints.
 fn style(python: &Path) -> Result<(), String> {
-    let ruff = |arguments: &[&str]| run(Command::new(python).args(["-m", "ruff"]).args(arguments).arg(PACKAGE));
+    let ruff =
+        |arguments: &[&str]| run(Command::new(python).args(["-m", "ruff"]).args(arguments).arg(PACKAGE));
     ruff(&["format", "--check"])?;
     ruff(&["check"])
 }
