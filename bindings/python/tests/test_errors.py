@@ -172,7 +172,7 @@ def test_a_real_action_that_makes_no_sense(name: str, bad: Any, error: Refusal, 
     [
         ("reward", NAN, "reward is NaN"),
         ("reward", -INF, "reward is -inf"),
-        ("mu", 0.0, "mu, .* is 0; it must be finite and at least"),
+        ("mu", 0.0, "mu, .* is 0.0; it must be finite and at least"),
         ("mu", -0.5, "mu"),
         ("mu", NAN, "mu"),
         ("mu", INF, "mu"),
@@ -215,7 +215,7 @@ def test_a_critic_that_sees_fewer_states_than_the_policy() -> None:
 
 @pytest.mark.parametrize("what", ["x", "action"])
 def test_a_huge_number_does_not_exist(what: str) -> None:
-    refused(AGENTS["ACE one-hot"](), IndexError, "does not exist", **{what: 2**70})
+    refused(AGENTS["ACE one-hot"](), IndexError, "there are not that many", **{what: 2**70})
 
 
 def test_a_misaligned_state() -> None:
@@ -502,7 +502,7 @@ def test_parts_of_the_wrong_type(make: Callable[[], Any], match: str) -> None:
         (lambda: OneHot(0), "states is 0"),
         (lambda: Active(3, 0), "most_active is 0"),
         (lambda: Softmax(Dense(3), 0), "actions is 0"),
-        (lambda: Dense(2**70), r"len is 2\*\*70 or more"),
+        (lambda: Dense(2**70), "len is 1180591620717411303424; it must be at most"),
         (lambda: GTD(10**400, 0.1, 0.1), "alpha_v is larger than any float"),
         (lambda: Table([1, 2]), "rows has the shape"),
         (lambda: Table([[1, NAN]]), "feature 1 of state 0 is nan"),

