@@ -11,7 +11,7 @@ const REQUIREMENTS: &str = "bindings/python/tests/requirements.txt";
 
 /// Installs the package as a user would and tests it; in full, with PyTorch too (3 GB).
 pub(crate) fn test(full: bool) -> Result<(), String> {
-    let python = environment("target/python/tests", false)?;
+    let python = environment()?;
     // Compiled as all other tests are, so that it need not be compiled twice.
     run(pip(&python)
         .args(["--force-reinstall", "--no-deps"])
@@ -22,12 +22,14 @@ pub(crate) fn test(full: bool) -> Result<(), String> {
     }
     style(&python)?;
     types(&python)?;
-    pytest(&python)
+    // The tests of the command have built it.
+    let command = Path::new("target/debug/emphatic").canonicalize();
+    pytest(&python, Some(&command.map_err(|error| format!("target/debug/emphatic: {error}"))?))
 }
 
 /// Builds the wheel, and tests it in an environment where nothing else is.
 pub(crate) fn wheel() -> Result<(), String> {
-    let builder = environment("target/python/tests", false)?;
+    let builder = environment()?;
     let wheels = Path::new("target/wheels");
     // A wheel of an older version would be tested in its place.
     let _ = std::fs::remove_dir_all(wheels);
@@ -39,43 +41,46 @@ pub(crate) fn wheel() -> Result<(), String> {
     let built = std::fs::read_dir(wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     let built: Vec<PathBuf> = built.flatten().map(|entry| entry.path()).collect();
     let [wheel] = &built[..] else { return Err(format!("there is not one wheel but {}", built.len())) };
-    let python = environment("target/python/wheel", true)?;
+    // First where nothing else is.
+    let python = new_environment("target/python/wheel")?;
     run(pip(&python).arg(wheel))?;
-    pytest(&python)?;
+    let first = "import emphatic; print(emphatic.Problem.open('counterexample').solve())";
+    run(Command::new(&python).args(["-c", first]))?;
+    run(pip(&python).args(["--requirement", REQUIREMENTS]))?;
+    pytest(&python, None)?;
     println!("{}", wheel.display());
     Ok(())
 }
 
 /// An interpreter with what the tests need, in an environment of its own.
-fn environment(dir: &str, anew: bool) -> Result<PathBuf, String> {
+fn environment() -> Result<PathBuf, String> {
+    let dir = "target/python/tests";
     let python = Path::new(dir).join("bin/python");
-    if anew || !python.exists() {
-        run(Command::new("python3").args(["-m", "venv", "--clear", dir])).map_err(|error| {
-            format!("{error}\nthe Python package needs Python 3.10 or newer, with its `venv` module")
-        })?;
-    }
+    let python = if python.exists() { python } else { new_environment(dir)? };
     run(pip(&python).args(["--requirement", REQUIREMENTS]))?;
     Ok(python)
 }
 
-/// `pip install` of what is to be added.
+fn new_environment(dir: &str) -> Result<PathBuf, String> {
+    run(Command::new("python3").args(["-m", "venv", "--clear", dir])).map_err(|error| {
+        format!("{error}\nthe tests of the Python package need Python 3.11 or newer, with its `venv` module")
+    })?;
+    Ok(Path::new(dir).join("bin/python"))
+}
+
 pub(crate) fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     command
 }
 
-/// The tests, and the examples in docstrings. Where the command has been built, the package must agree with it.
-fn pytest(python: &Path) -> Result<(), String> {
+/// The tests, and the examples in docstrings; with the path of the command, also that the package agrees with it.
+fn pytest(python: &Path, command: Option<&Path>) -> Result<(), String> {
     let tests = format!("{PACKAGE}/tests");
-    let command = std::path::absolute("target/debug/emphatic").map_err(|error| error.to_string())?;
     for what in [vec![tests.as_str()], vec!["--doctest-modules", "--pyargs", "emphatic"]] {
         let mut pytest = Command::new(python);
         pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).args(what);
-        if command.exists() {
-            pytest.env("EMPHATIC_COMMAND", &command);
-        }
-        run(&mut pytest)?;
+        run(pytest.envs(command.map(|path| ("EMPHATIC_COMMAND", path))))?;
     }
     Ok(())
 }

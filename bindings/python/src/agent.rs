@@ -117,8 +117,7 @@ impl<L: Composition<f64>> Agent for Held<f64, L> {
             action: <ActionOf<L>>::one(step.action).ok_or_else(other_kind)?,
             mu: step.mu,
             reward: step.reward,
-            // What lies beyond an end is not looked at.
-            next: <SeenBy<L>>::one(step.next).unwrap_or(state),
+            next: <SeenBy<L>>::one(step.next).ok_or_else(other_kind)?,
             gamma: step.gamma,
             gamma_next: step.gamma_next,
             interest: step.interest,

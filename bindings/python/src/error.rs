@@ -40,34 +40,30 @@ impl<T, E: Raise> OrRaise<T> for Result<T, E> {
 
 impl Raise for FeatureError {
     fn raise(&self) -> PyErr {
-        match self {
-            Self::State { .. } | Self::Index { .. } => PyIndexError::new_err(self.to_string()),
-            Self::Length { .. } | Self::TooMany { .. } | Self::Value { .. } => {
-                PyValueError::new_err(self.to_string())
-            }
-        }
+        numbered(&StepError::Features(self.clone()), self.to_string())
     }
 }
 
 impl Raise for StepError {
     fn raise(&self) -> PyErr {
-        match self {
-            Self::Action { .. } => PyIndexError::new_err(self.to_string()),
-            Self::Features(error) => error.raise(),
-            _ => PyValueError::new_err(self.to_string()),
+        numbered(self, self.to_string())
+    }
+}
+
+/// What does not exist under its number is an `IndexError`.
+fn numbered(error: &StepError, message: String) -> PyErr {
+    match error {
+        StepError::Action { .. }
+        | StepError::Features(FeatureError::State { .. } | FeatureError::Index { .. }) => {
+            PyIndexError::new_err(message)
         }
+        _ => PyValueError::new_err(message),
     }
 }
 
 impl Raise for LearnError {
     fn raise(&self) -> PyErr {
-        match &self.source {
-            StepError::Action { .. }
-            | StepError::Features(FeatureError::State { .. } | FeatureError::Index { .. }) => {
-                PyIndexError::new_err(self.to_string())
-            }
-            _ => PyValueError::new_err(self.to_string()),
-        }
+        numbered(&self.source, self.to_string())
     }
 }
 

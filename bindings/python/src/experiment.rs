@@ -25,7 +25,10 @@ pub(crate) fn run(
     progress: Py<PyAny>,
 ) -> PyResult<u64> {
     let experiment = Experiment::open(&file).or_raise()?;
-    let experiment = runs.map_or(experiment.clone(), |runs| experiment.with_runs(runs));
+    let experiment = match runs {
+        Some(runs) => experiment.with_runs(runs),
+        None => experiment,
+    };
     let mut options = Options::default();
     options.threads = threads.map_or(options.threads, usize::from);
     let stop = Stop::default();

@@ -15,16 +15,18 @@ use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-/// What one step did.
+/// What one step did, all from the weights before it.
 #[pyclass(frozen, get_all, eq, module = "emphatic")]
 #[derive(PartialEq)]
 pub(crate) struct Update {
+    /// ρ_t = π/μ of the action taken; 1 for a deterministic policy, which has no ratio.
     rho: f64,
+    /// M_t.
     emphasis: f64,
+    /// What the critic said of the action: δ_t, the advantage of the action taken, or ∂q/∂a.
     delta: f64,
 }
 
@@ -65,18 +67,15 @@ impl Receive<f64> for Boxed {
 #[pymethods]
 impl Learner {
     #[new]
-    #[pyo3(signature = (class, structure, numbers, problems, state=None))]
+    #[pyo3(signature = (settings, problems, state=None))]
     fn new(
         py: Python<'_>,
-        class: String,
-        structure: &str,
-        numbers: BTreeMap<String, f64>,
+        settings: &str,
         problems: Vec<PyRef<'_, Problem>>,
         state: Option<&[u8]>,
     ) -> PyResult<Self> {
         let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
-        let settings =
-            Settings { class, structure: serde_json::from_str(structure).map_err(wrong)?, numbers };
+        let settings = serde_json::from_str(settings).map_err(wrong)?;
         let problems: Vec<_> = problems.iter().map(|problem| problem.file.clone()).collect();
         let learner = py.detach(|| Self::compose(settings, problems))?;
         if let Some(state) = state {
@@ -112,6 +111,11 @@ impl Learner {
         self.settings.json()
     }
 
+    /// Learns from one step: in a state seen as `x` the behaviour took `action` with probability (or density) `mu`, got `reward` and came to a
+    /// state seen as `x_next`. A step that makes no sense raises an error and changes nothing.
+    ///
+    /// `gamma_next` is the discount out of the state: 0 ends the episode, and `x_next` is not looked at then. `gamma`, the discount
+    /// into it, is remembered from the step before unless it is given.
     #[pyo3(signature = (x, action, reward, x_next, *, mu, gamma_next, interest=1.0, gamma=None))]
     #[allow(clippy::too_many_arguments)] // They are one step.
     fn step(
@@ -138,7 +142,7 @@ impl Learner {
         Ok(Update { rho, emphasis, delta })
     }
 
-    /// The next step is the first of an episode, whatever came before.
+    /// The next step is the first of an episode, whatever came before: for time limits.
     fn new_episode(&self) -> PyResult<()> {
         self.inside()?.gamma = 0.0;
         Ok(())
@@ -173,12 +177,16 @@ impl Learner {
         Ok(())
     }
 
-    /// The numbers of π(·|s), for one state or for many (two dimensions).
+    /// The numbers of π(·|s) in one state.
     #[pyo3(name = "_distribution")]
-    fn distribution<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn distribution<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = Input::new(x, self.sight, "x")?;
         let inside = self.inside()?;
-        Ok(PyArray1::from_vec(py, inside.agent.distribution(x.seen()?)?).into_any())
+        Ok(PyArray1::from_vec(py, inside.agent.distribution(x.seen()?)?))
     }
 
     /// The same in many states, flat.
@@ -198,6 +206,7 @@ impl Learner {
         Ok(PyArray1::from_vec(py, all))
     }
 
+    /// π(a|x): the probability, or the density, of an action.
     fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
         let (x, action) = (Input::new(x, self.sight, "x")?, self.action(action)?);
         self.inside()?.agent.probability(x.seen()?, action)
@@ -242,6 +251,8 @@ impl Learner {
         self.inside()?.agent.set_weights(weights)
     }
 
+    /// Copies of what the critic has learned, flat, by the names of the equations: `v`; `q` (of feature f and action a: number
+    /// f · actions + a); `u`, of a learned advantage likewise, of a compatible critic [features]. Nothing for an exact critic.
     #[getter]
     fn critic_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
@@ -251,16 +262,19 @@ impl Learner {
         Ok(all)
     }
 
+    /// How many steps it has learned from.
     #[getter]
     fn steps(&self) -> PyResult<u64> {
         Ok(self.inside()?.agent.steps())
     }
 
+    /// The number of the step (the first is 1) after which the weights were no longer finite.
     #[getter]
     fn diverged(&self) -> PyResult<Option<u64>> {
         Ok(self.inside()?.agent.diverged())
     }
 
+    /// Raises `DivergedError` if the weights have left the finite numbers.
     fn check(&self) -> PyResult<()> {
         match self.diverged()? {
             None => Ok(()),
@@ -301,8 +315,7 @@ impl Learner {
 
     fn state(&self) -> PyResult<Value> {
         let inside = self.inside()?;
-        let gamma = (Value::Text("gamma".to_owned()), Value::Float(inside.gamma));
-        Ok(Value::Map(vec![gamma, (Value::Text("learner".to_owned()), inside.agent.state()?)]))
+        Ok(state_of(inside.gamma, inside.agent.state()?))
     }
 
     fn restore(&self, state: &Value) -> PyResult<()> {
@@ -341,6 +354,12 @@ impl Learner {
             })?)),
         }
     }
+}
+
+/// The whole state of a learner: γ of its next step, and the state proper.
+pub(crate) fn state_of(gamma: f64, learner: Value) -> Value {
+    let entry = |name: &str, value| (Value::Text(name.to_owned()), value);
+    Value::Map(vec![entry("gamma", Value::Float(gamma)), entry("learner", learner)])
 }
 
 fn shown(value: &Bound<'_, PyAny>) -> String {

@@ -38,21 +38,25 @@ impl Problem {
         Ok(Self { file: Arc::new(file) })
     }
 
+    /// What it is called: a name or a path.
     #[getter]
     fn name(&self) -> &str {
         &self.file.name
     }
 
+    /// The text of its file.
     #[getter]
     fn text(&self) -> &str {
         &self.file.text
     }
 
+    /// The names of the states.
     #[getter]
     fn states(&self) -> Vec<String> {
         self.file.world.states().to_vec()
     }
 
+    /// The names of the actions; none where the action is a real number.
     #[getter]
     fn actions(&self) -> Vec<String> {
         self.file.world.actions().to_vec()
@@ -70,18 +74,19 @@ impl Problem {
         }
     }
 
-    /// μ: a row for each state; of a real action, mean and standard deviation.
+    /// μ(a|s) [S, A]; with a real action, mean and standard deviation [S, 2].
     #[getter]
     fn behaviour<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         match &self.file.world {
             World::Finite(task) => rows(py, task.states(), |s| task.behaviour(s).to_vec()),
-            World::Continuous(problem) => rows(py, 3, |_| {
+            World::Continuous(problem) => rows(py, self.file.world.states().len(), |_| {
                 let (mean, deviation) = problem.behaviour();
                 vec![mean, deviation]
             }),
         }
     }
 
+    /// With what probability episodes start in each state.
     #[getter]
     fn start<'py>(&self, py: Python<'py>) -> Column<'py> {
         let mut start = vec![0.0; self.file.world.states().len()];
@@ -92,11 +97,13 @@ impl Problem {
         PyArray1::from_vec(py, start)
     }
 
+    /// i, by state.
     #[getter]
     fn interest<'py>(&self, py: Python<'py>) -> Column<'py> {
         PyArray1::from_slice(py, self.file.world.interest())
     }
 
+    /// d_μ, by state.
     #[getter]
     fn stationary<'py>(&self, py: Python<'py>) -> Column<'py> {
         PyArray1::from_slice(
@@ -116,6 +123,12 @@ impl Problem {
         (table.len(), (0..table.states()).map(|s| table.active(&s).collect()).collect())
     }
 
+    /// How many features the actor sees.
+    #[pyo3(name = "_actor_len")]
+    fn actor_len(&self) -> usize {
+        self.file.world.actor().len()
+    }
+
     /// Columns of all transitions: state, action, next, probability, reward, gamma.
     #[allow(clippy::type_complexity)] // They are one table.
     #[pyo3(name = "_transitions")]
@@ -123,11 +136,7 @@ impl Problem {
         &self,
         py: Python<'py>,
     ) -> PyResult<([Bound<'py, PyArray1<isize>>; 3], [Column<'py>; 3])> {
-        let World::Finite(task) = &self.file.world else {
-            return Err(PyTypeError::new_err(
-                "this problem has a real action: its transitions cannot be listed",
-            ));
-        };
+        let task = self.finite()?;
         let (mut whole, mut real) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
         for (s, a) in (0..task.states()).flat_map(|s| (0..task.actions()).map(move |a| (s, a))) {
             for t in task.problem().transitions(s, a) {

@@ -11,6 +11,8 @@ use pyo3::prelude::*;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::{Map, Value as Json, json};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 const FORMAT: &str = "emphatic learner 1";
@@ -62,8 +64,10 @@ impl Saved {
         let bytes = safetensors::serialize(views, Some(metadata)).map_err(unwritten)?;
         // Beside it first, so that a file that is there is whole; and where a link leads, so that it stays one.
         let path = path.canonicalize().unwrap_or(path.to_owned());
-        let new = path.with_added_extension("new");
-        std::fs::write(&new, bytes).and_then(|()| std::fs::rename(&new, &path)).map_err(|error| {
+        let new = path.with_added_extension(format!("{}.new", std::process::id()));
+        let written =
+            File::create(&new).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
+        written.and_then(|()| std::fs::rename(&new, &path)).map_err(|error| {
             let _ = std::fs::remove_file(&new);
             of_system(&error, format!("{}: {error}", path.display()))
         })

@@ -4,7 +4,7 @@ use crate::agent::{Composition, Held, Trainee};
 use crate::columns::{Arrays, Columns};
 use crate::compose::{Lot, Receive, compose};
 use crate::error::OrRaise;
-use crate::learner::Learner;
+use crate::learner::{Learner, state_of};
 use crate::saved;
 use crate::settings::{EmphasisPart, PolicyPart, Settings, Structure};
 use crate::waiting::{self, Pieces};
@@ -54,11 +54,7 @@ pub(crate) fn sweep(
     let states = work.run(py, &groups, threads, progress)?;
 
     let gamma = if last_truncated { 0.0 } else { columns.gamma_next.last().copied().unwrap_or(0.0) };
-    let with_gamma = |learner: Value| {
-        let entry = |name: &str, value| (Value::Text(name.to_owned()), value);
-        saved::to_cbor(&Value::Map(vec![entry("gamma", Value::Float(gamma)), entry("learner", learner)]))
-    };
-    let bytes = |state: Value| Ok(PyBytes::new(py, &with_gamma(state)?).unbind());
+    let bytes = |state: Value| Ok(PyBytes::new(py, &saved::to_cbor(&state_of(gamma, state))?).unbind());
     states.into_iter().map(bytes).collect()
 }
 

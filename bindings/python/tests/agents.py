@@ -35,6 +35,7 @@ from emphatic import (
     Table,
     TrueACE,
     TrueDPGE,
+    Update,
 )
 
 FINITE = Problem.open("counterexample")
@@ -95,12 +96,15 @@ def experience(agent: Learner, steps: int = 40, seed: int = 0) -> Batch:
     return Batch(x[:-1], action, rng.normal(size=steps), x[1:].copy(), mu=mu, gamma_next=gamma_next)
 
 
-def step(agent: Learner, batch: Batch, t: int, **changes: Any) -> None:
-    """One step of a batch."""
+def step(agent: Learner, batch: Batch, t: int, **changes: Any) -> Update:
+    """One step of a batch, with the discount into the state left to the agent."""
     usual = {
         name: getattr(batch, name)[t]
         for name in ("x", "action", "reward", "x_next", "mu", "gamma_next", "interest")
     }
     if usual["x"].ndim == 0:
         usual |= {"x": int(usual["x"]), "x_next": int(usual["x_next"])}
-    agent.step(**(usual | changes))
+    update = agent.step(**(usual | changes))
+    if batch.truncated[t]:
+        agent.new_episode()
+    return update

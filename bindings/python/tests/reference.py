@@ -503,7 +503,7 @@ def _advantages(
         values = _values(critic.values, policy, form)
         return LearnedAdvantage(policy, critic.features or form.features, critic.alpha_u, values)
     assert isinstance(critic, parts.ActionValues)
-    step_sizes, values = (critic.alpha_q, critic.alpha_h), _values(critic.baseline, policy, form)
+    step_sizes, values = (critic.alpha_q, critic.alpha_h), _values(critic.values, policy, form)
     return ActionValues(policy, critic.features or form.features, *step_sizes, critic.lambda_q, values)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import emphatic
+from agents import step
 from emphatic import (
     GTD,
     ActionValues,
@@ -129,17 +130,7 @@ def test_a_batch_gives_the_bits_of_the_rust_library(name: str) -> None:
 def test_steps_give_the_bits_of_the_rust_library(name: str) -> None:
     agent, batch = learners()[name]
     for t in range(len(batch)):
-        agent.step(
-            batch.x[t],
-            batch.action[t],
-            batch.reward[t],
-            batch.x_next[t],
-            mu=batch.mu[t],
-            gamma_next=batch.gamma_next[t],
-            interest=batch.interest[t],
-        )
-        if batch.truncated[t]:
-            agent.new_episode()
+        step(agent, batch, t)
     assert bits(agent) == BITS[name]
 
 

@@ -467,10 +467,10 @@ real = functools.partial(Script, action_space=spaces.Box(-1, 1, (1,)))
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((Script(), "uniform", 0, 0), ValueError, "^steps is 0; it must be an integer of at least 1"),
+        ((Script(), "uniform", 0, 0), ValueError, "^steps is 0; it must be at least 1"),
         ((Script(), "uniform", -3, 0), ValueError, "^steps is -3"),
         ((Script(), "uniform", 1.5, 0), TypeError, "^steps is 1.5"),
-        ((Script(), "uniform", 1, -1), ValueError, "^seed is -1; it must be an integer of at least 0"),
+        ((Script(), "uniform", 1, -1), ValueError, "^seed is -1; it must be at least 0"),
         ((Script(), "uniform", 1, None), TypeError, "^seed is None"),
         (("CartPole-v1", "uniform", 1, 0), TypeError, "^env is a str"),
         ((Script(), "random", 1, 0), ValueError, "the behaviour is 'random'"),

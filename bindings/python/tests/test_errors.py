@@ -462,7 +462,7 @@ def test_an_exact_critic_needs_state_numbers(make: Callable[[], Learner]) -> Non
             lambda: AllActions(
                 Softmax(Dense(3), 2), ActionValues(0.1, 0.1, 0.1, None), NoEmphasis(), alpha=0.1
             ),
-            "baseline",
+            "values",
         ),
         (
             lambda: AllActions(Softmax(Dense(3), 2), LearnedAdvantage(0.1, SLOPE), NoEmphasis(), alpha=0.1),
@@ -503,7 +503,7 @@ def test_parts_of_the_wrong_type(make: Callable[[], Any], match: str) -> None:
         (lambda: Active(3, 0), "most_active is 0"),
         (lambda: Softmax(Dense(3), 0), "actions is 0"),
         (lambda: Dense(2**70), "len is 1180591620717411303424; it must be at most"),
-        (lambda: GTD(10**400, 0.1, 0.1), "alpha_v is larger than any float"),
+        (lambda: GTD(10**400, 0.1, 0.1), "alpha_v is inf; it must be finite"),
         (lambda: Table([1, 2]), "rows has the shape"),
         (lambda: Table([[1, NAN]]), "feature 1 of state 0 is nan"),
         (lambda: Table([[1], [2, 3]]), "rows is no array"),
@@ -558,7 +558,7 @@ BAD_NUMBERS = [-0.1, NAN, INF, -INF]
 def test_step_sizes_and_lambdas_that_make_no_sense(
     name: str, make: Callable[[float], Learner], bad: float
 ) -> None:
-    with pytest.raises(ValueError, match=f"{name}.* is {'NaN' if np.isnan(bad) else bad}"):
+    with pytest.raises(ValueError, match=f"{name}.* is {bad}"):
         make(bad)
 
 
@@ -795,7 +795,7 @@ def throw_garbage(seed: int, rounds: int) -> int:
             lambda: emphatic.load(some()),
             lambda: emphatic.sweep(one([agent]), one(experience(agent)), threads=one(None)),
             lambda: type(agent)(some(), some(), alpha=one(0.1)),  # type: ignore[call-arg]
-            lambda: Learner(some(), some(), some(), some(), some()),
+            lambda: Learner(some(), some(), some()),
             lambda: getattr(untyped, ["Dense", "OneHot", "Table", "Gaussian", "FollowOn"][rng.integers(5)])(
                 some()
             ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 import emphatic
+from command import command
 from emphatic import FileError, Problem, Results, run
 
 SHORT = """
@@ -66,15 +66,6 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def results(short: Path) -> Results:
     return run(short, short.parent / "out")
-
-
-def command(*arguments: str | Path) -> str:
-    program = os.environ.get("EMPHATIC_COMMAND")
-    if program is None:
-        pytest.skip("EMPHATIC_COMMAND is not set")
-    return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, encoding="utf-8", check=True
-    ).stdout
 
 
 def python(code: str, *arguments: str | Path, **options: Any) -> subprocess.Popen[str]:

@@ -124,8 +124,8 @@ def test_behaviour_target_interest_and_features_are_taken_over() -> None:
     )
     np.testing.assert_array_equal(problem.behaviour, [behaviour] * 16)
     np.testing.assert_array_equal(problem.interest, np.arange(16.0))
-    np.testing.assert_array_equal(problem.actor_features, aliased)
-    np.testing.assert_array_equal(problem.critic_features, aliased)
+    np.testing.assert_array_equal(problem.actor.array(), aliased)
+    np.testing.assert_array_equal(problem.critic.array(), aliased)
 
 
 def test_a_policy_that_may_never_end() -> None:

@@ -343,6 +343,7 @@ def test_divergence_by_steps_and_in_a_sweep_raises_nothing() -> None:
     for t in range(5):
         step(learner, rewards(1e200), t)
     (swept, tame) = emphatic.sweep([wild(), agent()], rewards(1e200))
+    assert tame.diverged is None
     assert (learner.diverged, swept.diverged) == (3, 3)
 
 

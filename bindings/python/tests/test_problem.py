@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import pickle
-import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import numpy.typing as npt
 import pytest
 
 import emphatic
+from command import command
 from emphatic import FileError, Problem
 
 Array = npt.NDArray[Any]
@@ -194,7 +193,7 @@ def test_the_counterexample_from_arrays_is_the_one_that_comes_along() -> None:
         counterexample().problem(states=["S0", "S1", "S2"], actions=["A0", "A1"]),
     )
     assert (ours.states, ours.actions) == (shipped.states, shipped.actions)
-    for name in ("behaviour", "start", "interest", "stationary", "actor_features", "critic_features"):
+    for name in ("behaviour", "start", "interest", "stationary"):
         np.testing.assert_array_equal(getattr(ours, name), getattr(shipped, name))
     for ours_column, shipped_column in zip(ours.transitions, shipped.transitions):
         np.testing.assert_array_equal(ours_column, shipped_column)
@@ -218,8 +217,8 @@ def test_transitions_are_what_was_given() -> None:
     for column, given in ((problem.start, arrays.start), (problem.behaviour, arrays.behaviour)):
         close(column, given)
     np.testing.assert_array_equal(problem.interest, arrays.interest)
-    np.testing.assert_array_equal(problem.actor_features, arrays.actor)
-    np.testing.assert_array_equal(problem.critic_features, np.eye(7))
+    np.testing.assert_array_equal(problem.actor.array(), arrays.actor)
+    np.testing.assert_array_equal(problem.critic.array(), np.eye(7))
 
 
 def test_starts_by_number_by_name_and_everywhere() -> None:
@@ -273,7 +272,7 @@ TWO_LOOPS = {
         ),
         ({"probability": np.zeros((0, 2, 0))}, ValueError, "probability has the shape"),
         ({"probability": "x"}, TypeError, "probability has dtype"),
-        ({"probability": [[[0, 1], [1]]]}, ValueError, "probability is no array of numbers"),
+        ({"probability": [[[0, 1], [1]]]}, ValueError, "probability is no array"),
         ({"probability": np.full((3, 2, 3), np.nan)}, ValueError, r"probability\[0, 0, 0\] is nan"),
         (
             {"probability": np.array([[[-1.0, 1.0, 1.0]] * 2] * 3), "ends": 0.0},
@@ -369,7 +368,7 @@ def test_a_policy_that_never_ends_is_refused_where_nothing_is_discounted() -> No
         ),
         ({"probabilities": [[0.5, np.nan]] * 3}, ValueError, r"probabilities\[0, 1\] is nan"),
         ({"lambda_a": 1.5}, ValueError, "lambda_a is 1.5; it must lie between 0 and 1"),
-        ({"lambda_a": np.nan}, ValueError, "lambda_a is NaN"),
+        ({"lambda_a": np.nan}, ValueError, "lambda_a is nan"),
         ({"lambda_a": "1"}, TypeError, "lambda_a is '1'"),
     ],
 )
@@ -539,15 +538,6 @@ def test_streams_that_make_no_sense(arguments: dict[str, Any], error: type[Excep
 
 
 # --- The same as the command ---
-
-
-def command(*arguments: str) -> str:
-    program = os.environ.get("EMPHATIC_COMMAND")
-    if program is None:
-        pytest.skip("EMPHATIC_COMMAND is not set")
-    return subprocess.run(
-        [program, *arguments], capture_output=True, text=True, encoding="utf-8", check=True
-    ).stdout
 
 
 def same(found: Any, expected: list[float | None]) -> None:

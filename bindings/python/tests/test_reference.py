@@ -12,6 +12,7 @@ import pytest
 
 import emphatic
 import reference
+from agents import step
 from emphatic import (
     GTD,
     ActionValues,
@@ -157,7 +158,7 @@ CASES = [
 
 
 def described(case: Case) -> str:
-    within = getattr(case.critic, "values", getattr(case.critic, "baseline", None))
+    within = getattr(case.critic, "values", None)
     words = [case.kind.__name__, type(case.policy).__name__, type(case.critic).__name__]
     words += [] if within is None else [type(within).__name__]
     words += [type(case.emphasis).__name__ + str(getattr(case.emphasis, "lambda_a", "")), case.name]
@@ -198,22 +199,6 @@ def experience(case: Case, steps: int = STEPS, seed: int = 1) -> emphatic.Batch:
         terminated=terminated,
         truncated=truncated & ~terminated,
     )
-
-
-def step(agent: emphatic.Learner, batch: emphatic.Batch, t: int) -> emphatic.Update:
-    """One step of a batch, with the discount into the state left to the agent."""
-    update = agent.step(
-        batch.x[t],
-        batch.action[t],
-        batch.reward[t],
-        batch.x_next[t],
-        mu=batch.mu[t],
-        gamma_next=batch.gamma_next[t],
-        interest=batch.interest[t],
-    )
-    if batch.truncated[t]:
-        agent.new_episode()
-    return update
 
 
 def reference_step(batch: emphatic.Batch, t: int) -> reference.Step:
@@ -309,7 +294,7 @@ def varied(part: _P, k: int) -> _P:
             numbers[field.name] = value * (1 + k % 5 / 4)
         elif field.name.startswith("lambda"):
             numbers[field.name] = k % 4 / 3
-        elif field.name in ("values", "baseline"):
+        elif field.name == "values":
             numbers[field.name] = varied(value, k + 1)
     return dataclasses.replace(part, **numbers)
 

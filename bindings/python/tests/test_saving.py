@@ -332,7 +332,7 @@ def test_a_save_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     agent, path = learned("ACE"), tmp_path / "agent"
     agent.save(path)
     old = path.read_bytes()
-    (tmp_path / "agent.new").mkdir()  # Where it would be written first.
+    (tmp_path / f"agent.{os.getpid()}.new").mkdir()  # Where it would be written first.
     with pytest.raises(OSError, match="agent"):
         learned("DPG").save(path)
     assert path.read_bytes() == old

@@ -135,8 +135,8 @@ def test_boxes_without_bounds_are_refused_with_advice(endless: float) -> None:
         (([1.0], [1.0], 8, 8), ValueError, "dimension 0 reaches from 1.0 to 1.0; low must be less than high"),
         (([0.0], [np.nan], 8, 8), ValueError, "give finite low and high"),
         (([0.0], [1.0], 0, 8), ValueError, "tiles is 0; it must be at least 1"),
-        (([0.0], [1.0], 2.5, 8), TypeError, "tiles is 2.5; it must be an integer"),
-        (([0.0], [1.0], "8", 8), TypeError, "tiles is '8'; it must be an integer"),
+        (([0.0], [1.0], 2.5, 8), TypeError, "tiles is 2.5; it must be a whole number"),
+        (([0.0], [1.0], "8", 8), TypeError, "tiles is '8'; it must be a whole number"),
         (
             ([0.0, 0.0], [1.0, 1.0], [8], 8),
             ValueError,

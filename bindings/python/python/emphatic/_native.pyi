@@ -30,9 +30,7 @@ class Update:
 class Learner:
     def __new__(
         cls,
-        class_name: str,
-        structure: str,
-        numbers: dict[str, float],
+        settings: str,
         problems: Sequence[Problem],
         state: bytes | None = None,
     ) -> Self: ...
@@ -116,6 +114,7 @@ class Problem:
     def stationary(self) -> Floats:
         """d_μ, by state."""
     def _target(self) -> tuple[str, Floats | None]: ...
+    def _actor_len(self) -> int: ...
     def _features(self, critic: bool) -> tuple[int, list[list[tuple[int, float]]]]: ...
     def _transitions(self) -> tuple[list[Ints], list[Floats]]: ...
     def _solve(

@@ -95,14 +95,14 @@ def follow_on(rho: Numbers, gamma: Numbers, interest: Numbers = 1.0, initial: Nu
     >>> follow_on(rho=[2.0, 0.5, 1.0, 1.0], gamma=[0.0, 0.9, 0.9, 0.0])
     array([1.  , 2.8 , 2.26, 1.  ])
     """
-    return emphasis(rho, gamma, interest, initial=initial)
+    return emphasis(rho, gamma, interest, 1.0, initial)
 
 
 def emphasis(
     rho: Numbers,
     gamma: Numbers,
     interest: Numbers = 1.0,
-    lambda_a: float = 1.0,
+    lambda_a: float = 0.9,
     initial: Numbers | None = None,
 ) -> Any:
     """The emphasis M_t = (1 - lambda_a) i_t + lambda_a F_t, where F_t = gamma_t rho_{t-1} F_{t-1} + i_t.

@@ -9,11 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from . import convert
+from .convert import Floats
+
 Bools = NDArray[np.bool_]
 
-# The smallest mu a learner takes: below it a ratio may overflow.
-_TINY = float(np.finfo(np.float64).tiny)
+# What learners take: below the first a ratio may overflow, up to the second a sum may be off by rounding.
+LEAST_MU = float(np.finfo(np.float64).tiny)
+MOST_PROBABILITY = 1 + 1e-9
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -24,7 +27,7 @@ class Batch:
 
     x, x_next
         What was seen of S_t and S_{t+1}: feature vectors (floats, `[T, n]`), active features (integers,
-        `[T, k]`) or state numbers (integers, `[T]`).
+        `[T, k]`) or state numbers (integers, `[T]`). Beyond an end `x_next` is not looked at.
     action
         Action numbers from 0 (integers) or real actions (floats).
     mu
@@ -32,7 +35,8 @@ class Batch:
         does for `gamma_next` and `interest`.
     gamma_next, gamma
         The discounts out of and into S_t. An end has `gamma_next` 0. Left out, `gamma` is `gamma_next` of the
-        step before, and 0 at the first step and after a truncated one.
+        step before, and 0 after a truncated one. At the first step it is `first`: 0, or, for a batch that goes
+        on where another was cut, the last `gamma_next` of that one.
     terminated, truncated
         Where episodes ended (left out: where `gamma_next` is 0), and where only a time limit cut them (left
         out: nowhere).
@@ -70,15 +74,16 @@ class Batch:
         gamma_next: ArrayLike,
         interest: ArrayLike = 1.0,
         gamma: ArrayLike | None = None,
+        first: float = 0.0,
         terminated: ArrayLike | None = None,
         truncated: ArrayLike | None = None,
     ) -> None:
         actions = _actions(action)
         steps = len(actions)
-        seen, seen_next = _seen("x", x, steps), _seen("x_next", x_next, steps)
-        _check_alike(seen, seen_next)
         discounts = _spread("gamma_next", gamma_next, steps)
         _check_discounts("gamma_next", discounts)
+        seen, seen_next = _seen("x", x, steps), _seen("x_next", x_next, steps, beyond=discounts == 0)
+        _check_alike(seen, seen_next)
         ends = discounts == 0 if terminated is None else _flags("terminated", terminated, steps)
         limits = np.zeros(steps, np.bool_) if truncated is None else _flags("truncated", truncated, steps)
         right = "a terminated step has gamma_next 0, for example np.where(terminated, 0, gamma)"
@@ -89,7 +94,7 @@ class Batch:
             reward=_finite("reward", _floats("reward", reward, steps)),
             x_next=seen_next,
             mu=_mu(mu, actions),
-            gamma=_previous(discounts, limits) if gamma is None else _gamma(gamma, steps),
+            gamma=_previous(discounts, limits, first) if gamma is None else _gamma(gamma, steps),
             gamma_next=discounts,
             interest=_interest(interest, steps),
             terminated=ends,
@@ -154,10 +159,7 @@ class Batch:
 
 def _array(name: str, value: ArrayLike, kinds: str, right: str) -> NDArray[Any]:
     """An array of one of the kinds of dtype."""
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} is no array, its rows differ in length; it must be {right}") from error
+    array = convert.anything(value, name, right)
     if array.dtype.kind not in kinds:
         raise TypeError(f"{name} has dtype {array.dtype} and shape {array.shape}; it must be {right}")
     return array
@@ -190,7 +192,8 @@ def _actions(value: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def _seen(name: str, value: ArrayLike, steps: int) -> NDArray[Any]:
+def _seen(name: str, value: ArrayLike, steps: int, beyond: Bools | None = None) -> NDArray[Any]:
+    """What was seen of states; what lies `beyond` an end may be anything."""
     right = "floats [T, n] (features), integers [T, k] (active features) or integers [T] (state numbers)"
     array = _array(name, value, "iuf", right)
     if array.ndim not in (1, 2) or len(array) != steps:
@@ -199,9 +202,12 @@ def _seen(name: str, value: ArrayLike, steps: int) -> NDArray[Any]:
     if array.ndim == 1 and array.dtype.kind == "f":
         raise TypeError(f"{name} has dtype {array.dtype} and shape {array.shape}; it must be {right}")
     array = _contiguous(name, array)
+    good, right = array >= 0, "states and features are numbered from 0"
     if array.dtype.kind == "f":
-        return _finite(name, array)
-    _check(name, array, array >= 0, "states and features are numbered from 0")
+        good, right = np.isfinite(array), "it must be finite"
+    if beyond is not None:
+        good = good | (beyond if array.ndim == 1 else beyond[:, None])
+    _check(name, array, good, right)
     return array
 
 
@@ -232,9 +238,9 @@ def _flags(name: str, value: ArrayLike, steps: int) -> Bools:
 def _mu(value: ArrayLike, actions: NDArray[Any]) -> Floats:
     mu = _spread("mu", value, len(actions))
     right = "the behaviour took the action, so it must be positive and finite"
-    _check("mu", mu, (mu >= _TINY) & (mu < np.inf), right)
+    _check("mu", mu, (mu >= LEAST_MU) & (mu < np.inf), right)
     if actions.dtype.kind == "i":
-        _check("mu", mu, mu <= 1, "a probability is at most 1")
+        _check("mu", mu, mu <= MOST_PROBABILITY, "a probability is at most 1")
     return mu
 
 
@@ -254,10 +260,11 @@ def _interest(value: ArrayLike, steps: int) -> Floats:
     return interest
 
 
-def _previous(gamma_next: Floats, truncated: Bools) -> Floats:
-    """The discount into each state: traces start afresh at first and after a time limit."""
-    gamma = np.zeros_like(gamma_next)
+def _previous(gamma_next: Floats, truncated: Bools, first: float) -> Floats:
+    """The discount into each state: traces start afresh after a time limit."""
+    gamma = np.full_like(gamma_next, convert.number(first, "first"))
     gamma[1:] = np.where(truncated[:-1], 0.0, gamma_next[:-1])
+    _check_discounts("first", gamma[:1])
     return gamma
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .batch import Batch
+from . import convert
+from .batch import LEAST_MU, MOST_PROBABILITY, Batch
 from .progress import Bar
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 # How far probabilities may be from summing to one.
 _SUM_TOLERANCE = 1e-9
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 @runtime_checkable
@@ -84,7 +84,7 @@ def collect(
     Batch(100 steps, 4 features, action numbers, 5 terminated, 0 truncated)
     """
     count, action_space, observation_space = _parts(env)
-    steps, seed = _integer("steps", steps, 1), _integer("seed", seed, 0)
+    steps, seed = convert.count(steps, "steps"), convert.count(seed, "seed", least=0)
     actions = _Actions(action_space)
     recorder = _Recorder(steps, actions, gamma, interest)
     draw = _draw(behaviour, actions, observation_space)
@@ -111,16 +111,6 @@ def _parts(env: Any) -> tuple[int | None, Any, Any]:
         return None, env.action_space, env.observation_space
     right = "a gymnasium.Env or a gymnasium.vector.VectorEnv"
     raise TypeError(f"env is a {type(env).__name__}; it must be {right}")
-
-
-def _integer(name: str, value: Any, least: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError as error:
-        raise TypeError(f"{name} is {value!r}; it must be an integer of at least {least}") from error
-    if number < least:
-        raise ValueError(f"{name} is {number}; it must be an integer of at least {least}")
-    return number
 
 
 def _collect_one(env: Any, walk: _Walk, actions: _Actions, seed: int) -> None:
@@ -239,7 +229,8 @@ class _Actions:
         except (TypeError, ValueError):
             taken = None
         if taken is None or not self._contains(taken):
-            raise ValueError(f"the behaviour took the action {action!r}; it must be in {self.space}")
+            help = "" if self.discrete else "; gymnasium.wrappers.ClipAction takes any action"
+            raise ValueError(f"the behaviour took the action {action!r}; it must be in {self.space}{help}")
         return taken
 
     def _rounded(self, action: Any) -> float:
@@ -348,11 +339,14 @@ def _by_function(
 
 
 def _checked_mu(mu: Any, action: Any, actions: _Actions) -> float:
-    number = float(mu)
-    said = f"the behaviour took action {action} and says that its mu is {mu}"
-    if not _TINY <= number < np.inf:
+    said = f"the behaviour took action {action} and says that its mu is {mu!r}"
+    try:
+        number = float(mu)
+    except (TypeError, ValueError):
+        raise TypeError(f"{said}; it must be a real number") from None
+    if not LEAST_MU <= number < np.inf:
         raise ValueError(f"{said}; it must be positive and finite")
-    if actions.discrete and number > 1:
+    if actions.discrete and number > MOST_PROBABILITY:
         raise ValueError(f"{said}; a probability is at most 1")
     return number
 
@@ -379,7 +373,7 @@ class _Recorder:
         gamma: float,
         interest: float | Callable[[Any], float],
     ) -> None:
-        if not 0 <= gamma <= 1:
+        if not 0 <= convert.number(gamma, "gamma") <= 1:
             raise ValueError(f"gamma is {gamma}; a discount lies between 0 and 1")
         if not callable(interest) and not 0 <= interest < np.inf:
             raise ValueError(f"the interest is {interest}; it must be finite and not negative")
@@ -408,6 +402,8 @@ class _Recorder:
                 f"features gave {x!r}, of shape {seen.shape} and dtype {seen.dtype}; "
                 f"at first it was of shape {self.x.shape[1:]} and dtype {self.x.dtype}"
             )
+        if seen.dtype.kind == "f" and not np.isfinite(seen).all():
+            raise ValueError(f"features gave {x!r}; they must be finite")
         return int(seen) if seen.ndim == 0 else seen.astype(self.x.dtype, copy=False)
 
     def report(self) -> None:
@@ -454,6 +450,8 @@ class _Walk:
     def act(self) -> Any:
         # The interest is asked for now: the environment may write the next observation over this one.
         self.interest = self.recorder.interest_of(self.observation)
+        if not 0 <= self.interest < np.inf:
+            raise ValueError(f"the interest is {self.interest}; it must be finite and not negative")
         self.action, self.mu = self.draw(self.observation, self.x, self.rng)
         return self.action
 
@@ -464,6 +462,9 @@ class _Walk:
             gamma_next = 0.0
         elif gamma_next is None:
             gamma_next = to.default_gamma
+        # Checked now: a batch that is refused at the end would take all steps with it.
+        if not isfinite(reward) or not 0 <= gamma_next <= 1:
+            raise ValueError(f"the environment gave the reward {reward} and the discount {gamma_next}")
         to.x[row], to.action[row], to.mu[row], to.reward[row] = self.x, self.action, self.mu, reward
         to.gamma[row], to.gamma_next[row], to.interest[row] = self.gamma, gamma_next, self.interest
         to.terminated[row], to.truncated[row] = terminated, truncated

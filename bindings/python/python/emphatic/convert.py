@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,18 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def array(value: Any, name: str) -> npt.NDArray[Any]:
-    """An array of real numbers, of whatever kind."""
+def anything(value: Any, name: str, right: str) -> npt.NDArray[Any]:
+    """An array of whatever it is."""
     try:
-        found = np.asarray(value)
+        return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name} is no array of numbers: {error}") from None
+        raise kind(f"{name} is no array ({error}); it must be {right}") from None
+
+
+def array(value: Any, name: str) -> npt.NDArray[Any]:
+    """An array of real numbers, of whatever kind."""
+    found = anything(value, name, "real numbers")
     if found.dtype.kind not in "fiu":
         raise TypeError(f"{name} has dtype {found.dtype}; it must be real numbers")
     return found
@@ -59,3 +66,30 @@ def active(value: Any, name: str) -> Ints:
 
 def _dimensions(count: int) -> str:
     return "one dimension" if count == 1 else f"{count} dimensions"
+
+
+def count(value: Any, name: str, least: int = 1, most: int = 2**64 - 1) -> int:
+    """A whole number within bounds."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        count = index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
+    if not least <= count <= most:
+        right = f"at least {least}" if count < least else f"at most {most}"
+        raise ValueError(f"{name} is {count}; it must be {right}")
+    return count
+
+
+def number(value: Any, name: str) -> float:
+    """A finite real number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} is {value!r}; it must be a real number")
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if not math.isfinite(found):
+        raise ValueError(f"{name} is {found}; it must be finite")
+    return found

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .problem import Problem
+
 if TYPE_CHECKING:
     from gymnasium import Env
     from gymnasium.error import InvalidAction, ResetNeeded
     from gymnasium.spaces import Box, Discrete
-
-    from emphatic.problem import Problem
 else:
     try:
         from gymnasium import Env
@@ -132,8 +132,6 @@ class ProblemEnv(_StateEnv):
 
 def _opened(problem: Problem | str | os.PathLike[str]) -> Problem:
     if isinstance(problem, (str, os.PathLike)):
-        from emphatic.problem import Problem  # Here, so that registering needs nothing compiled.
-
         return Problem.open(os.fspath(problem))
     if not hasattr(problem, "transitions"):
         raise TypeError(f"problem is a {type(problem).__name__}; it must be a Problem, a path or a name")

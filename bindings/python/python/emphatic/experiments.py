@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from . import _native, parts
+from . import _native, convert
 from .progress import Bar
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def run(
     any number of threads, and the same as those of the command `emphatic run`.
     """
     where = Path("results") / Path(file).stem if out is None else Path(out)
-    runs = None if runs is None else parts._count(runs, "runs", most=2**32 - 1)
-    threads = None if threads is None else parts._count(threads, "threads")
+    runs = None if runs is None else convert.count(runs, "runs", most=2**32 - 1)
+    threads = None if threads is None else convert.count(threads, "threads")
     with Bar(Path(file).name, progress) as bar:
 
         def tell(done: int, units: int, updates: int, seconds: float) -> None:

@@ -61,21 +61,9 @@ class Learner(_native.Learner):
         }
         if subset is not None:
             structure["subset"] = subset
-        numbers = {"alpha": parts._number(alpha, "alpha")} | critic._numbers() | emphasis._numbers()
-        return cls._make(cls._class_name(), json.dumps(structure), numbers, problems, None)
-
-    @classmethod
-    def _make(
-        cls: type[_L],
-        name: str,
-        structure: str,
-        numbers: dict[str, float],
-        problems: Sequence[Problem],
-        state: bytes | None,
-    ) -> _L:
-        learner = _native.Learner.__new__(cls, name, structure, numbers, list(problems), state)
-        learner._problems = tuple(problems)
-        return learner
+        numbers = {"alpha": convert.number(alpha, "alpha")} | critic._numbers() | emphasis._numbers()
+        settings = {"class": cls._class_name(), "structure": structure, "numbers": numbers}
+        return _restore(cls, json.dumps(settings), problems, None)
 
     @classmethod
     def _class_name(cls) -> str:
@@ -165,6 +153,7 @@ class Learner(_native.Learner):
 
     # --- What it is made of ---
 
+    @cached_property
     def _settings(self) -> dict[str, Any]:
         return json.loads(self._settings_json())  # type: ignore[no-any-return]
 
@@ -175,12 +164,12 @@ class Learner(_native.Learner):
 
     @cached_property
     def _policy(self) -> Policy:
-        return parts._read_policy(self._settings()["structure"]["policy"])
+        return parts._read_policy(self._settings["structure"]["policy"])
 
     @property
     def critic(self) -> Critic:
         """What the critic is made of; `critic_weights` has what it has learned."""
-        settings = self._settings()
+        settings = self._settings
         return parts._read_critic(
             settings["structure"]["critic"], self.policy, settings["numbers"], self._problems
         )
@@ -188,13 +177,13 @@ class Learner(_native.Learner):
     @property
     def emphasis(self) -> Emphasis:
         """How states are weighted."""
-        settings = self._settings()
+        settings = self._settings
         return parts._read_emphasis(settings["structure"]["emphasis"], settings["numbers"], self._problems)
 
     @property
     def alpha(self) -> float:
         """The actor's step-size, before it is divided by the number of active features."""
-        return float(self._settings()["numbers"]["alpha"])
+        return float(self._settings["numbers"]["alpha"])
 
     def __repr__(self) -> str:
         words = [repr(self.policy), repr(self.critic)]
@@ -228,7 +217,7 @@ class Learner(_native.Learner):
     def __deepcopy__(self: _L, memo: dict[int, Any]) -> _L:
         other = memo[id(self)] = self.copy()
         for name, value in self.__dict__.items():
-            if name not in ("_problems", "_policy"):  # They never change.
+            if name not in ("_problems", "_policy", "_settings"):  # They never change.
                 other.__dict__[name] = copy.deepcopy(value, memo)
         return other
 
@@ -237,8 +226,9 @@ class Learner(_native.Learner):
 
 
 def _restore(cls: type[_L], settings: str, problems: Sequence[Problem], state: bytes | None) -> _L:
-    data = json.loads(settings)
-    return cls._make(data["class"], json.dumps(data["structure"]), data["numbers"], problems, state)
+    learner = _native.Learner.__new__(cls, settings, list(problems), state)
+    learner._problems = tuple(problems)
+    return learner
 
 
 def _check_part(part: object, kinds: Any, what: str, right: str) -> None:
@@ -291,7 +281,9 @@ class AllActions(Learner):
         seed: int = 0,
     ) -> _L:
         drawn = (
-            None if subset is None else (parts._count(subset, "subset"), parts._count(seed, "seed", least=0))
+            None
+            if subset is None
+            else (convert.count(subset, "subset"), convert.count(seed, "seed", least=0))
         )
         return cls._compose(policy, critic, emphasis, alpha, drawn)
 
@@ -323,6 +315,11 @@ class ACE(Learner):
         cls: type[_L], policy: Softmax | Gaussian, critic: Critic, *, lambda_a: float = 0.9, alpha: float
     ) -> _L:
         return cls._compose(policy, critic, FollowOn(lambda_a), alpha)
+
+    @property
+    def lambda_a(self) -> float:
+        """λ_a: 1 is full emphasis, 0 none."""
+        return float(self._settings["numbers"]["lambda_a"])
 
 
 class OffPAC(Learner):
@@ -436,7 +433,7 @@ def sweep(
             )
         _check_batch(batch, learner)
     if threads is not None:
-        threads = parts._count(threads, "threads")
+        threads = convert.count(threads, "threads")
     truncated = bool(len(batch) and batch.truncated[-1])
     with Bar("sweeping", progress) as bar:
         states = _native.sweep(learners, batch, truncated, threads, bar)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from operator import index
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -18,37 +17,17 @@ if TYPE_CHECKING:
 Data = dict[str, Any]
 
 
-def _count(value: Any, name: str, least: int = 1, most: int = 2**64 - 1) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        count = index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
-    if not least <= count <= most:
-        right = f"at least {least}" if count < least else f"at most {most}"
-        raise ValueError(f"{name} is {count}; it must be {right}")
-    return count
-
-
-def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise TypeError(f"{name} is {value!r}; it must be a real number")
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} is larger than any float; it must be finite") from None
-
-
 class _Checked:
     """Whole numbers are made ints and real numbers floats, or refused."""
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]  # Every class below is a dataclass.
             if field.type == "int":
-                object.__setattr__(self, field.name, _count(getattr(self, field.name), field.name))
+                object.__setattr__(self, field.name, convert.count(getattr(self, field.name), field.name))
             elif field.type == "float":
-                object.__setattr__(self, field.name, _number(getattr(self, field.name), field.name))
+                object.__setattr__(self, field.name, convert.number(getattr(self, field.name), field.name))
+            elif field.name == "features" and getattr(self, "features") is not None:
+                _features(getattr(self, "features"))
 
     def __repr__(self) -> str:
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
@@ -127,7 +106,7 @@ class Table:
     @classmethod
     def aliased(cls, groups: Sequence[int]) -> Table:
         """One feature for each group: state `s` has the single feature `groups[s]`."""
-        groups = [_count(group, f"groups[{k}]", least=0) for k, group in enumerate(groups)]
+        groups = [convert.count(group, f"groups[{k}]", least=0) for k, group in enumerate(groups)]
         return cls._sparse(max(groups, default=-1) + 1, ([(group, 1.0)] for group in groups))
 
     @property
@@ -234,17 +213,17 @@ class ActionValues(_Checked):
     alpha_q: float
     alpha_h: float
     lambda_q: float
-    baseline: GTD | ExactCritic
+    values: GTD | ExactCritic
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
         features = _own(self.features, policy)
-        values = _values(self.baseline, "baseline")._data(policy, problems)
+        values = _values(self.values, "values")._data(policy, problems)
         return {"kind": "action_values", "features": features, "values": values}
 
     def _numbers(self) -> dict[str, float]:
         own = {"alpha_q": self.alpha_q, "alpha_h": self.alpha_h, "lambda_q": self.lambda_q}
-        return own | self.baseline._numbers()
+        return own | self.values._numbers()
 
 
 @dataclass(frozen=True, repr=False)

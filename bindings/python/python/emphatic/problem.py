@@ -148,7 +148,7 @@ class Problem(_native.Problem):
                     actor=actor,
                     critic=critic,
                 )
-        gamma = parts._number(gamma, "gamma")
+        gamma = convert.number(gamma, "gamma")
         inner = getattr(env, "unwrapped", env)
         table = getattr(inner, "P", None)
         start = getattr(inner, "initial_state_distrib", None)
@@ -251,16 +251,6 @@ class Problem(_native.Problem):
         return parts.Table._sparse(*self._features(True))
 
     @property
-    def actor_features(self) -> Floats:
-        """What the actor sees of each state: [states, features]."""
-        return self.actor.array()
-
-    @property
-    def critic_features(self) -> Floats:
-        """What the critic sees of each state: [states, features]."""
-        return self.critic.array()
-
-    @property
     def target_weights(self) -> Floats | None:
         """The weights of the target policy in the shape of a learner's; None if it is given by probabilities that no weights have."""
         kind, weights = self._target()
@@ -307,7 +297,9 @@ class Problem(_native.Problem):
     def stream(self, steps: int, *, seed: int, run: int = 0) -> Batch:
         """Experience of the behaviour: the same bits for the same seed and run as everywhere in emphatic. `x` are the numbers of states."""
         columns = self._experience(
-            parts._count(steps, "steps", least=0), parts._count(seed, "seed", 0), parts._count(run, "run", 0)
+            convert.count(steps, "steps", least=0),
+            convert.count(seed, "seed", 0),
+            convert.count(run, "run", 0),
         )
         ended = columns["gamma_next"] == 0
         return Batch(**columns, terminated=ended)
@@ -338,7 +330,7 @@ class Problem(_native.Problem):
             rows = np.ascontiguousarray(
                 _rows(probabilities, "probabilities", len(self.states), len(self.actions))
             )
-        found = self._solve(parts._number(lambda_a, "lambda_a"), flat, outputs, rows)
+        found = self._solve(convert.number(lambda_a, "lambda_a"), flat, outputs, rows)
         return Solution._of(self, found)
 
     def diagnose(
@@ -350,17 +342,19 @@ class Problem(_native.Problem):
         progress: bool | None = None,
     ) -> Diagnosis:
         """What it means to learn off-policy here: where the gradient and the semi-gradient lead, whether the emphasis can be
-        estimated, whether critics are stable, and what to try. `starts` is the number of random starts (by default what the size of the problem
+        estimated, whether critics are stable, and what to try. (After Ctrl-C its threads finish what they are at in the background.) `starts` is the number of random starts (by default what the size of the problem
         allows)."""
-        starts = None if starts is None else parts._count(starts, "starts", least=0)
-        threads = None if threads is None else parts._count(threads, "threads")
+        starts = None if starts is None else convert.count(starts, "starts", least=0)
+        threads = None if threads is None else convert.count(threads, "threads")
         with Bar("following flows", progress) as bar:
-            found, text, svg, experiment = self._diagnose(starts, parts._count(seed, "seed", 0), threads, bar)
+            found, text, svg, experiment = self._diagnose(
+                starts, convert.count(seed, "seed", 0), threads, bar
+            )
         return Diagnosis._of(json.loads(found), text, svg, experiment)
 
     def _flat(self, weights: npt.ArrayLike) -> tuple[Floats, int]:
         found = convert.array(weights, "weights")
-        features = self._features(False)[0]
+        features = self._actor_len()
         if self.actions:
             right: tuple[tuple[int, ...], ...] = ((features, len(self.actions)),)
         else:

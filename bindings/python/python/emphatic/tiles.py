@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from emphatic.parts import Active
+from . import convert
+from .parts import Active
 
 # Environments that do not bound a velocity, such as CartPole, say infinity or the largest float32.
 _ENDLESS = float(np.finfo(np.float32).max)
@@ -41,7 +39,7 @@ class TileCoder:
     def __init__(self, low: ArrayLike, high: ArrayLike, tiles: int | Sequence[int], tilings: int) -> None:
         self.low, self.high = _box(low, high)
         self.tiles = _tiles(tiles, self.low.size)
-        self.tilings = _count("tilings", tilings)
+        self.tilings = convert.count(tilings, "tilings")
         sides = [count + 1 for count in self.tiles]
         self.len = self.tilings * prod(sides)
         if self.len > np.iinfo(np.int64).max:
@@ -55,8 +53,6 @@ class TileCoder:
     @property
     def features(self) -> Active:
         """What a policy or a critic needs to know of these features."""
-        from emphatic.parts import Active  # Here, so that tile coding alone needs nothing compiled.
-
         return Active(self.len, self.tilings)
 
     def __call__(self, observation: ArrayLike) -> NDArray[np.int64]:
@@ -100,19 +96,9 @@ def _box(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
 
 def _tiles(tiles: int | Sequence[int], dimensions: int) -> tuple[int, ...]:
     if np.ndim(tiles) == 0:
-        return (_count("tiles", tiles),) * dimensions
-    counts = tuple(_count(f"tiles[{i}]", count) for i, count in enumerate(np.asarray(tiles).tolist()))
+        return (convert.count(tiles, "tiles"),) * dimensions
+    counts = tuple(convert.count(count, f"tiles[{i}]") for i, count in enumerate(np.asarray(tiles).tolist()))
     if len(counts) != dimensions:
         right = f"one number, or one for each of {dimensions} dimensions"
         raise ValueError(f"tiles has {len(counts)} numbers; it must be {right}")
     return counts
-
-
-def _count(name: str, value: object) -> int:
-    try:
-        count = operator.index(value)  # type: ignore[arg-type]
-    except TypeError as error:
-        raise TypeError(f"{name} is {value!r}; it must be an integer") from error
-    if count < 1:
-        raise ValueError(f"{name} is {count}; it must be at least 1")
-    return count
