@@ -25,6 +25,8 @@ pub(crate) trait Trainee: Send {
 
 /// One learner.
 pub(crate) trait Agent: Trainee {
+    fn boxed_clone(&self) -> Box<dyn Agent>;
+
     fn step(&mut self, step: &Step<Seen, OneAction>) -> PyResult<Update<f64>>;
 
     /// The probabilities of a softmax, the mean and the deviation of a Gaussian, or the action.
@@ -110,6 +112,10 @@ impl<R: Real, L: Composition<R>> Trainee for Held<R, L> {
 }
 
 impl<L: Composition<f64>> Agent for Held<f64, L> {
+    fn boxed_clone(&self) -> Box<dyn Agent> {
+        Box::new(Held::new(self.learner.clone()))
+    }
+
     fn step(&mut self, step: &Step<Seen, OneAction>) -> PyResult<Update<f64>> {
         let state = <SeenBy<L>>::one(step.state).ok_or_else(other_kind)?;
         let step = Step {

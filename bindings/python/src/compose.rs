@@ -14,7 +14,7 @@ use emphatic::{
     SlopeCritic, Softmax, StochasticPolicy, Table, Task,
 };
 use emphatic_problems::{ProblemFile, World};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -343,6 +343,13 @@ impl<'a> Lot<'a> {
     fn problem(&self, number: usize) -> PyResult<&'a ProblemFile> {
         let missing =
             || PyTypeError::new_err(format!("the settings name problem {number}, which was not given"));
-        self.problems.get(number).map(Arc::as_ref).ok_or_else(missing)
+        let problem = self.problems.get(number).ok_or_else(missing)?;
+        let (states, seen) = (problem.world.states().len(), self.structure().policy.features().extent());
+        if seen != Some(states) {
+            let seen = seen.unwrap_or(0);
+            let message = format!("the policy's features are of {seen} states; the problem has {states}");
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(problem)
     }
 }

@@ -47,14 +47,36 @@ pub(crate) struct Learner {
 }
 
 /// What changes.
-struct Inside {
-    agent: Box<dyn Agent>,
+pub(crate) struct Inside {
+    pub(crate) agent: Box<dyn Agent>,
     /// γ of the next step, unless it says otherwise.
-    gamma: f64,
+    pub(crate) gamma: f64,
+}
+
+/// What a learner starts from, if not from nothing.
+#[derive(FromPyObject)]
+pub(crate) enum Given<'py> {
+    Bytes(Bound<'py, PyBytes>),
+    Ready(PyRef<'py, Ready>),
+}
+
+/// The inside of a learner that is about to be one.
+#[pyclass(frozen, module = "emphatic._native")]
+pub(crate) struct Ready(Mutex<Option<Inside>>);
+
+impl Ready {
+    pub(crate) fn new(inside: Inside) -> Self {
+        Self(Mutex::new(Some(inside)))
+    }
+
+    fn take(&self) -> PyResult<Inside> {
+        let inside = self.0.try_lock().ok().and_then(|mut inside| inside.take());
+        inside.ok_or_else(|| PyRuntimeError::new_err("this is already the inside of a learner"))
+    }
 }
 
 /// One learner in a box.
-struct Boxed;
+pub(crate) struct Boxed;
 
 impl Receive<f64> for Boxed {
     type Output = Box<dyn Agent>;
@@ -72,14 +94,18 @@ impl Learner {
         py: Python<'_>,
         settings: &str,
         problems: Vec<PyRef<'_, Problem>>,
-        state: Option<&[u8]>,
+        state: Option<Given<'_>>,
     ) -> PyResult<Self> {
         let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
         let settings = serde_json::from_str(settings).map_err(wrong)?;
         let problems: Vec<_> = problems.iter().map(|problem| problem.file.clone()).collect();
-        let learner = py.detach(|| Self::compose(settings, problems))?;
-        if let Some(state) = state {
-            learner.restore(&saved::from_cbor(state)?)?;
+        if let Some(Given::Ready(ready)) = state {
+            return Ok(Self::new_with(settings, problems, ready.take()?));
+        }
+        let agent = py.detach(|| compose(Lot { settings: &[&settings], problems: &problems }, Boxed))?;
+        let learner = Self::new_with(settings, problems, Inside { agent, gamma: 0.0 });
+        if let Some(Given::Bytes(state)) = state {
+            learner.restore(&saved::from_cbor(state.as_bytes())?)?;
         }
         Ok(learner)
     }
@@ -99,6 +125,13 @@ impl Learner {
         Saved { settings: self.settings.clone(), problems, state: self.state()? }.write(&path)
     }
 
+    /// The same once more.
+    #[pyo3(name = "_twin")]
+    fn twin(&self) -> PyResult<Ready> {
+        let inside = self.inside()?;
+        Ok(Ready::new(Inside { agent: inside.agent.boxed_clone(), gamma: inside.gamma }))
+    }
+
     /// The state, traces included, for this very version of the package.
     #[pyo3(name = "_state")]
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -115,20 +148,24 @@ impl Learner {
     /// state seen as `x_next`. A step that makes no sense raises an error and changes nothing.
     ///
     /// `gamma_next` is the discount out of the state: 0 ends the episode, and `x_next` is not looked at then. `gamma`, the discount
-    /// into it, is remembered from the step before unless it is given.
-    #[pyo3(signature = (x, action, reward, x_next, *, mu, gamma_next, interest=1.0, gamma=None))]
+    /// into it, is remembered from the step before unless it is given. `interest` left out is 1.
+    #[pyo3(signature = (x, action, reward, x_next, *, mu, gamma_next, interest=None, gamma=None))]
     #[allow(clippy::too_many_arguments)] // They are one step.
     fn step(
         &self,
         x: &Bound<'_, PyAny>,
         action: &Bound<'_, PyAny>,
-        reward: f64,
+        reward: &Bound<'_, PyAny>,
         x_next: &Bound<'_, PyAny>,
-        mu: f64,
-        gamma_next: f64,
-        interest: f64,
-        gamma: Option<f64>,
+        mu: &Bound<'_, PyAny>,
+        gamma_next: &Bound<'_, PyAny>,
+        interest: Option<&Bound<'_, PyAny>>,
+        gamma: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Update> {
+        let (reward, mu) = (real(reward, "reward")?, real(mu, "mu")?);
+        let gamma_next = real(gamma_next, "gamma_next")?;
+        let interest = interest.map_or(Ok(1.0), |interest| real(interest, "interest"))?;
+        let gamma = gamma.map(|gamma| real(gamma, "gamma")).transpose()?;
         let (x, action) = (Input::new(x, self.sight, "x")?, self.action(action)?);
         // What lies beyond an end may be anything.
         let next = if gamma_next == 0.0 { None } else { Some(Input::new(x_next, self.sight, "x_next")?) };
@@ -286,10 +323,9 @@ impl Learner {
 }
 
 impl Learner {
-    fn compose(settings: Settings, problems: Vec<Arc<ProblemFile>>) -> PyResult<Self> {
-        let agent = compose(Lot { settings: &[&settings], problems: &problems }, Boxed)?;
+    fn new_with(settings: Settings, problems: Vec<Arc<ProblemFile>>, inside: Inside) -> Self {
         let sight = settings.structure.policy.features().sight();
-        Ok(Self { settings, problems, sight, inside: Mutex::new(Inside { agent, gamma: 0.0 }) })
+        Self { settings, problems, sight, inside: Mutex::new(inside) }
     }
 
     pub(crate) fn sight(&self) -> Sight {
@@ -315,7 +351,11 @@ impl Learner {
 
     fn state(&self) -> PyResult<Value> {
         let inside = self.inside()?;
-        Ok(state_of(inside.gamma, inside.agent.state()?))
+        let entry = |name: &str, value| (Value::Text(name.to_owned()), value);
+        Ok(Value::Map(vec![
+            entry("gamma", Value::Float(inside.gamma)),
+            entry("learner", inside.agent.state()?),
+        ]))
     }
 
     fn restore(&self, state: &Value) -> PyResult<()> {
@@ -349,21 +389,23 @@ impl Learner {
                     ))
                 })
             }
-            _ => Ok(OneAction::Real(action.extract().map_err(|_| {
-                PyTypeError::new_err(format!("the action is {}; it must be a real number", shown(action)))
-            })?)),
+            _ => Ok(OneAction::Real(real(action, "the action")?)),
         }
     }
 }
 
-/// The whole state of a learner: γ of its next step, and the state proper.
-pub(crate) fn state_of(gamma: f64, learner: Value) -> Value {
-    let entry = |name: &str, value| (Value::Text(name.to_owned()), value);
-    Value::Map(vec![entry("gamma", Value::Float(gamma)), entry("learner", learner)])
-}
-
 fn shown(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string())
+}
+
+/// A real number of any kind.
+fn real(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
+    value.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(value.py()) {
+            return PyValueError::new_err(format!("{what} is larger than any float; it must be finite"));
+        }
+        PyTypeError::new_err(format!("{what} is {}; it must be a real number", shown(value)))
+    })
 }
 
 /// A whole number of any kind; a bool or a float is none.

@@ -38,6 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DivergedError", module.py().get_type::<error::DivergedError>())?;
     module.add("FileError", module.py().get_type::<error::FileError>())?;
     module.add_class::<learner::Learner>()?;
+    module.add_class::<learner::Ready>()?;
     module.add_class::<learner::Update>()?;
     module.add_class::<problem::Problem>()?;
     arrays::register(module)?;

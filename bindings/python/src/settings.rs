@@ -60,6 +60,9 @@ impl Structure {
             (DeterministicActorCritic, _, EmphasisPart::FollowOn) => {
                 "a deterministic policy has no ratio, so there is no follow-on trace: use NoEmphasis or ExactEmphasis"
             }
+            _ if !self.critic.sees(self.policy.features()) => {
+                "policy and critic must see the same states: vectors of one length, or tables of as many states"
+            }
             _ if self.is_exact() && self.policy.features().sight() != Sight::Number => {
                 "ExactCritic and ExactEmphasis know states by their numbers: give the policy OneHot or Table features"
             }
@@ -78,8 +81,8 @@ impl Structure {
         let outputs = self.policy.outputs();
         let features = self.critic.most_features().max(self.policy.features().len());
         // A weight of the policy for each output; a critic has up to eight numbers for each output, and eight for the value.
-        let numbers = features as u128 * (9 * outputs as u128 + 8) * lanes as u128;
-        let bytes = usize::try_from(numbers * 8).unwrap_or(usize::MAX);
+        let numbers = (features as u128).saturating_mul(9 * outputs as u128 + 8);
+        let bytes = usize::try_from(numbers.saturating_mul(8 * lanes as u128)).unwrap_or(usize::MAX);
         Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| {
             let message =
                 format!("a learner with {features} features and {outputs} outputs does not fit into memory");
@@ -151,6 +154,22 @@ impl FeaturesPart {
         }
     }
 
+    /// The length of vectors, or the number of states; active features may be of any number.
+    pub(crate) fn extent(&self) -> Option<usize> {
+        match self {
+            Self::Dense { len } => Some(*len),
+            Self::Table { rows, .. } => Some(rows.len()),
+            Self::OneHot { states } => Some(*states),
+            Self::Active { .. } => None,
+        }
+    }
+
+    /// Whether these are features of the states that others are of. (Whether both take a state in the same form is seen when they are
+    /// put together.)
+    fn sees(&self, other: &Self) -> bool {
+        self.sight() != other.sight() || self.extent() == other.extent()
+    }
+
     /// How such a state is written.
     pub(crate) fn sight(&self) -> Sight {
         match self {
@@ -201,6 +220,17 @@ impl CriticPart {
             Self::Exact { .. } => true,
             Self::ActionValues { values, .. } | Self::LearnedAdvantage { values, .. } => values.is_exact(),
             Self::Gtd { .. } | Self::Compatible { .. } => false,
+        }
+    }
+
+    /// Whether all its features are of states that these features are of, too.
+    fn sees(&self, other: &FeaturesPart) -> bool {
+        match self {
+            Self::Exact { .. } => true,
+            Self::Gtd { features } | Self::Compatible { features } => features.sees(other),
+            Self::ActionValues { features, values } | Self::LearnedAdvantage { features, values } => {
+                features.sees(other) && values.sees(other)
+            }
         }
     }
 

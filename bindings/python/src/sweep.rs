@@ -1,11 +1,10 @@
 //! Many settings learn from the same batch, side by side in lanes and on all cores.
 
-use crate::agent::{Composition, Held, Trainee};
-use crate::columns::{Arrays, Columns};
+use crate::agent::{Agent, Composition, Held, Trainee};
+use crate::columns::{Arrays, Columns, States};
 use crate::compose::{Lot, Receive, compose};
 use crate::error::OrRaise;
-use crate::learner::{Learner, state_of};
-use crate::saved;
+use crate::learner::{Boxed, Inside, Learner, Ready};
 use crate::settings::{EmphasisPart, PolicyPart, Settings, Structure};
 use crate::waiting::{self, Pieces};
 use ciborium::Value;
@@ -13,13 +12,15 @@ use emphatic::{Lanes, Real};
 use emphatic_problems::ProblemFile;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 /// So many learners side by side.
 const LANES: usize = 16;
+
+/// A learner that has learned.
+type Swept = Box<dyn Agent>;
 
 /// Learners of one structure, which learn side by side.
 struct Group {
@@ -30,7 +31,7 @@ struct Group {
     problems: Vec<Arc<ProblemFile>>,
 }
 
-/// Learns from a batch with copies of the learners. Gives the state of each.
+/// Learns from a batch with learners like these. Gives the inside of each.
 #[pyfunction]
 pub(crate) fn sweep(
     py: Python<'_>,
@@ -39,7 +40,7 @@ pub(crate) fn sweep(
     last_truncated: bool,
     threads: Option<NonZeroUsize>,
     progress: &Bound<'_, PyAny>,
-) -> PyResult<Vec<Py<PyBytes>>> {
+) -> PyResult<Vec<Ready>> {
     let Some(first) = learners.first() else { return Ok(Vec::new()) };
     let sight = first.sight();
     if let Some(k) = learners.iter().position(|learner| learner.sight() != sight) {
@@ -51,11 +52,10 @@ pub(crate) fn sweep(
     let columns = arrays.columns(sight)?;
     let groups = groups(&learners)?;
     let work = Work { columns, len: arrays.len(), stop: AtomicBool::new(false), done: AtomicUsize::new(0) };
-    let states = work.run(py, &groups, threads, progress)?;
+    let agents = work.run(py, &groups, threads, progress)?;
 
     let gamma = if last_truncated { 0.0 } else { columns.gamma_next.last().copied().unwrap_or(0.0) };
-    let bytes = |state: Value| Ok(PyBytes::new(py, &saved::to_cbor(&state_of(gamma, state))?).unbind());
-    states.into_iter().map(bytes).collect()
+    Ok(agents.into_iter().map(|agent| Ready::new(Inside { agent, gamma })).collect())
 }
 
 /// Learners that fit into lanes together.
@@ -115,20 +115,20 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The state of each learner, in their order.
+    /// Each learner, in their order.
     fn run(
         &self,
         py: Python<'_>,
         groups: &[Group],
         threads: Option<NonZeroUsize>,
         progress: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<Value>> {
+    ) -> PyResult<Vec<Swept>> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.map_or(cores, usize::from).min(groups.len());
         let next = AtomicUsize::new(0);
         let (sender, mut finished) = mpsc::channel();
-        let mut states: Vec<Option<Value>> = Vec::new();
-        states.resize_with(groups.iter().map(|group| group.places.len()).sum(), || None);
+        let mut agents: Vec<Option<Swept>> = Vec::new();
+        agents.resize_with(groups.iter().map(|group| group.places.len()).sum(), || None);
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 let (sender, next) = (sender.clone(), &next);
@@ -141,7 +141,7 @@ impl Work<'_> {
             }
             drop(sender);
             let all = self.len * groups.len();
-            let watched = self.watch(py, &mut finished, &mut states, all, progress);
+            let watched = self.watch(py, &mut finished, &mut agents, all, progress);
             if watched.is_err() {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -150,14 +150,14 @@ impl Work<'_> {
             watched
         })?;
         let missing = || PyValueError::new_err("a thread of the sweep ended early");
-        states.into_iter().map(|state| state.ok_or_else(missing)).collect()
+        agents.into_iter().map(|agent| agent.ok_or_else(missing)).collect()
     }
 
     fn watch(
         &self,
         py: Python<'_>,
-        finished: &mut mpsc::Receiver<(&Group, PyResult<Vec<Value>>)>,
-        states: &mut [Option<Value>],
+        finished: &mut mpsc::Receiver<(&Group, PyResult<Vec<Swept>>)>,
+        agents: &mut [Option<Swept>],
         all: usize,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
@@ -166,26 +166,61 @@ impl Work<'_> {
             progress.call1((done, all)).map(|_| ())
         };
         while let Some((group, learned)) = waiting::next(py, finished, tell)? {
-            for (place, state) in group.places.iter().zip(learned?) {
-                states[*place] = Some(state);
+            for (place, agent) in group.places.iter().zip(learned?) {
+                agents[*place] = Some(agent);
             }
         }
         Ok(())
     }
 
-    fn learn(&self, group: &Group) -> PyResult<Vec<Value>> {
+    fn learn(&self, group: &Group) -> PyResult<Vec<Swept>> {
+        let alone = |k: usize| -> PyResult<Swept> {
+            let lot = Lot { settings: &[&group.settings[k]], problems: &group.problems };
+            let mut agent = compose(lot, Boxed)?;
+            agent.set_weights(group.weights[k].clone())?;
+            Ok(agent)
+        };
+        let learners = 0..group.places.len();
+        if !self.is_worth_lanes(group) {
+            return learners
+                .map(|k| {
+                    let mut agent = alone(k)?;
+                    self.teach(&mut *agent)?;
+                    Ok(agent)
+                })
+                .collect();
+        }
         let settings: Vec<&Settings> = group.settings.iter().collect();
-        let lot = Lot { settings: &settings, problems: &group.problems };
-        let mut learners = compose(lot, InLanes(&group.weights))?;
+        let mut lanes =
+            compose(Lot { settings: &settings, problems: &group.problems }, InLanes(&group.weights))?;
+        self.teach(&mut *lanes)?;
+        let state = lanes.state()?;
+        let in_lane = |k: usize| -> PyResult<Swept> {
+            let mut agent = alone(k)?;
+            agent.restore(&of_lane(&state, k))?;
+            Ok(agent)
+        };
+        learners.map(in_lane).collect()
+    }
+
+    /// Weights are laid out in lanes once, at a price: it pays where steps touch them often enough.
+    fn is_worth_lanes(&self, group: &Group) -> bool {
+        let touched = match self.columns.x {
+            States::Vectors(_, width) | States::Active(_, width) => width,
+            States::Numbers(_) => 1,
+        };
+        group.places.len() > 1 && self.len * touched > group.settings[0].structure.policy.features().len()
+    }
+
+    fn teach<T: Trainee + ?Sized>(&self, learner: &mut T) -> PyResult<()> {
         for piece in Pieces::new(self.len) {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            learners.learn(self.columns, piece.clone())?;
+            learner.learn(self.columns, piece.clone())?;
             self.done.fetch_add(piece.len(), Ordering::Relaxed);
         }
-        let state = learners.state()?;
-        Ok((0..group.places.len()).map(|lane| of_lane(&state, lane)).collect())
+        Ok(())
     }
 }
 

@@ -176,6 +176,17 @@ def test_an_end_without_a_discount_need_not_be_an_end() -> None:
     assert not batch.terminated.any()
 
 
+def test_a_time_limit_that_was_made_an_end_is_warned_of() -> None:
+    """`done = terminated | truncated` is the commonest mistake; but an end may fall on a time limit."""
+    flags = {"terminated": [False, False, False, True], "truncated": [False, True, False, False]}
+    with pytest.warns(
+        RuntimeWarning, match="step 1 is truncated and not terminated, but its gamma_next is 0"
+    ):
+        Batch(**columns(gamma_next=[0.9, 0, 0.7, 0], **flags))
+    Batch(**columns(gamma_next=0, **flags))  # A bandit has no discounts at all.
+    Batch(**columns(**flags))
+
+
 def test_a_slice_shares_memory_and_keeps_its_gamma() -> None:
     batch = Batch(**columns())
     part = batch[1:3]

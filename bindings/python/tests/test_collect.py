@@ -94,7 +94,7 @@ def check_script(batch: Batch) -> None:
     np.testing.assert_array_equal(batch.gamma_next, [0.9, 0, 0.9, 0.9, 0, 0.9, 0.9, 0.9])
     np.testing.assert_array_equal(batch.gamma, [0, 0.9, 0, 0.9, 0, 0, 0.9, 0.9])
     np.testing.assert_array_equal(batch.terminated, [0, 1, 0, 0, 1, 0, 0, 0])
-    np.testing.assert_array_equal(batch.truncated, [0, 0, 0, 1, 1, 0, 0, 0])
+    np.testing.assert_array_equal(batch.truncated, [0, 0, 0, 1, 1, 0, 0, 1])  # At the last the record is cut.
     np.testing.assert_array_equal(batch.mu, [0.5] * 8)
     np.testing.assert_array_equal(batch.interest, [1.0] * 8)
 
@@ -181,7 +181,8 @@ def test_environments_that_use_their_memory_again(mode: Any) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_environments_in_other_processes(mode: Any) -> None:
-    env = AsyncVectorEnv([cart_pole, cart_pole], autoreset_mode=mode)
+    # Not forked: JAX, which other tests load, runs threads of its own.
+    env = AsyncVectorEnv([cart_pole, cart_pole], autoreset_mode=mode, context="spawn")
     try:
         same(collect(env, "uniform", 201, 7, gamma=0.99), one_by_one(cart_pole, "uniform", [101, 100], 7))
     finally:
@@ -255,6 +256,26 @@ def test_probabilities_by_state() -> None:
     np.testing.assert_array_equal(batch.mu, table[batch.x, batch.action])
     assert (batch.action[batch.x == 0] == 1).all()
     assert abs(batch.action[batch.x == 1].mean() - 0.25) < 4 * np.sqrt(0.1875 / 2000)
+
+
+def test_probabilities_of_a_network_in_float32() -> None:
+    """They sum to one only roughly; what is recorded does so exactly."""
+    row = np.array([0.1, 0.2, 0.7], np.float32)
+    assert abs(row.astype(np.float64).sum() - 1) > 1e-9
+    env = Script(LONG, action_space=spaces.Discrete(3))
+    batch = collect(env, row, 50, 0)
+    expected = row.astype(np.float64) / row.astype(np.float64).sum()
+    np.testing.assert_allclose(batch.mu, expected[batch.action], rtol=1e-15)
+
+
+def test_the_record_of_an_episode_that_goes_on_is_cut() -> None:
+    """Regression: a learner went on from it in the next episode."""
+    batch = collect(SyncVectorEnv([functools.partial(Script, LONG)] * 2), "uniform", 6, 0, gamma=0.9)
+    np.testing.assert_array_equal(batch.truncated, [0, 0, 1, 0, 0, 1])
+    again = Batch(
+        batch.x, batch.action, batch.reward, batch.x_next, mu=0.5, gamma_next=0.9, truncated=batch.truncated
+    )
+    np.testing.assert_array_equal(again.gamma, batch.gamma)
 
 
 def test_uniform_is_the_table_of_equal_probabilities() -> None:

@@ -63,7 +63,7 @@ VECTORS: list[tuple[Any, Refusal, str]] = [
     ([None] * 4, TypeError, "object"),
     (np.ones(4, object), TypeError, "object"),
     ([2**70, 0, 0, 0], TypeError, "object"),
-    (None, TypeError, "real numbers"),
+    (None, TypeError, "is None"),
     ({}, TypeError, "real numbers"),
 ]
 
@@ -204,13 +204,15 @@ def test_what_is_no_number(what: str, bad: Any) -> None:
     refused(AGENTS["ACE"](), TypeError, "real number", **{what: bad})
 
 
-def test_a_critic_that_sees_fewer_states_than_the_policy() -> None:
-    agent = ACE(Softmax(OneHot(3), 2), GTD(0.1, 0.1, 0.5, OneHot(2)), alpha=0.1)
-    before = agent._state()
-    for x, x_next in [(2, 0), (0, 2)]:
-        with pytest.raises(IndexError, match="state 2 does not exist: there are 2"):
-            agent.step(x, 0, 1.0, x_next, mu=0.5, gamma_next=0.9)
-    assert agent._state() == before
+def test_none_for_a_state_is_told_from_an_array() -> None:
+    refused(AGENTS["ACE"](), TypeError, "x_next is None; only beyond an end", x_next=None)
+    refused(AGENTS["DPG active"](), TypeError, "x is None", x=None)
+    agent = AGENTS["ACE"]()
+    agent.step(np.ones(4), 0, 1.0, None, mu=0.5, gamma_next=0.0)
+
+
+def test_a_number_larger_than_any_float() -> None:
+    refused(AGENTS["ACE"](), ValueError, "reward is larger than any float", reward=10**400)
 
 
 @pytest.mark.parametrize("what", ["x", "action"])
@@ -369,7 +371,22 @@ Q = ActionValues(0.1, 0.1, 0.5, VALUES)
         (
             lambda: OffPAC(Softmax(OneHot(2), 2), ExactCritic(FINITE), alpha=0.1),
             ValueError,
-            "state 2 does not exist",
+            "the policy's features are of 2 states; the problem has 3",
+        ),
+        (
+            lambda: OffPAC(Softmax(OneHot(4), 2), ExactCritic(FINITE), alpha=0.1),
+            ValueError,
+            "the policy's features are of 4 states; the problem has 3",
+        ),
+        (
+            lambda: ACE(Softmax(OneHot(3), 2), GTD(0.1, 0.1, 0.5, OneHot(2)), alpha=0.1),
+            TypeError,
+            "must see the same states",
+        ),
+        (
+            lambda: ACE(Softmax(Dense(3), 2), GTD(0.1, 0.1, 0.5, Dense(2)), alpha=0.1),
+            TypeError,
+            "must see the same states",
         ),
         (
             lambda: DPG(DeterministicLinear(OneHot(3)), ExactCritic(FINITE), alpha=0.1),
@@ -604,13 +621,11 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "make",
     [
-        "ACE(Softmax(Dense(3), 2), GTD(0.1, 0.1, 0.1, Dense(10**13)), alpha=0.1)",
         "ACE(Softmax(Active(3, 2), 2), GTD(0.1, 0.1, 0.1, Active(10**13, 2)), alpha=0.1)",
-        "ACE(Softmax(OneHot(3), 2), GTD(0.1, 0.1, 0.1, OneHot(10**13)), alpha=0.1)",
         "ACE(Softmax(OneHot(3), 2), GTD(0.1, 0.1, 0.1, Table.aliased([0, 1, 10**13])), alpha=0.1)",
-        "AllActions(Softmax(Dense(3), 2), ActionValues(0.1, 0.1, 0.1, VALUES, Dense(10**13)), FollowOn(), alpha=0.1)",
-        "AllActions(Softmax(Dense(3), 2), LearnedAdvantage(0.1, VALUES, Dense(10**13)), FollowOn(), alpha=0.1)",
-        "DPG(DeterministicLinear(Dense(3)), Compatible(0.1, 0.1, 0.1, Dense(10**13)), alpha=0.1)",
+        "AllActions(Softmax(Active(3, 2), 2), ActionValues(0.1, 0.1, 0.1, VALUES, Active(10**13, 2)), FollowOn(), alpha=0.1)",
+        "AllActions(Softmax(Active(3, 2), 2), LearnedAdvantage(0.1, VALUES, Active(10**13, 2)), FollowOn(), alpha=0.1)",
+        "DPG(DeterministicLinear(Active(3, 2)), Compatible(0.1, 0.1, 0.1, Active(10**13, 2)), alpha=0.1)",
     ],
 )
 def test_a_critic_that_does_not_fit_into_memory(make: str) -> None:
@@ -804,7 +819,7 @@ def throw_garbage(seed: int, rounds: int) -> int:
                 Softmax(one(Dense(4)), one(2)), GTD(one(0.1), one(0.1), one(0.1), some()), alpha=one(0.1)
             ),
             lambda: Batch(some(), some(), some(), some(), mu=one(0.5), gamma_next=one(0.9)),
-            lambda: agent._in_state(some()),
+            lambda: agent._like(some()),
         ]
         try:
             calls[rng.integers(len(calls))]()

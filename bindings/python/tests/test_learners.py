@@ -61,6 +61,16 @@ def test_sweep_is_learn_to_the_bit(name: str) -> None:
     assert [agent._state() for agent in swept] == [agent._state() for agent in agents]
 
 
+def test_a_sweep_of_few_steps_over_many_features_is_learn_to_the_bit() -> None:
+    """It is not worth lanes then, and done without."""
+    agents = [ACE(Softmax(Active(5000, 2), 2), VALUES, alpha=0.1 * k) for k in range(3)]
+    batch = experience(agents[0], 30)
+    swept = emphatic.sweep(agents, batch)
+    for one, other in zip(agents, swept, strict=True):
+        one.learn(batch)
+        assert one._state() == other._state()
+
+
 def agent() -> ACE:
     return ACE(Softmax(OneHot(3), 2), VALUES, lambda_a=1.0, alpha=0.1)
 
@@ -360,9 +370,9 @@ def test_a_policy_that_diverged_draws_no_action() -> None:
 
 
 def test_a_learner_tells_what_it_is_made_of() -> None:
-    critic = ActionValues(0.1, 0.2, 0.3, GTD(0.4, 0.5, 0.6, Dense(4)), Dense(5))
-    learner = AllActions(Softmax(Dense(3), 2), critic, FollowOn(0.7), alpha=0.8)
-    assert learner.policy == Softmax(Dense(3), 2)
+    critic = ActionValues(0.1, 0.2, 0.3, GTD(0.4, 0.5, 0.6, Active(4, 2)), Active(5, 1))
+    learner = AllActions(Softmax(Active(3, 1), 2), critic, FollowOn(0.7), alpha=0.8)
+    assert learner.policy == Softmax(Active(3, 1), 2)
     assert learner.critic == critic
     assert learner.emphasis == FollowOn(0.7)
     assert learner.alpha == 0.8

@@ -252,6 +252,34 @@ def test_a_state_that_is_never_visited_has_no_density() -> None:
     np.testing.assert_array_equal(np.isnan(solution.emphatic_density), [False, False, True])
 
 
+def test_probabilities_in_float32() -> None:
+    """They sum to one only roughly, and are made to."""
+    arrays = garnet(1)
+    rough: Any = {name: np.asarray(value, np.float32) for name, value in vars(arrays).items()}
+    sums = rough["probability"].astype(float).sum(axis=2) + rough["ends"].astype(float)
+    assert abs(sums - 1).max() > 1e-9
+    problem = Problem.from_arrays(**rough)
+    exactly = arrays.problem().solve()
+    np.testing.assert_allclose(problem.solve().value, exactly.value, rtol=1e-5, atol=1e-5)
+    way = problem.transitions
+    pairs = np.zeros((7, 3))
+    np.add.at(pairs, (way.state, way.action), way.probability)
+    np.testing.assert_allclose(pairs, 1, rtol=0, atol=1e-12)
+    third = np.full((7, 3), 1 / 3, np.float32)
+    np.testing.assert_allclose(problem.solve(probabilities=third).target, 1 / 3, rtol=1e-15)
+
+
+def test_uniform_policies_by_name() -> None:
+    named = counterexample().problem(behaviour="uniform", target="uniform")
+    np.testing.assert_array_equal(named.behaviour, np.full((3, 2), 0.5))
+    with pytest.raises(ValueError, match="uniformly"):
+        counterexample().problem(behaviour="uniformly")
+
+
+def test_a_problem_from_arrays_goes_by_its_name() -> None:
+    assert repr(counterexample().problem(name="mine")) == "<Problem mine: 3 states, 2 actions>"
+
+
 TWO_LOOPS = {
     "probability": [[[1.0, 0.0]], [[0.0, 1.0]]],
     "ends": 0.0,
@@ -280,7 +308,7 @@ TWO_LOOPS = {
             "^the probability of a transition from '0' by '0' is -1",
         ),
         ({"ends": 0.5}, ValueError, r"probability\[0, 0\] and ends\[0, 0\] sum to 1.5; they must sum to 1"),
-        ({"ends": 0.0}, ValueError, r"probability\[1, 0\] and ends\[1, 0\] sum to 0;"),
+        ({"ends": 0.0}, ValueError, r"probability\[1, 0\] and ends\[1, 0\] sum to 0.0;"),
         ({"ends": [0.0, 1.0]}, ValueError, r"ends has the shape \(2,\)"),
         ({"reward": np.inf}, ValueError, r"reward\[0, 0, 1\] is inf"),
         ({"reward": np.zeros((3, 2))}, ValueError, r"reward has the shape \(3, 2\); .* \(3, 2, 3\)"),

@@ -20,6 +20,7 @@ import pytest
 import emphatic
 from agents import AGENTS, FINITE, VALUES, experience
 from emphatic import ACE, Dense, ExactCritic, Learner, OneHot, Softmax, TrueACE
+from emphatic.learners import _restore
 
 every_agent = pytest.mark.parametrize("name", AGENTS)
 
@@ -127,12 +128,18 @@ def test_learners_in_other_processes() -> None:
     assert [other._state() for other in others] == [learn_more(agent)._state() for agent in agents]
 
 
+def restored(name: str, state: bytes) -> Learner:
+    agent = AGENTS[name]()
+    return _restore(type(agent), agent._settings_json(), agent._problems, state)
+
+
 @pytest.mark.parametrize("bad", [b"", b"x", b"\xa0", b"\xff" * 20, pickle.dumps(3)])
 def test_a_state_that_is_none(bad: bytes) -> None:
     with pytest.raises(ValueError, match="state"):
-        learned("ACE")._in_state(bad)
+        restored("ACE", bad)
     with pytest.raises(ValueError):
-        learned("ACE")._in_state(learned("DPG")._state())
+        restored("ACE", learned("DPG")._state())
+    assert restored("ACE", learned("ACE")._state()).steps == 40
 
 
 # --- Files ---
@@ -275,8 +282,8 @@ def settings(head: dict[str, Any], change: Callable[[Any], Any]) -> None:
         (lambda h: settings(h, lambda s: s["numbers"].update(alpha=-1)), "alpha is -1"),
         (lambda h: settings(h, lambda s: s["numbers"].clear()), "no number"),
         (
-            lambda h: settings(h, lambda s: s["structure"]["policy"]["features"].update(states=4)),
-            "6 weights .* has 8",
+            lambda h: settings(h, lambda s: s["structure"]["policy"].update(actions=3)),
+            "6 weights .* has 9",
         ),
         (
             lambda h: settings(h, lambda s: s["structure"].update(emphasis={"kind": "exact", "problem": 0})),

@@ -69,6 +69,7 @@ def test_a_learner_in_use_is_refused_and_stays_usable() -> None:
         lambda: emphatic.sweep([agent], batch),
         lambda: agent.save("nowhere"),
     ]
+    assert repr(agent).endswith(" in use by another thread>")
     refusals = 0
     for call in calls:
         try:

@@ -128,7 +128,7 @@ fn direction(diagnosis: &Diagnosis) -> String {
         None => format!("at {start} the gradient or the semi-gradient is zero"),
     };
     format!(
-        "The problem is too large to follow its flows ({} transitions; asking for 0 random starts insists); {angle}.",
+        "The problem is too large to follow its flows ({} transitions; with `starts` at 0 they are followed all the same); {angle}.",
         diagnosis.size.transitions
     )
 }

@@ -32,7 +32,7 @@ class Learner:
         cls,
         settings: str,
         problems: Sequence[Problem],
-        state: bytes | None = None,
+        state: bytes | Ready | None = None,
     ) -> Self: ...
     def step(
         self,
@@ -43,14 +43,14 @@ class Learner:
         *,
         mu: float,
         gamma_next: float,
-        interest: float = 1.0,
+        interest: float | None = None,
         gamma: float | None = None,
     ) -> Update:
         """Learns from one step: in a state seen as `x` the behaviour took `action` with probability (or density) `mu`, got `reward` and came to a
         state seen as `x_next`. A step that makes no sense raises an error and changes nothing.
 
         `gamma_next` is the discount out of the state: 0 ends the episode, and `x_next` is not looked at then. `gamma`, the discount
-        into it, is remembered from the step before unless it is given."""
+        into it, is remembered from the step before unless it is given. `interest` left out is 1."""
     def new_episode(self) -> None:
         """The next step is the first of an episode, whatever came before: for time limits."""
     def probability(self, x: Any, action: Any) -> float:
@@ -75,6 +75,7 @@ class Learner:
     def _set_weights(self, weights: Floats) -> None: ...
     def _settings_json(self) -> str: ...
     def _state(self) -> bytes: ...
+    def _twin(self) -> Ready: ...
     def _save(self, path: str | PathLike[str]) -> None: ...
     @staticmethod
     def _read(path: str | PathLike[str]) -> tuple[str, list[tuple[str, str]], bytes]: ...
@@ -85,7 +86,9 @@ def sweep(
     last_truncated: bool,
     threads: int | None,
     progress: Callable[..., None],
-) -> list[bytes]: ...
+) -> list[Ready]: ...
+
+class Ready: ...
 
 class Problem:
     def __new__(cls, name: str | PathLike[str], text: str | None = None) -> Self: ...

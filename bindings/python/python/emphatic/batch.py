@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -88,6 +89,8 @@ class Batch:
         limits = np.zeros(steps, np.bool_) if truncated is None else _flags("truncated", truncated, steps)
         right = "a terminated step has gamma_next 0, for example np.where(terminated, 0, gamma)"
         _check("gamma_next", discounts, ~ends | (discounts == 0), right)
+        if terminated is not None:
+            _warn_of_limits_that_end(discounts, ends, limits)
         self._set(
             x=seen,
             action=actions,
@@ -266,6 +269,18 @@ def _previous(gamma_next: Floats, truncated: Bools, first: float) -> Floats:
     gamma[1:] = np.where(truncated[:-1], 0.0, gamma_next[:-1])
     _check_discounts("first", gamma[:1])
     return gamma
+
+
+def _warn_of_limits_that_end(gamma_next: Floats, terminated: Bools, truncated: Bools) -> None:
+    """A time limit with discount 0 may be right, but rarely is: where others have a discount, it was probably set to 0."""
+    wrong = np.flatnonzero(truncated & ~terminated & (gamma_next == 0))
+    if wrong.size and gamma_next.any():
+        warnings.warn(
+            f"step {wrong[0]} is truncated and not terminated, but its gamma_next is 0; a time limit is no end:"
+            " give the step its discount, for example np.where(terminated, 0, gamma)",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _finite(name: str, array: Floats) -> Floats:

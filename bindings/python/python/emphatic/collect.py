@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     import gymnasium
     import gymnasium.vector
 
-# How far probabilities may be from summing to one.
-_SUM_TOLERANCE = 1e-9
-
 
 @runtime_checkable
 class Actor(Protocol):
@@ -70,7 +67,8 @@ def collect(
         Whether to show a bar if it takes long. Left out: on a terminal and in a notebook.
 
     What terminated has `gamma_next` 0. What a time limit truncated keeps its `gamma_next` and its last
-    observation, and the step after it has `gamma` 0. Several environments share the steps evenly; those of
+    observation, and the step after it has `gamma` 0. The last step of an environment counts as truncated if
+    its episode would go on: there the record is cut. Several environments share the steps evenly; those of
     the first come first, then those of the second and so on, each beginning with `gamma` 0.
 
     The i-th environment is seeded with `seed + i`, and the behaviour in it draws from a stream of its own
@@ -81,7 +79,7 @@ def collect(
     >>> import gymnasium
     >>> batch = collect(gymnasium.make("CartPole-v1"), "uniform", steps=100, seed=1, gamma=0.99)
     >>> batch
-    Batch(100 steps, 4 features, action numbers, 5 terminated, 0 truncated)
+    Batch(100 steps, 4 features, action numbers, 5 terminated, 1 truncated)
     """
     count, action_space, observation_space = _parts(env)
     steps, seed = convert.count(steps, "steps"), convert.count(seed, "seed", least=0)
@@ -109,7 +107,7 @@ def _parts(env: Any) -> tuple[int | None, Any, Any]:
         return env.num_envs, env.single_action_space, env.single_observation_space
     if isinstance(env, Env):
         return None, env.action_space, env.observation_space
-    right = "a gymnasium.Env or a gymnasium.vector.VectorEnv"
+    right = "a gymnasium.Env or a gymnasium.vector.VectorEnv, such as gymnasium.make(...) gives"
     raise TypeError(f"env is a {type(env).__name__}; it must be {right}")
 
 
@@ -300,13 +298,13 @@ def _array(table: ArrayLike) -> NDArray[np.float64]:
 def _row(
     probabilities: NDArray[np.float64], where: str
 ) -> Callable[[np.random.Generator], tuple[int, float]]:
-    mu: list[float] = probabilities.tolist()
+    mu: list[float] = convert.normalised(probabilities).tolist()
     for action, p in enumerate(mu):
         if not 0 <= p < np.inf:
             raise ValueError(f"the behaviour's probability of action {action}{where} is {p}")
     cumulative = list(accumulate(mu))
     total = cumulative[-1]
-    if abs(total - 1) > _SUM_TOLERANCE:
+    if abs(total - 1) > convert.ROUNDING:
         raise ValueError(f"the behaviour's probabilities{where} sum to {total}; they must sum to 1")
 
     def draw(rng: np.random.Generator) -> tuple[int, float]:
@@ -467,9 +465,10 @@ class _Walk:
             raise ValueError(f"the environment gave the reward {reward} and the discount {gamma_next}")
         to.x[row], to.action[row], to.mu[row], to.reward[row] = self.x, self.action, self.mu, reward
         to.gamma[row], to.gamma_next[row], to.interest[row] = self.gamma, gamma_next, self.interest
-        to.terminated[row], to.truncated[row] = terminated, truncated
+        self.row += 1
+        cut = not self.goes_on and not terminated
+        to.terminated[row], to.truncated[row] = terminated, truncated or cut
         self.observation, self.x = observation, to.copy_of(self.features(observation))
         to.x_next[row] = self.x
         self.gamma = gamma_next
-        self.row += 1
         to.report()

@@ -12,6 +12,9 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+# How far a sum of probabilities may be from one.
+ROUNDING = 1e-9
+
 
 def anything(value: Any, name: str, right: str) -> npt.NDArray[Any]:
     """An array of whatever it is."""
@@ -44,7 +47,9 @@ def ints(value: Any, name: str, ndim: int) -> Ints:
     if found.size == 0:
         found = found.astype(np.int64)
     if found.dtype.kind == "f":
-        raise TypeError(f"{name} has dtype {found.dtype}; it must be whole numbers")
+        raise TypeError(
+            f"{name} has dtype {found.dtype}; it must be whole numbers: active features, or states by number"
+        )
     if found.ndim != ndim:
         raise ValueError(f"{name} has the shape {found.shape}; it must have {_dimensions(ndim)}")
     if found.size and (found.min() < 0 or found.max() > np.iinfo(np.int64).max):
@@ -56,12 +61,26 @@ def ints(value: Any, name: str, ndim: int) -> Ints:
 
 def vector(value: Any, name: str) -> Floats:
     """A vector of features."""
+    _check_there(value, name)
     return floats(value, name, 1)
 
 
 def active(value: Any, name: str) -> Ints:
     """A list of active features."""
+    _check_there(value, name)
     return ints(value, name, 1)
+
+
+def _check_there(value: Any, name: str) -> None:
+    if value is None:
+        raise TypeError(f"{name} is None; only beyond an end (gamma_next = 0) may x_next be left open")
+
+
+def normalised(rows: Floats) -> Floats:
+    """Probabilities that sum to one but for the rounding of float32, made to; all others as they are."""
+    sums = rows.sum(axis=-1, keepdims=True)
+    off = abs(sums - 1)
+    return np.asarray(rows / np.where((off > ROUNDING) & (off <= 1e-6), sums, 1.0), np.float64)
 
 
 def _dimensions(count: int) -> str:

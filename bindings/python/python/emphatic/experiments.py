@@ -74,7 +74,8 @@ class Results:
         lists = {
             name: [_plain(x) for x in values] for name, values in columns.items() if isinstance(values, list)
         }
-        return _library("polars").DataFrame(columns | lists, nan_to_null=True)
+        frame: polars.DataFrame = _library("polars").DataFrame(columns | lists, nan_to_null=True)
+        return frame
 
     def to_pyarrow(self, table: Name = "results", *, with_settings: bool = False) -> pyarrow.Table:
         """A table as an Arrow table; null where there is nothing."""

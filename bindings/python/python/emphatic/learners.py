@@ -63,7 +63,9 @@ class Learner(_native.Learner):
             structure["subset"] = subset
         numbers = {"alpha": convert.number(alpha, "alpha")} | critic._numbers() | emphasis._numbers()
         settings = {"class": cls._class_name(), "structure": structure, "numbers": numbers}
-        return _restore(cls, json.dumps(settings), problems, None)
+        learner = _restore(cls, json.dumps(settings), problems, None)
+        learner.__dict__["_policy"] = policy  # It need not be read again.
+        return learner
 
     @classmethod
     def _class_name(cls) -> str:
@@ -192,8 +194,11 @@ class Learner(_native.Learner):
         elif isinstance(self.emphasis, FollowOn):
             words.append(f"lambda_a={self.emphasis.lambda_a}")
         words.append(f"alpha={self.alpha}")
-        steps = self.steps
-        return f"<{type(self).__name__}({', '.join(words)}) after {steps} step{'' if steps == 1 else 's'}>"
+        try:
+            after = f"after {self.steps} step{'' if self.steps == 1 else 's'}"
+        except RuntimeError:
+            after = "in use by another thread"
+        return f"<{type(self).__name__}({', '.join(words)}) {after}>"
 
     # --- Copies and files ---
 
@@ -204,9 +209,10 @@ class Learner(_native.Learner):
 
     def copy(self: _L) -> _L:
         """Another learner in the same state."""
-        return self._in_state(self._state())
+        return self._like(self._twin())
 
-    def _in_state(self: _L, state: bytes) -> _L:
+    def _like(self: _L, state: _native.Ready) -> _L:
+        """Another learner of the same kind."""
         other = _restore(type(self), self._settings_json(), self._problems, state)
         other.__dict__.update(self.__dict__)
         return other
@@ -225,7 +231,9 @@ class Learner(_native.Learner):
         return _restore, (type(self), self._settings_json(), self._problems, self._state()), self.__dict__
 
 
-def _restore(cls: type[_L], settings: str, problems: Sequence[Problem], state: bytes | None) -> _L:
+def _restore(
+    cls: type[_L], settings: str, problems: Sequence[Problem], state: bytes | _native.Ready | None
+) -> _L:
     learner = _native.Learner.__new__(cls, settings, list(problems), state)
     learner._problems = tuple(problems)
     return learner
@@ -249,8 +257,12 @@ def _check_batch(batch: object, learner: Learner) -> None:
     else:
         has = "state numbers" if batch.x.ndim == 1 else "active features"
     if has != needs or isinstance(policy, Softmax) != (batch.action.dtype.kind != "f"):
-        needs += ", action numbers" if isinstance(policy, Softmax) else ", real actions"
-        raise TypeError(f"the batch has {batch._kinds()}; a learner with {policy} needs {needs}")
+        actions = "action numbers" if isinstance(policy, Softmax) else "real actions"
+        lists = needs == "features" and has == "active features"
+        help = "; whole numbers are read as active features: x.astype(float)" if lists else ""
+        raise TypeError(
+            f"the batch has {batch._kinds()}; a learner with {policy} needs {needs}, {actions}{help}"
+        )
 
 
 class ActorCritic(Learner):
@@ -437,4 +449,4 @@ def sweep(
     truncated = bool(len(batch) and batch.truncated[-1])
     with Bar("sweeping", progress) as bar:
         states = _native.sweep(learners, batch, truncated, threads, bar)
-    return [learner._in_state(state) for learner, state in zip(learners, states)]
+    return [learner._like(state) for learner, state in zip(learners, states)]

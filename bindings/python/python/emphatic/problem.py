@@ -74,7 +74,7 @@ class Problem(_native.Problem):
         `probability` [S, A, S] is that of each next state, `ends` [S, A] that of ending the episode: together they sum
         to one. `reward` and `gamma` [S, A, S] go with the transitions and `end_reward` [S, A] with the ends. A number will do for
         all, and a dimension of length 1: rewards by state and action are reward[:, :, None]. `start` is a state, "uniform" or probabilities [S]; `behaviour` and `target` are
-        [S, A] or [A]; `interest` [S] or a number; `actor` and `critic` are features [S, F], by default the states themselves.
+        [S, A] or [A], or "uniform"; `interest` [S] or a number; `actor` and `critic` are features [S, F], by default the states themselves.
 
         >>> Problem.from_arrays([[[0, 1], [1, 0]], [[0, 0], [0, 0]]], reward=0, start=0, behaviour=[0.5, 0.5],
         ...                     ends=[[0, 0], [1, 1]], end_reward=[[0, 0], [1, 2]], gamma=0.9).solve().value.round(3)
@@ -85,11 +85,13 @@ class Problem(_native.Problem):
             raise ValueError(f"probability has the shape {p.shape}; it must be [states, actions, states]")
         shape, pairs = p.shape, (p.shape[0], p.shape[1])
         end = _finite(_broadcast(ends, "ends", pairs), "ends")
-        sums = _finite(p, "probability").sum(axis=2) + end
-        for s, a in np.argwhere(abs(sums - 1) > 1e-9):
+        all_ways = convert.normalised(np.concatenate([_finite(p, "probability"), end[:, :, None]], axis=2))
+        sums = all_ways.sum(axis=2)
+        for s, a in np.argwhere(abs(sums - 1) > convert.ROUNDING):
             raise ValueError(
-                f"probability[{s}, {a}] and ends[{s}, {a}] sum to {sums[s, a]:g}; they must sum to 1"
+                f"probability[{s}, {a}] and ends[{s}, {a}] sum to {sums[s, a]}; they must sum to 1"
             )
+        p, end = all_ways[:, :, :-1], all_ways[:, :, -1]
         # What goes with a transition that cannot be is not looked at.
         rewards = _finite(np.where(p != 0, _broadcast(reward, "reward", shape), 0.0), "reward")
         gammas = _finite(np.where(p != 0, _broadcast(gamma, "gamma", shape), 0.0), "gamma")
@@ -287,7 +289,7 @@ class Problem(_native.Problem):
 
     def __repr__(self) -> str:
         actions = f"{len(self.actions)} actions" if self.actions else "a real action"
-        return f"<Problem {self.name}: {len(self.states)} states, {actions}>"
+        return f"<Problem {self.name.removesuffix('.json')}: {len(self.states)} states, {actions}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.text)
@@ -395,10 +397,12 @@ def _rows(value: npt.ArrayLike, name: str, states: int, actions: int) -> Floats:
         raise ValueError(
             f"{name} has the shape {found.shape}; it must be [{states}, {actions}] or [{actions}]"
         )
-    return np.broadcast_to(_finite(found, name), (states, actions))
+    return np.broadcast_to(convert.normalised(_finite(found, name)), (states, actions))
 
 
-def _policy(value: npt.ArrayLike, name: str, states: list[str], actions: list[str]) -> dict[str, Any]:
+def _policy(value: npt.ArrayLike, name: str, states: list[str], actions: list[str]) -> Any:
+    if isinstance(value, str):
+        return value
     rows = _rows(value, name, len(states), len(actions))
     return {state: dict(zip(actions, row.tolist())) for state, row in zip(states, rows)}
 
@@ -425,7 +429,7 @@ def _start(start: int | str | npt.ArrayLike, states: list[str]) -> Any:
             f"start has the shape {shares.shape}; it must have one probability for each of {len(states)} states"
         )
     _finite(shares, "start")
-    return {state: float(share) for state, share in zip(states, shares) if share != 0}
+    return {state: float(share) for state, share in zip(states, convert.normalised(shares)) if share != 0}
 
 
 def _shaped(weights: Floats, kind: str, actions: int) -> Floats:
@@ -438,37 +442,54 @@ def _shaped(weights: Floats, kind: str, actions: int) -> Floats:
 @dataclass(frozen=True, eq=False)
 class Solution:
     """What is exactly true of a policy in a problem. Arrays are by state, and by action where there are two dimensions; gradients have the shape
-    of the weights. `print` shows it as a table."""
+    of the weights. `print` shows it as a table.
+
+    states, actions
+        Their names.
+    objective
+        J_μ = Σ_s d_μ(s) i(s) v(s).
+    stationary, interest
+        d_μ, how often the behaviour is in each state; and i, how much it counts.
+    target
+        π(a|s) [S, A]; of a Gaussian mean and standard deviation [S, 2], of a deterministic policy the action [S, 1].
+    value
+        v_π.
+    action_value
+        q_π [S, A]; with a real action, at the policy's mean action [S, 1].
+    emphatic_weighting
+        m, or m_{λ_a}.
+    emphatic_density
+        m/d_μ; NaN in a state that is never visited.
+    weights, weight_names
+        The policy's weights and what follows from them; None for a policy without weights.
+    gradient
+        The gradient of the objective, λ_a = 1.
+    semi_gradient
+        What OffPAC and DPG follow instead, λ_a = 0.
+    with_lambda_a
+        The expected update with the λ_a that was asked for; None if that is 0 or 1.
+    angle
+        Between gradient and semi-gradient, in degrees; None if one of them is zero.
+    angle_with_lambda_a
+        Between the gradient and what λ_a gives.
+    """
 
     states: list[str]
     actions: list[str]
-    #: J_μ = Σ_s d_μ(s) i(s) v(s)
     objective: float
-    #: d_μ, how often the behaviour is in each state
     stationary: Floats
     interest: Floats
-    #: π(a|s) [S, A]; of a Gaussian mean and standard deviation [S, 2], of a deterministic policy the action [S, 1]
     target: Floats
-    #: v_π
     value: Floats
-    #: q_π [S, A]; with a real action, at the policy's mean action [S, 1]
     action_value: Floats
-    #: m, or m_{λ_a}
     emphatic_weighting: Floats
-    #: m/d_μ; NaN in a state that is never visited
     emphatic_density: Floats
-    #: the policy's weights and what follows from them; None for a policy without weights
     weights: Floats | None
     weight_names: list[str] | None
-    #: λ_a = 1
     gradient: Floats | None
-    #: λ_a = 0
     semi_gradient: Floats | None
-    #: the expected update with the λ_a that was asked for; None if that is 0 or 1
     with_lambda_a: Floats | None
-    #: between gradient and semi-gradient, in degrees; None if one of them is zero
     angle: float | None
-    #: between the gradient and what λ_a gives
     angle_with_lambda_a: float | None
     _text: str
 
@@ -514,21 +535,28 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Flows:
-    """Where following the gradient leads."""
+    """Where following the gradient leads.
 
-    #: J_μ where flows start
+    start
+        J_μ where flows start.
+    best, unbounded
+        The best objective that any flow reached, and whether there is no bound to it.
+    lambda_a, objective, settled, from_random
+        λ_a of each flow, and what it reaches from the given start and from random ones [flows, starts].
+    smallest_lambda_a
+        The smallest λ_a that reaches the best objective.
+    highest_on_semi_gradient
+        The highest objective on the way of the semi-gradient.
+    """
+
     start: float
-    #: the best objective that any flow reached
     best: float
     unbounded: bool
-    #: λ_a of each flow, and what it reaches from the given start and from random ones [flows, starts]
     lambda_a: Floats
     objective: Floats
     settled: npt.NDArray[np.bool_]
     from_random: Floats
-    #: the smallest λ_a that reaches the best objective
     smallest_lambda_a: float | None
-    #: the highest objective on the way of the semi-gradient
     highest_on_semi_gradient: float | None
 
     @classmethod
@@ -551,17 +579,22 @@ class Flows:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How far the follow-on trace spreads in the states that count most."""
+    """How far the follow-on trace spreads in the states that count most.
 
-    #: bounds of the spectral radius that decides whether the variance is finite; None if a ratio is unbounded
+    spectral_radius, finite, states
+        Bounds of the spectral radius that decides whether the variance is finite; None if a ratio is unbounded.
+    share, mean, standard_deviation
+        The share of m, and mean and standard deviation of F, in each of the states.
+    steps, steps_in_all
+        How many steps an estimate of m to 10 % takes, in each state and in all.
+    """
+
     spectral_radius: tuple[float, float] | None
     finite: bool
     states: list[str]
-    #: of the objective's gradient, and the mean and standard deviation of F in each of the states
     share: Floats
     mean: Floats
     standard_deviation: Floats
-    #: how many steps an estimate of m to 10 % takes, in each state and in all
     steps: Floats
     steps_in_all: float | None
 
@@ -585,7 +618,10 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class CriticStability:
-    """Whether linear critics are stable with the critic's features: all eigenvalues of the key matrix have positive real parts."""
+    """Whether linear critics are stable with the critic's features: all eigenvalues of the key matrix have positive real parts.
+
+    features, td_stable, td_eigenvalues, etd_stable, etd_eigenvalues
+    """
 
     features: int
     td_stable: bool | None
@@ -611,27 +647,40 @@ class CriticStability:
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What it means to learn off-policy in a problem. `print` tells it in words; in a notebook it is a picture."""
+    """What it means to learn off-policy in a problem. `print` tells it in words; in a notebook it is a picture.
 
-    #: the verdict in plain words
+    verdict
+        The verdict in plain words.
+    objective
+        J_μ of the given policy.
+    angle
+        Between gradient and semi-gradient where flows start, in degrees.
+    uncovered
+        Actions (state, action) that the target takes and the behaviour never does.
+    flows
+        None if the problem is too large to follow flows.
+    emphasis, emphasis_at_end
+        The follow-on trace for the given policy, and where the gradient ends; None where there is no ratio.
+    critics
+        Linear critics for the given policy.
+    suggestion
+        What to try, with reasons; None if there is nothing to try.
+    experiment
+        An experiment file that tries it.
+    data
+        Everything as the command `emphatic diagnose --json` gives it.
+    """
+
     verdict: list[str]
-    #: J_μ of the given policy
     objective: float
-    #: between gradient and semi-gradient where flows start, in degrees
     angle: float | None
-    #: actions (state, action) that the target takes and the behaviour never does
     uncovered: list[tuple[str, str]]
-    #: None if the problem is too large to follow flows
     flows: Flows | None
-    #: the follow-on trace for the given policy, and where the gradient ends; None where there is no ratio
     emphasis: Spread | None
     emphasis_at_end: Spread | None
     critics: CriticStability
-    #: what to try, with reasons; None if there is nothing to try
     suggestion: dict[str, Any] | None
-    #: an experiment file that tries it
     experiment: str | None
-    #: everything as the command `emphatic diagnose --json` gives it
     data: dict[str, Any]
     _text: str
     _svg: str | None
@@ -661,7 +710,12 @@ class Diagnosis:
                 "there is nothing to draw: the flows were not followed, or lead nowhere; starts=0 follows those from the given policy"
             )
         if path is not None:
-            drawn = _native.png(self._svg) if os.fspath(path).endswith(".png") else self._svg.encode()
+            suffix = os.path.splitext(path)[1].lower()
+            if suffix not in (".svg", ".png"):
+                raise ValueError(
+                    f"{os.fspath(path)}: a figure is SVG or PNG; let the name end in .svg or .png"
+                )
+            drawn = _native.png(self._svg) if suffix == ".png" else self._svg.encode()
             with open(path, "wb") as file:
                 file.write(drawn)
         return self._svg
