@@ -10,6 +10,7 @@ use emphatic_diagnosis::{Diagnosis, Options, figure};
 use emphatic_problems::ProblemFile;
 use miette::{IntoDiagnostic, miette};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -26,12 +27,14 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
         if let Ok(mut display) = display.lock() {
             display.count(done, all, "flows");
         }
+        ControlFlow::Continue(())
     };
     let diagnosis = emphatic_diagnosis::diagnose(&problem, &options, &tell);
     if let Ok(display) = display.lock() {
         display.clear();
     }
     let diagnosis = diagnosis.map_err(|error| unsolved(&problem, &error))?;
+    let Some(diagnosis) = diagnosis else { return Ok(()) };
     print(&match arguments.json {
         true => serde_json::to_string_pretty(&diagnosis).into_diagnostic()? + "\n",
         false => diagnosis.text(),

@@ -2,7 +2,7 @@
 
 use crate::critic::{Critics, critics};
 use crate::emphasis::{Emphasis, emphasis};
-use crate::flows::{Flows, Named, count, flows};
+use crate::flows::{Flows, Named, Tell, count, flows};
 use crate::solve::angle;
 use crate::subject::{Subject, with_subject};
 use crate::suggestion::{Suggestion, suggest};
@@ -82,17 +82,17 @@ pub struct Size {
     pub weights: usize,
 }
 
-/// Diagnoses a problem. `tell` hears how many flows have been followed, of how many.
+/// Diagnoses a problem. `tell` hears how many flows have been followed, of how many; nothing comes of it if that says to stop.
 pub fn diagnose(
     problem: &ProblemFile,
     options: &Options,
-    tell: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Diagnosis, ProblemError> {
+    tell: &Tell,
+) -> Result<Option<Diagnosis>, ProblemError> {
     let learned = learned(problem);
-    let Learned { angle, flows, emphasis_at_end, start, size } =
-        with_subject!(&problem.world, &learned, |model, policy, weights| {
-            from_learned(problem, model, policy, weights, options, tell)
-        })?;
+    let found = with_subject!(&problem.world, &learned, |model, policy, weights| {
+        from_learned(problem, model, policy, weights, options, tell)
+    })?;
+    let Some(Learned { angle, flows, emphasis_at_end, start, size }) = found else { return Ok(None) };
     // The trace and the critics are asked about for the policy that was given.
     let (objective, critics, emphasis) =
         with_subject!(&problem.world, &problem.target, |model, policy, weights| {
@@ -121,7 +121,7 @@ pub fn diagnose(
         suggest(problem, model, policy, weights, &diagnosis)
     });
     diagnosis.verdict = words::verdict(&diagnosis);
-    Ok(diagnosis)
+    Ok(Some(diagnosis))
 }
 
 /// What depends on the policy that learning starts from.
@@ -147,8 +147,8 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
     policy: &P,
     weights: &[f64],
     options: &Options,
-    tell: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Learned, ProblemError> {
+    tell: &Tell,
+) -> Result<Option<Learned>, ProblemError> {
     let world = &problem.world;
     let exact = Exact::new(model, policy, weights)?;
     let transitions = transitions(world);
@@ -160,7 +160,10 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
     let named =
         Named { states: world.states(), features: world.actor(), largest_reward: largest_reward(world) };
     let flows = match starts {
-        Some(starts) => Some(flows(model, policy, weights, &named, options, starts, tell)?),
+        Some(starts) => match flows(model, policy, weights, &named, options, starts, tell)? {
+            Some(flows) => Some(flows),
+            None => return Ok(None),
+        },
         None => None,
     };
     let emphasis_at_end = match &flows {
@@ -171,7 +174,7 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
         }
         _ => None,
     };
-    Ok(Learned {
+    Ok(Some(Learned {
         angle: angle(&exact.gradient(1.0), &exact.gradient(0.0)),
         flows,
         emphasis_at_end,
@@ -183,7 +186,7 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
             actor_features: emphatic::Features::len(world.actor()),
             weights: weights.len(),
         },
-    })
+    }))
 }
 
 /// The largest reward, whatever its sign: what objectives are measured by.

@@ -10,6 +10,9 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// What hears how many flows have been followed, of how many, and says whether to go on.
+pub type Tell<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + Sync + 'a;
+
 /// How many flows are followed with this many random starts.
 pub(crate) fn count(starts: usize) -> usize {
     STEPS + 1 + starts * LAMBDAS.len()
@@ -164,7 +167,7 @@ pub(crate) struct Named<'a> {
     pub(crate) largest_reward: f64,
 }
 
-/// Follows flows from the given weights and from random ones.
+/// Follows flows from the given weights and from random ones. Nothing if it was told to stop.
 pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
     model: &M,
     policy: &P,
@@ -172,8 +175,8 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
     named: &Named,
     options: &Options,
     starts: usize,
-    tell: &(dyn Fn(usize, usize) + Sync),
-) -> Result<Flows, ProblemError> {
+    tell: &Tell,
+) -> Result<Option<Flows>, ProblemError> {
     let random = |run: usize| -> Vec<f64> {
         let mut random = Random::new(options.seed, run as u64);
         (0..weights.len()).map(|_| SPREAD * random.normal()).collect()
@@ -187,7 +190,7 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
         let path = job.start == 0 && (job.lambda_a == 0.0 || job.lambda_a == 1.0);
         follow_one(model, policy, &starting[job.start], job.lambda_a, bound, path)
     };
-    let all = in_threads(&jobs, options.threads, run, tell);
+    let Some(all) = in_threads(&jobs, options.threads, run, tell) else { return Ok(None) };
     let (scan, others) = all.split_at(STEPS + 1);
 
     let start = emphatic::Exact::new(model, policy, weights)?.objective();
@@ -225,7 +228,7 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
     flows.smallest_lambda_a = smallest(&scanned, |lambda_a| {
         flows.reaches(objective(&follow_one(model, policy, weights, lambda_a, bound, false)))
     });
-    Ok(flows)
+    Ok(Some(flows))
 }
 
 /// Follows one flow, until its objective passes `bound`; its path is kept if it is asked for.
@@ -319,32 +322,39 @@ fn look_alike(features: &emphatic::Table, states: &[String]) -> Vec<Option<Strin
     states.iter().enumerate().map(name).collect()
 }
 
-/// Does all tasks on some threads; results are in the order of the tasks, whoever did them.
+/// Does all tasks on some threads; results are in the order of the tasks, whoever did them. Nothing if it was told to stop.
 fn in_threads<T: Sync, R: Send>(
     tasks: &[T],
     threads: usize,
     run: impl Fn(&T) -> R + Sync,
-    tell: &(dyn Fn(usize, usize) + Sync),
-) -> Vec<R> {
+    tell: &Tell,
+) -> Option<Vec<R>> {
     let next = AtomicUsize::new(0);
     let done = AtomicUsize::new(0);
     let results: Vec<Mutex<Option<R>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, tasks.len().max(1)) {
-            scope.spawn(|| {
-                while let Some((task, result)) = Some(next.fetch_add(1, Ordering::Relaxed))
-                    .and_then(|k| Some((tasks.get(k)?, &results[k])))
-                {
-                    let outcome = run(task);
-                    if let Ok(mut place) = result.lock() {
-                        *place = Some(outcome);
-                    }
-                    tell(done.fetch_add(1, Ordering::Relaxed) + 1, tasks.len());
-                }
-            });
+    let work = || {
+        while let Some((task, result)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| Some((tasks.get(k)?, &results[k])))
+        {
+            let outcome = run(task);
+            if let Ok(mut place) = result.lock() {
+                *place = Some(outcome);
+            }
+            if tell(done.fetch_add(1, Ordering::Relaxed) + 1, tasks.len()).is_break() {
+                next.store(tasks.len(), Ordering::Relaxed);
+            }
         }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(tasks.len()) {
+            // Where no more threads are to be had, those that are there do the work.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
     });
-    results.into_iter().filter_map(|result| result.into_inner().ok().flatten()).collect()
+    results.into_iter().map(|result| result.into_inner().ok().flatten()).collect()
 }
 
 #[cfg(test)]
@@ -362,7 +372,18 @@ mod tests {
     #[test]
     fn results_come_in_order() {
         let tasks: Vec<usize> = (0..50).collect();
-        let results = in_threads(&tasks, 3, |task| task * 2, &|_, _| {});
-        assert_eq!(results, (0..50).map(|k| 2 * k).collect::<Vec<_>>());
+        let results = in_threads(&tasks, 3, |task| task * 2, &|_, _| ControlFlow::Continue(()));
+        assert_eq!(results, Some((0..50).map(|k| 2 * k).collect()));
+    }
+
+    #[test]
+    fn nothing_more_is_done_once_it_was_told_to_stop() {
+        let tasks: Vec<usize> = (0..50).collect();
+        let begun = AtomicUsize::new(0);
+        let run = |_: &usize| begun.fetch_add(1, Ordering::Relaxed);
+        let tell =
+            |done: usize, _: usize| if done < 5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        assert_eq!(in_threads(&tasks, 2, run, &tell), None);
+        assert!(begun.into_inner() < 10);
     }
 }

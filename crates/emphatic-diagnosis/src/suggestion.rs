@@ -389,7 +389,8 @@ mod tests {
         for lambda_a in [0.0, 0.5, 1.0] {
             let problem = ProblemFile::open("counterexample".as_ref()).unwrap();
             let options = crate::Options { starts: Some(0), ..Default::default() };
-            let mut diagnosis = crate::diagnose(&problem, &options, &|_, _| {}).unwrap();
+            let go_on = |_: usize, _: usize| std::ops::ControlFlow::Continue(());
+            let mut diagnosis = crate::diagnose(&problem, &options, &go_on).unwrap().unwrap();
             diagnosis.flows = None; // At these weights alone.
             let policy = task.softmax();
             let size = update_size(&*task, &policy, &weights, &diagnosis, "ace", Some(lambda_a)).unwrap();

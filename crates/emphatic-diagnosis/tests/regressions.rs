@@ -2,6 +2,7 @@
 
 use emphatic_diagnosis::{Diagnosis, Options, diagnose};
 use emphatic_problems::ProblemFile;
+use std::ops::ControlFlow;
 
 const TWO_STATES: &str = r#"
 states = ["S0", "S1"]
@@ -19,8 +20,13 @@ transitions = [
 
 fn diagnosed(text: &str) -> Diagnosis {
     let problem = ProblemFile::parse(text, "problem.toml").expect("it is a problem");
-    diagnose(&problem, &Options { starts: Some(1), ..Options::default() }, &|_, _| {})
-        .expect("it is diagnosed")
+    with_starts(&problem, Some(1))
+}
+
+fn with_starts(problem: &ProblemFile, starts: Option<usize>) -> Diagnosis {
+    let diagnosis =
+        diagnose(problem, &Options { starts, ..Options::default() }, &|_, _| ControlFlow::Continue(()));
+    diagnosis.expect("it is diagnosed").expect("nothing stopped it")
 }
 
 #[test]
@@ -89,10 +95,7 @@ fn a_long_chain_with_a_drift_was_said_to_have_infinite_variance() {
     let text = "gamma = 0.7\nbehaviour = { left = 0.1, right = 0.9 }\n[chain]\nstates = 500\nleft = { end = true }\n\
                 right = { end = true, reward = 1 }";
     let problem = ProblemFile::parse(text, "chain.toml").expect("it is a problem");
-    let emphasis = diagnose(&problem, &Options { starts: None, ..Options::default() }, &|_, _| {})
-        .expect("it is diagnosed")
-        .emphasis
-        .expect("it has a ratio");
+    let emphasis = with_starts(&problem, None).emphasis.expect("it has a ratio");
     // 2 √(0.25/0.1 · 0.25/0.9) γ² cos(π/501).
     let right = 2.0 * (2.5f64 * 0.25 / 0.9).sqrt() * 0.49 * (std::f64::consts::PI / 501.0).cos();
     assert!(emphasis.finite && (emphasis.spectral_radius.expect("it is finite")[1] - right).abs() < 1e-8);

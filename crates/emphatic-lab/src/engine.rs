@@ -114,6 +114,9 @@ pub enum RunError {
     /// The best settings could not be found.
     #[error(transparent)]
     Summary(#[from] SummaryError),
+    /// No thread could be started.
+    #[error("no thread could be started: {0}")]
+    Thread(std::io::Error),
     /// The table of settings could not be made.
     #[error("the table of settings could not be made: {0}")]
     Settings(#[from] parquet::errors::ParquetError),
@@ -317,9 +320,9 @@ impl Engine<'_> {
         let (sender, receiver) = mpsc::sync_channel::<Result<Bytes, RunError>>(4 * threads);
         let mut done = before;
         let result = std::thread::scope(|scope| {
-            for _ in 0..threads {
+            for started in 0..threads {
                 let (sender, next, job, missing) = (sender.clone(), &next, &job, &missing);
-                scope.spawn(move || {
+                let work = move || {
                     while let Some(&unit) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let job = job(unit);
                         match unit::run(experiment, &job.settings, unit, job.stream, machine, shared) {
@@ -338,7 +341,13 @@ impl Engine<'_> {
                             return;
                         }
                     }
-                });
+                };
+                // Where no more threads are to be had, those that are there do the work.
+                match std::thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(_) => {}
+                    Err(error) if started == 0 => return Err(RunError::Thread(error)),
+                    Err(_) => break,
+                }
             }
             drop(sender);
             let mut pending: Vec<Bytes> = Vec::new();

@@ -25,7 +25,7 @@ use crate::isa::{Isa, Kernel};
 use crate::part::{ComposeError, Part, StepOf};
 use crate::policy::Policy;
 use crate::real::Real;
-use crate::state::{RestoreError, Stateful, check_len, check_step_size, not_finite};
+use crate::state::{InLanes, RestoreError, Stateful, check_len, check_step_size, not_finite};
 use crate::step::{Step, StepError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -57,6 +57,9 @@ pub trait Learner: Stateful + Sized {
     /// The form of the policy.
     type Policy: Policy;
 
+    /// The critic's type.
+    type Critic;
+
     /// Learns from one step. A step that makes no sense is refused and changes nothing.
     fn step<S: Borrow<SeenBy<Self>>>(
         &mut self,
@@ -65,6 +68,9 @@ pub trait Learner: Stateful + Sized {
 
     /// The actor: the policy with its weights.
     fn actor(&self) -> &Actor<Self::Number, Self::Policy>;
+
+    /// The critic.
+    fn critic(&self) -> &Self::Critic;
 
     /// The same learner with these weights for its policy instead of zero.
     fn with_weights(self, weights: Vec<Self::Number>) -> Result<Self, RestoreError>;
@@ -239,6 +245,20 @@ pub struct LearnerState<R, C, E> {
     diverged: Vec<Option<u64>>,
     critic: C,
     emphasis: E,
+}
+
+impl<R: Real, C: InLanes, E: InLanes> InLanes for LearnerState<R, C, E> {
+    type One = LearnerState<f64, C::One, E::One>;
+
+    fn lane(&self, lane: usize) -> Self::One {
+        LearnerState {
+            weights: self.weights.lane(lane),
+            steps: self.steps,
+            diverged: vec![self.diverged[lane]],
+            critic: self.critic.lane(lane),
+            emphasis: self.emphasis.lane(lane),
+        }
+    }
 }
 
 impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Stateful for Parts<R, P, C, E> {

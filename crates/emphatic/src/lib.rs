@@ -141,6 +141,6 @@ pub use policy::{
 pub use problem::{ContinuousCounterexample, Key, Problem, ProblemBuilder, ProblemError, Task, Transition};
 pub use random::Random;
 pub use real::{Dual, Lanes, Real};
-pub use state::{RestoreError, SettingError, Stateful};
+pub use state::{InLanes, RestoreError, SettingError, Stateful};
 pub use step::{Step, StepError};
 pub use theory::{Exact, Limit, Model, Trace, best_attainable, limit};

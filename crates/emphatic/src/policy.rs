@@ -133,15 +133,16 @@ pub(crate) fn add_outputs<R: Real, F: Features, const K: usize>(
     weights: &mut [R],
 ) -> R {
     let weights = weights.as_chunks_mut::<K>().0;
-    let mut sum = R::zero();
+    // A sum for each output: they need not wait for one another.
+    let mut sums = [R::zero(); K];
     for (f, x) in features.active(state) {
         let x = R::splat(x);
-        for (w, c) in weights[f].iter_mut().zip(c) {
+        for ((w, c), sum) in weights[f].iter_mut().zip(c).zip(&mut sums) {
             *w += c * x;
-            sum += *w;
+            *sum += *w;
         }
     }
-    sum
+    sums.into_iter().fold(R::zero(), |all, sum| all + sum)
 }
 
 /// [`outputs`] of a number that is known only when the program runs.

@@ -22,7 +22,7 @@ use thiserror::Error;
 /// ```
 pub trait Stateful {
     /// The state: plain data.
-    type State: Clone + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned;
+    type State: InLanes + Clone + PartialEq + std::fmt::Debug + Serialize + DeserializeOwned;
 
     /// A copy of the state.
     fn state(&self) -> Self::State;
@@ -39,6 +39,68 @@ pub trait Stateful {
         self.fits(&state)?;
         self.put(state);
         Ok(())
+    }
+}
+
+/// The state of learners in lanes, from which that of each can be taken out: it fits a learner in `f64`, which goes on from there
+/// to the bit.
+///
+/// ```
+/// use emphatic::{Dense, Gtd, InLanes, Lanes, Learner, Real, Softmax, Stateful, ace};
+/// let policy = || Softmax { features: Dense { len: 3 }, actions: 2 };
+/// let critic = Gtd::new(Dense { len: 3 }, Lanes::splat(0.05), Lanes::splat(1e-4), Lanes::splat(0.5))?;
+/// let learners = ace(policy(), critic, Lanes([0.0, 0.9]), Lanes::splat(0.1))?;
+///
+/// let mut second = ace(policy(), Gtd::new(Dense { len: 3 }, 0.05, 1e-4, 0.5)?, 0.9, 0.1)?;
+/// second.restore(learners.state().lane(1))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait InLanes {
+    /// The state of one learner.
+    type One;
+
+    /// That of the learner in one lane. `lane` must be less than [`Real::LANES`].
+    fn lane(&self, lane: usize) -> Self::One;
+}
+
+impl<R: Real> InLanes for R {
+    type One = f64;
+
+    fn lane(&self, lane: usize) -> f64 {
+        Real::lane(*self, lane)
+    }
+}
+
+impl InLanes for () {
+    type One = ();
+
+    fn lane(&self, _: usize) {}
+}
+
+impl<R: Real> InLanes for Vec<R> {
+    type One = Vec<f64>;
+
+    fn lane(&self, lane: usize) -> Vec<f64> {
+        self.iter().map(|number| Real::lane(*number, lane)).collect()
+    }
+}
+
+impl<A: InLanes, B: InLanes> InLanes for (A, B) {
+    type One = (A::One, B::One);
+
+    fn lane(&self, lane: usize) -> Self::One {
+        (self.0.lane(lane), self.1.lane(lane))
+    }
+}
+
+impl<A: InLanes, B: InLanes> InLanes for Result<A, B> {
+    type One = Result<A::One, B::One>;
+
+    fn lane(&self, lane: usize) -> Self::One {
+        match self {
+            Ok(state) => Ok(state.lane(lane)),
+            Err(state) => Err(state.lane(lane)),
+        }
     }
 }
 

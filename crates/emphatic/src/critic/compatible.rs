@@ -5,7 +5,7 @@ use crate::features::{FeatureError, Features};
 use crate::part::{Part, StepOf};
 use crate::policy::{DeterministicLinear, add_outputs, outputs};
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
+use crate::state::{InLanes, RestoreError, SettingError, Stateful, check_len, check_step_size};
 use serde::{Deserialize, Serialize};
 
 /// q̂(s,a) = v·x(s) + (a − π(s)) u·x(s) by GQ(0), so that ∂q̂/∂a = u·x(s).
@@ -149,6 +149,14 @@ where
 pub struct CompatibleState<R> {
     weights: Vec<R>,
     second: Vec<R>,
+}
+
+impl<R: Real> InLanes for CompatibleState<R> {
+    type One = CompatibleState<f64>;
+
+    fn lane(&self, lane: usize) -> Self::One {
+        CompatibleState { weights: self.weights.lane(lane), second: self.second.lane(lane) }
+    }
 }
 
 impl<R: Real, F> Stateful for Compatible<R, F> {

@@ -1,7 +1,9 @@
 //! What GTD(λ) and GQ(λ) have in common.
 
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful, check_fraction, check_len, check_step_size};
+use crate::state::{
+    InLanes, RestoreError, SettingError, Stateful, check_fraction, check_len, check_step_size,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -200,14 +202,16 @@ impl<R: Real> GradientTd<R> {
             cell.second = cell.second + step_h * cell.trace - step_x * x;
             sum += cell.weight + cell.second;
         }
+        // A sum of its own, which need not wait for the other.
+        let mut corrected = R::zero();
         if gamma_next > 0.0 {
             let correction = self.correction * R::splat(gamma_next) * trace_h;
             for (cell, (_, x)) in self.cells.iter_mut().zip(next()) {
                 cell.weight -= correction * x;
-                sum += cell.weight;
+                corrected += cell.weight;
             }
         }
-        sum
+        sum + corrected
     }
 
     #[cold]
@@ -280,6 +284,19 @@ impl<R: Real> GradientTd<R> {
 #[inline(always)]
 fn forgotten<R: Real>(trace: R) -> R {
     trace.abs().if_less(R::splat(FORGOTTEN), R::zero(), trace)
+}
+
+impl<R: Real> InLanes for GradientTdState<R> {
+    type One = GradientTdState<f64>;
+
+    fn lane(&self, lane: usize) -> Self::One {
+        GradientTdState {
+            weights: self.weights.lane(lane),
+            second: self.second.lane(lane),
+            trace: self.trace.iter().map(|(k, trace)| (*k, Real::lane(*trace, lane))).collect(),
+            steps: self.steps,
+        }
+    }
 }
 
 impl<R: Real> Stateful for GradientTd<R> {

@@ -22,16 +22,12 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> ActorCrit
     pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
         Parts::new(policy, critic, emphasis, alpha).map(Self)
     }
-
-    /// The critic.
-    pub fn critic(&self) -> &C {
-        &self.0.critic
-    }
 }
 
 impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> Learner for ActorCritic<R, P, C, E> {
     type Number = R;
     type Policy = P;
+    type Critic = C;
 
     #[inline(always)]
     fn step<S: Borrow<SeenBy<Self>>>(
@@ -53,6 +49,10 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> Learner f
 
     fn actor(&self) -> &Actor<R, P> {
         &self.0.actor
+    }
+
+    fn critic(&self) -> &C {
+        &self.0.critic
     }
 
     fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {

@@ -7,7 +7,7 @@ use crate::part::ComposeError;
 use crate::policy::FinitePolicy;
 use crate::random::Random;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful};
+use crate::state::{InLanes, RestoreError, SettingError, Stateful};
 use crate::step::{Step, StepError};
 use std::borrow::Borrow;
 
@@ -54,11 +54,6 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActi
         Ok(self)
     }
 
-    /// The critic.
-    pub fn critic(&self) -> &C {
-        &self.parts.critic
-    }
-
     /// Draws the subset of this step: the first entries of a shuffle (Fisher and Yates).
     #[inline(always)]
     fn draw(&mut self) {
@@ -74,6 +69,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActi
 impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Learner for AllActions<R, P, C, E> {
     type Number = R;
     type Policy = P;
+    type Critic = C;
 
     #[inline(always)]
     fn step<S: Borrow<SeenBy<Self>>>(
@@ -103,8 +99,20 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Learner
         &self.parts.actor
     }
 
+    fn critic(&self) -> &C {
+        &self.parts.critic
+    }
+
     fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
         self.parts.set_weights(weights).map(|()| self)
+    }
+}
+
+impl<S: InLanes> InLanes for (S, Vec<usize>, Random) {
+    type One = (S::One, Vec<usize>, Random);
+
+    fn lane(&self, lane: usize) -> Self::One {
+        (self.0.lane(lane), self.1.clone(), self.2.clone())
     }
 }
 
@@ -116,8 +124,9 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Statefu
     }
 
     fn fits(&self, (parts, drawn, _): &Self::State) -> Result<(), RestoreError> {
-        let n = self.drawn.len();
-        if drawn.len() != n || !(0..n).all(|b| drawn.contains(&b)) {
+        let mut sorted = drawn.clone();
+        sorted.sort_unstable();
+        if sorted.len() != self.drawn.len() || sorted.into_iter().enumerate().any(|(k, b)| k != b) {
             return Err(RestoreError::Actions);
         }
         self.parts.fits(parts)

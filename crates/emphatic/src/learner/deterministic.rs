@@ -28,11 +28,6 @@ where
     pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
         Parts::new(policy, critic, emphasis, alpha).map(Self)
     }
-
-    /// The critic.
-    pub fn critic(&self) -> &C {
-        &self.0.critic
-    }
 }
 
 impl<R, P, C, E> Learner for DeterministicActorCritic<R, P, C, E>
@@ -44,6 +39,7 @@ where
 {
     type Number = R;
     type Policy = P;
+    type Critic = C;
 
     #[inline(always)]
     fn step<S: Borrow<SeenBy<Self>>>(
@@ -65,6 +61,10 @@ where
 
     fn actor(&self) -> &Actor<R, P> {
         &self.0.actor
+    }
+
+    fn critic(&self) -> &C {
+        &self.0.critic
     }
 
     fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {

@@ -34,7 +34,8 @@ impl<R: Real> Watch<R> {
     /// count as diverged too; only there may it depend on a neighbour which weights are summed.)
     #[inline(always)]
     pub(super) fn step(&mut self, sum: R) {
-        self.steps += 1;
+        // A saved state may have any number.
+        self.steps = self.steps.saturating_add(1);
         let watched = if self.all_alive { sum } else { R::zero().if_less(self.alive, sum, R::zero()) };
         if !watched.all_finite() {
             self.note(watched);
