@@ -98,5 +98,6 @@ fn types(python: &Path) -> Result<(), String> {
     let files = ["python/emphatic", "tests", "examples"].map(|dir| format!("{PACKAGE}/{dir}"));
     let config = format!("{PACKAGE}/pyproject.toml");
     run(Command::new(python).args(["-m", "mypy", "--strict", "--config-file", &config]).args(&files))?;
+    run(Command::new(python).args(["-m", "mypy.stubtest", "emphatic._native"]))?;
     run(Command::new(python).args(["-m", "pyright", "--project", &config, "--pythonpath"]).arg(python))
 }

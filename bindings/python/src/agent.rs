@@ -5,12 +5,12 @@ use crate::error::OrRaise;
 use ciborium::Value;
 use emphatic::learner::{ActionOf, SeenBy};
 use emphatic::{
-    ActionCritic, ActionValues, ActorCritic, AllActions, Compatible, Critic, DeterministicActorCritic,
-    DeterministicPolicy, Either, Emphasis, ExactCritic, FinitePolicy, Gtd, Isa, Kernel, LearnError,
-    LearnedAdvantage, Learner, Normal, Policy, RatioFree, Real, SlopeCritic, Step, StochasticPolicy, Update,
+    ActionValues, Compatible, Either, ExactCritic, Gtd, InLanes, Isa, Kernel, LearnError, LearnedAdvantage,
+    Learner, Normal, Policy, Real, Step, StochasticPolicy, Update,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -19,9 +19,12 @@ pub(crate) trait Trainee: Send {
     /// Learns from some of the steps.
     fn learn(&mut self, columns: Columns, range: Range<usize>) -> PyResult<()>;
 
-    /// The whole state.
-    fn state(&self) -> PyResult<Value>;
+    /// The states of the learners in the first lanes.
+    fn lanes(&self, count: usize) -> Vec<LaneState>;
 }
+
+/// The state of one learner, of a type that such a learner knows.
+pub(crate) type LaneState = Box<dyn Any + Send>;
 
 /// One learner.
 pub(crate) trait Agent: Trainee {
@@ -45,6 +48,12 @@ pub(crate) trait Agent: Trainee {
     fn steps(&self) -> u64;
 
     fn diverged(&self) -> Option<u64>;
+
+    /// The whole state.
+    fn state(&self) -> PyResult<Value>;
+
+    /// Goes on from the state of a learner that was in a lane.
+    fn take(&mut self, state: LaneState) -> PyResult<()>;
 
     fn restore(&mut self, state: &Value) -> PyResult<()>;
 }
@@ -86,14 +95,24 @@ impl<L: Learner<Policy: Policy<State: State, Action: Action>>> Kernel for Teach<
 
 /// What every composition of parts can do.
 pub(crate) trait Composition<R>:
-    Learner<Number = R, Policy: Acting<State: State, Action: Action>> + Criticised<R> + Clone + Send + 'static
+    Learner<
+        Number = R,
+        Policy: Acting<State: State, Action: Action>,
+        Critic: Estimates<R>,
+        State: InLanes<One: Send + 'static> + 'static,
+    > + Clone
+    + Send
+    + 'static
 {
 }
 
 impl<R, L> Composition<R> for L where
-    L: Learner<Number = R, Policy: Acting<State: State, Action: Action>>
-        + Criticised<R>
-        + Clone
+    L: Learner<
+            Number = R,
+            Policy: Acting<State: State, Action: Action>,
+            Critic: Estimates<R>,
+            State: InLanes<One: Send + 'static> + 'static,
+        > + Clone
         + Send
         + 'static
 {
@@ -105,9 +124,9 @@ impl<R: Real, L: Composition<R>> Trainee for Held<R, L> {
         Isa::best().run(Teach { learner: &mut self.learner, columns, range }).or_raise()
     }
 
-    fn state(&self) -> PyResult<Value> {
-        let unwritten = |error| PyValueError::new_err(format!("the state could not be written: {error}"));
-        Value::serialized(&self.learner.state()).map_err(unwritten)
+    fn lanes(&self, count: usize) -> Vec<LaneState> {
+        let state = self.learner.state();
+        (0..count).map(|lane| Box::new(state.lane(lane)) as LaneState).collect()
     }
 }
 
@@ -156,7 +175,7 @@ impl<L: Composition<f64>> Agent for Held<f64, L> {
     }
 
     fn critic_weights(&self) -> Named<f64> {
-        self.learner.estimates()
+        self.learner.critic().estimates()
     }
 
     fn steps(&self) -> u64 {
@@ -165,6 +184,16 @@ impl<L: Composition<f64>> Agent for Held<f64, L> {
 
     fn diverged(&self) -> Option<u64> {
         self.learner.diverged(0)
+    }
+
+    fn state(&self) -> PyResult<Value> {
+        let unwritten = |error| PyValueError::new_err(format!("the state could not be written: {error}"));
+        Value::serialized(&self.learner.state()).map_err(unwritten)
+    }
+
+    fn take(&mut self, state: LaneState) -> PyResult<()> {
+        let state = state.downcast::<L::State>().map_err(|_| other_kind())?;
+        self.learner.restore(*state).or_raise()
     }
 
     fn restore(&mut self, state: &Value) -> PyResult<()> {
@@ -219,47 +248,6 @@ impl<F: emphatic::Features> Acting for emphatic::DeterministicLinear<F> {
 
 /// What a critic has learned, by the names of the equations.
 pub(crate) type Named<R> = Vec<(&'static str, Vec<R>)>;
-
-/// Learners whose critic can be asked what it has learned.
-pub(crate) trait Criticised<R> {
-    fn estimates(&self) -> Named<R>;
-}
-
-impl<R, P, C, E> Criticised<R> for ActorCritic<R, P, C, E>
-where
-    R: Real,
-    P: StochasticPolicy,
-    C: Critic<R, P> + Estimates<R>,
-    E: Emphasis<R, P>,
-{
-    fn estimates(&self) -> Named<R> {
-        self.critic().estimates()
-    }
-}
-
-impl<R, P, C, E> Criticised<R> for AllActions<R, P, C, E>
-where
-    R: Real,
-    P: FinitePolicy,
-    C: ActionCritic<R, P> + Estimates<R>,
-    E: Emphasis<R, P>,
-{
-    fn estimates(&self) -> Named<R> {
-        self.critic().estimates()
-    }
-}
-
-impl<R, P, C, E> Criticised<R> for DeterministicActorCritic<R, P, C, E>
-where
-    R: Real,
-    P: DeterministicPolicy,
-    C: SlopeCritic<R, P> + Estimates<R>,
-    E: Emphasis<R, P> + RatioFree,
-{
-    fn estimates(&self) -> Named<R> {
-        self.critic().estimates()
-    }
-}
 
 /// Critics whose weights can be looked at.
 pub(crate) trait Estimates<R> {

@@ -6,7 +6,7 @@
 use emphatic::real::elementary::exp;
 use numpy::ndarray::Dimension;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 /// From this many numbers on, other Python threads may run meanwhile. Below, handing over costs more than it gives.
@@ -123,7 +123,11 @@ fn compute(
     [time, batch]: [usize; 2],
     fill: impl FnOnce(&mut [f64]) + Send,
 ) -> PyResult<Bound<'_, PyArray2<f64>>> {
-    let mut numbers = vec![0.0; time * batch];
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(time * batch).map_err(|_| {
+        PyMemoryError::new_err(format!("{time} times {batch} numbers do not fit into memory"))
+    })?;
+    numbers.resize(time * batch, 0.0);
     if numbers.len() < LARGE {
         fill(&mut numbers)
     } else {

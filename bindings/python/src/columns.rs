@@ -3,8 +3,9 @@
 use crate::settings::Sight;
 use emphatic::Step;
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What is seen of one state.
 #[derive(Clone, Copy)]
@@ -51,6 +52,19 @@ pub(crate) struct Columns<'a> {
     pub(crate) gamma: &'a [f64],
     pub(crate) gamma_next: &'a [f64],
     pub(crate) interest: &'a [f64],
+    /// Where a time limit cut an episode.
+    truncated: &'a [bool],
+}
+
+impl Columns<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.reward.len()
+    }
+
+    /// The discount into the state after a step: after a time limit the traces start afresh.
+    pub(crate) fn gamma_after(&self, t: usize) -> f64 {
+        if self.truncated[t] { 0.0 } else { self.gamma_next[t] }
+    }
 }
 
 /// The types in which features see a state.
@@ -186,27 +200,38 @@ impl<'a, S: State + ?Sized, A: Action> Typed<'a, S, A> {
     }
 }
 
+/// Learns from arrays, which belong to the user: if another thread writes to them, what was checked need not be what is used, and
+/// an index may not exist after all.
+pub(crate) fn unless_changed<T>(learn: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(learn)).unwrap_or_else(|_| {
+        Err(PyRuntimeError::new_err(
+            "the batch was changed while it was learned from; no other thread may write to its arrays meanwhile",
+        ))
+    })
+}
+
 /// NumPy arrays that hold columns, borrowed for reading.
 pub(crate) struct Arrays<'py> {
-    x: Either<'py>,
-    action: Either<'py>,
+    x: Numbers<'py>,
+    action: Numbers<'py>,
     reward: Reals<'py>,
-    x_next: Either<'py>,
+    x_next: Numbers<'py>,
     mu: Reals<'py>,
     gamma: Reals<'py>,
     gamma_next: Reals<'py>,
     interest: Reals<'py>,
+    truncated: PyReadonlyArrayDyn<'py, bool>,
 }
 
 type Reals<'py> = PyReadonlyArrayDyn<'py, f64>;
 
 /// An array of real or of whole numbers.
-pub(crate) enum Either<'py> {
+pub(crate) enum Numbers<'py> {
     Reals(Reals<'py>),
     Whole(PyReadonlyArrayDyn<'py, isize>),
 }
 
-impl<'py> Either<'py> {
+impl<'py> Numbers<'py> {
     pub(crate) fn new(array: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(reals) = array.extract::<PyReadonlyArrayDyn<'py, f64>>() {
             return Ok(Self::Reals(reals));
@@ -256,27 +281,24 @@ impl<'py> Arrays<'py> {
         let column = |name: &str| batch.getattr(name);
         let reals = |name: &str| -> PyResult<Reals<'py>> { column(name)?.extract() };
         let arrays = Self {
-            x: Either::new(&column("x")?)?,
-            action: Either::new(&column("action")?)?,
+            x: Numbers::new(&column("x")?)?,
+            action: Numbers::new(&column("action")?)?,
             reward: reals("reward")?,
-            x_next: Either::new(&column("x_next")?)?,
+            x_next: Numbers::new(&column("x_next")?)?,
             mu: reals("mu")?,
             gamma: reals("gamma")?,
             gamma_next: reals("gamma_next")?,
             interest: reals("interest")?,
+            truncated: column("truncated")?.extract()?,
         };
-        let len = arrays.len();
-        let others = [&arrays.reward, &arrays.mu, &arrays.gamma, &arrays.gamma_next, &arrays.interest]
-            .map(|a| a.len());
-        let same_rows = [arrays.x.rows(), arrays.x_next.rows(), arrays.action.rows()];
-        if others.iter().chain(same_rows.iter()).any(|rows| *rows != len) {
+        let len = arrays.reward.len();
+        let others =
+            [&arrays.mu, &arrays.gamma, &arrays.gamma_next, &arrays.interest].map(|column| column.len());
+        let rows = [arrays.x.rows(), arrays.x_next.rows(), arrays.action.rows(), arrays.truncated.len()];
+        if others.iter().chain(&rows).any(|rows| *rows != len) {
             return Err(PyValueError::new_err("the batch's columns have different lengths"));
         }
         Ok(arrays)
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.reward.len()
     }
 
     pub(crate) fn columns(&self, sight: Sight) -> PyResult<Columns<'_>> {
@@ -289,6 +311,7 @@ impl<'py> Arrays<'py> {
             gamma: self.gamma.as_slice()?,
             gamma_next: self.gamma_next.as_slice()?,
             interest: self.interest.as_slice()?,
+            truncated: self.truncated.as_slice()?,
         })
     }
 }

@@ -1,10 +1,13 @@
 //! Errors as Python's exceptions, with the same messages.
 
 use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, RestoreError, SettingError, StepError};
+use emphatic_lab::store::StoreError;
+use emphatic_lab::{RunError, SummaryError};
 use emphatic_problems::ReadError;
 use miette::Diagnostic;
 use pyo3::exceptions::{
-    PyFileNotFoundError, PyIndexError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyValueError,
+    PyFileNotFoundError, PyIndexError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyOSError,
+    PyRuntimeError, PyValueError,
 };
 use pyo3::prelude::*;
 
@@ -125,6 +128,36 @@ impl Raise for ReadError {
             }
             Self::File(error) => in_file(error),
             Self::NotText(_) | Self::TooLarge(_) => FileError::new_err(self.to_string()),
+        }
+    }
+}
+
+impl Raise for StoreError {
+    fn raise(&self) -> PyErr {
+        match self {
+            Self::Disk(_) => PyOSError::new_err(self.to_string()),
+            Self::InUse { .. } => PyRuntimeError::new_err(self.to_string()),
+            _ => PyValueError::new_err(self.to_string()),
+        }
+    }
+}
+
+impl Raise for RunError {
+    fn raise(&self) -> PyErr {
+        match self {
+            Self::Store(error) => error.raise(),
+            Self::Summary(error) => error.raise(),
+            _ => PyRuntimeError::new_err(self.to_string()),
+        }
+    }
+}
+
+impl Raise for SummaryError {
+    fn raise(&self) -> PyErr {
+        match self {
+            Self::Store(error) => error.raise(),
+            Self::Read(error) => error.raise(),
+            _ => PyValueError::new_err(self.to_string()),
         }
     }
 }

@@ -4,11 +4,10 @@ use crate::error::{OrRaise, of_system};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use emphatic_lab::store::StoreError;
-use emphatic_lab::{Ending, Experiment, News, Options, RunError, Select, Stop, summarise};
+use emphatic_lab::{Ending, Experiment, News, Options, Select, Stop, summarise};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
@@ -44,11 +43,7 @@ pub(crate) fn run(
     if let Some(error) = raised {
         return Err(error);
     }
-    let report = report.map_err(|error| match &error {
-        RunError::Store(StoreError::Disk(_)) => PyOSError::new_err(error.to_string()),
-        RunError::Store(_) => PyValueError::new_err(error.to_string()),
-        _ => PyRuntimeError::new_err(error.to_string()),
-    })?;
+    let report = report.or_raise()?;
     match report.ending {
         Ending::Finished | Ending::ShardFinished => Ok(report.diverged),
         Ending::Stopped => Err(PyRuntimeError::new_err("the experiment was stopped")),
@@ -70,7 +65,11 @@ fn tell(py: Python<'_>, news: &News, progress: &Py<PyAny>) -> PyResult<()> {
 
 /// A summary of results, as text and as JSON.
 #[pyfunction]
-pub(crate) fn summary(py: Python<'_>, dir: PathBuf, select: Option<&str>) -> PyResult<(String, String)> {
+pub(crate) fn summary(
+    py: Python<'_>,
+    directory: PathBuf,
+    select: Option<&str>,
+) -> PyResult<(String, String)> {
     let select = match select {
         None => None,
         Some("final") => Some(Select::Final),
@@ -79,8 +78,7 @@ pub(crate) fn summary(py: Python<'_>, dir: PathBuf, select: Option<&str>) -> PyR
             return Err(PyValueError::new_err(format!("select is `{other}`; it must be `final` or `area`")));
         }
     };
-    let summary = py.detach(|| summarise(&dir, select));
-    let summary = summary.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let summary = py.detach(|| summarise(&directory, select)).or_raise()?;
     let json = serde_json::to_string(&summary).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((summary.text(), json))
 }

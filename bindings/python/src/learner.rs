@@ -1,7 +1,7 @@
 //! The native half of every learner in Python.
 
 use crate::agent::{Agent, Composition, Held};
-use crate::columns::{Arrays, Either, OneAction, Seen};
+use crate::columns::{Arrays, Numbers, OneAction, Seen, unless_changed};
 use crate::compose::{Lot, Receive, compose};
 use crate::error::DivergedError;
 use crate::problem::Problem;
@@ -14,11 +14,11 @@ use emphatic_problems::ProblemFile;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyIterator};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-/// What one step did, all from the weights before it.
+/// What one step did, all from the weights before it: `rho, emphasis, delta = agent.step(...)`.
 #[pyclass(frozen, get_all, eq, module = "emphatic")]
 #[derive(PartialEq)]
 pub(crate) struct Update {
@@ -32,6 +32,20 @@ pub(crate) struct Update {
 
 #[pymethods]
 impl Update {
+    #[new]
+    fn new(rho: f64, emphasis: f64, delta: f64) -> Self {
+        Self { rho, emphasis, delta }
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.__getnewargs__().into_pyobject(py)?.try_iter()
+    }
+
+    /// For copies and pickles.
+    fn __getnewargs__(&self) -> (f64, f64, f64) {
+        (self.rho, self.emphasis, self.delta)
+    }
+
     fn __repr__(&self) -> String {
         format!("Update(rho={:?}, emphasis={:?}, delta={:?})", self.rho, self.emphasis, self.delta)
     }
@@ -40,7 +54,7 @@ impl Update {
 /// A learner.
 #[pyclass(frozen, subclass, module = "emphatic._native")]
 pub(crate) struct Learner {
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) problems: Vec<Arc<ProblemFile>>,
     sight: Sight,
     inside: Mutex<Inside>,
@@ -53,25 +67,21 @@ pub(crate) struct Inside {
     pub(crate) gamma: f64,
 }
 
-/// What a learner starts from, if not from nothing.
+/// What a learner is made from: its settings as JSON, or a learner that is not yet Python's.
 #[derive(FromPyObject)]
-pub(crate) enum Given<'py> {
-    Bytes(Bound<'py, PyBytes>),
+pub(crate) enum Source<'py> {
+    Settings(String),
     Ready(PyRef<'py, Ready>),
 }
 
-/// The inside of a learner that is about to be one.
+/// A learner on its way to Python, where it gets its class.
 #[pyclass(frozen, module = "emphatic._native")]
-pub(crate) struct Ready(Mutex<Option<Inside>>);
+pub(crate) struct Ready(Mutex<Option<Learner>>);
 
 impl Ready {
-    pub(crate) fn new(inside: Inside) -> Self {
-        Self(Mutex::new(Some(inside)))
-    }
-
-    fn take(&self) -> PyResult<Inside> {
-        let inside = self.0.try_lock().ok().and_then(|mut inside| inside.take());
-        inside.ok_or_else(|| PyRuntimeError::new_err("this is already the inside of a learner"))
+    fn take(&self) -> PyResult<Learner> {
+        let learner = self.0.try_lock().ok().and_then(|mut learner| learner.take());
+        learner.ok_or_else(|| PyRuntimeError::new_err("this learner has been taken already"))
     }
 }
 
@@ -89,22 +99,24 @@ impl Receive<f64> for Boxed {
 #[pymethods]
 impl Learner {
     #[new]
-    #[pyo3(signature = (settings, problems, state=None))]
+    #[pyo3(signature = (source, problems=Vec::new(), state=None))]
     fn new(
         py: Python<'_>,
-        settings: &str,
+        source: Source<'_>,
         problems: Vec<PyRef<'_, Problem>>,
-        state: Option<Given<'_>>,
+        state: Option<&Bound<'_, PyBytes>>,
     ) -> PyResult<Self> {
+        let settings = match source {
+            Source::Ready(ready) => return ready.take(),
+            Source::Settings(json) => json,
+        };
         let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
-        let settings = serde_json::from_str(settings).map_err(wrong)?;
+        let settings: Arc<Settings> = Arc::new(serde_json::from_str(&settings).map_err(wrong)?);
         let problems: Vec<_> = problems.iter().map(|problem| problem.file.clone()).collect();
-        if let Some(Given::Ready(ready)) = state {
-            return Ok(Self::new_with(settings, problems, ready.take()?));
-        }
         let agent = py.detach(|| compose(Lot { settings: &[&settings], problems: &problems }, Boxed))?;
-        let learner = Self::new_with(settings, problems, Inside { agent, gamma: 0.0 });
-        if let Some(Given::Bytes(state)) = state {
+        let sight = settings.structure.policy.features().sight();
+        let learner = Self { settings, problems, sight, inside: Mutex::new(Inside { agent, gamma: 0.0 }) };
+        if let Some(state) = state {
             learner.restore(&saved::from_cbor(state.as_bytes())?)?;
         }
         Ok(learner)
@@ -114,22 +126,27 @@ impl Learner {
     #[staticmethod]
     #[pyo3(name = "_read")]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<(String, Vec<NameAndText>, Py<PyBytes>)> {
-        let Saved { settings, problems, state } = Saved::read(&path)?;
-        Ok((settings.json(), problems, PyBytes::new(py, &saved::to_cbor(&state)?).unbind()))
+        let (saved, state) = py.detach(|| {
+            let saved = Saved::read(&path)?;
+            let state = saved::to_cbor(&saved.state)?;
+            Ok::<_, PyErr>((saved, state))
+        })?;
+        Ok((saved.settings.json(), saved.problems, PyBytes::new(py, &state).unbind()))
     }
 
-    /// Writes settings, problems and state as safetensors.
-    #[pyo3(name = "_save")]
-    fn save(&self, path: PathBuf) -> PyResult<()> {
+    /// Writes the whole learner, traces included, to a safetensors file; `emphatic.load` reads it. The tensors are its numbers,
+    /// the metadata its settings.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let problems = self.problems.iter().map(|p| (p.name.clone(), p.text.clone())).collect();
-        Saved { settings: self.settings.clone(), problems, state: self.state()? }.write(&path)
+        let saved = Saved { settings: self.settings.clone(), problems, state: self.state()? };
+        py.detach(|| saved.write(&path))
     }
 
     /// The same once more.
     #[pyo3(name = "_twin")]
     fn twin(&self) -> PyResult<Ready> {
         let inside = self.inside()?;
-        Ok(Ready::new(Inside { agent: inside.agent.boxed_clone(), gamma: inside.gamma }))
+        Ok(self.with(Inside { agent: inside.agent.boxed_clone(), gamma: inside.gamma }))
     }
 
     /// The state, traces included, for this very version of the package.
@@ -190,28 +207,27 @@ impl Learner {
         &self,
         py: Python<'_>,
         batch: &Bound<'_, PyAny>,
-        last_truncated: bool,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let arrays = Arrays::of(batch)?;
         let columns = arrays.columns(self.sight)?;
-        let mut inside = self.inside()?;
-        let Inside { agent, gamma } = &mut *inside;
-        for piece in Pieces::new(arrays.len()) {
-            let before = agent.steps();
-            let learned = py.detach(|| agent.learn(columns, piece.clone()));
-            // A step that makes no sense may come after others.
-            if let Some(last) = (agent.steps() - before).checked_sub(1) {
-                *gamma = columns.gamma_next[piece.start + last as usize];
+        // A learner that is left half-way is not used any more: its lock knows.
+        unless_changed(|| {
+            let mut inside = self.inside()?;
+            let Inside { agent, gamma } = &mut *inside;
+            for piece in Pieces::new(columns.len()) {
+                let before = agent.steps();
+                let learned = py.detach(|| agent.learn(columns, piece.clone()));
+                // A step that makes no sense may come after others.
+                if let Some(last) = (agent.steps() - before).checked_sub(1) {
+                    *gamma = columns.gamma_after(piece.start + last as usize);
+                }
+                learned?;
+                py.check_signals()?;
+                progress.call1((piece.end, columns.len()))?;
             }
-            learned?;
-            py.check_signals()?;
-            progress.call1((piece.end, arrays.len()))?;
-        }
-        if last_truncated {
-            *gamma = 0.0;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// The numbers of π(·|s) in one state.
@@ -233,13 +249,23 @@ impl Learner {
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let x = Either::new(x)?;
-        let states = x.states(self.sight)?;
-        let inside = self.inside()?;
-        let mut all = Vec::new();
-        for t in 0..x.rows() {
-            all.extend(inside.agent.distribution(states.at(t))?);
-        }
+        let x = Numbers::new(x)?;
+        let (states, rows) = (x.states(self.sight)?, x.rows());
+        let all = unless_changed(|| {
+            let mut inside = self.inside()?;
+            let mut all = Vec::new();
+            for mut piece in Pieces::new(rows) {
+                let (agent, all) = (&mut inside.agent, &mut all);
+                py.detach(move || {
+                    piece.try_for_each(|t| {
+                        all.extend(agent.distribution(states.at(t))?);
+                        Ok::<_, PyErr>(())
+                    })
+                })?;
+                py.check_signals()?;
+            }
+            Ok(all)
+        })?;
         Ok(PyArray1::from_vec(py, all))
     }
 
@@ -288,9 +314,8 @@ impl Learner {
         self.inside()?.agent.set_weights(weights)
     }
 
-    /// Copies of what the critic has learned, flat, by the names of the equations: `v`; `q` (of feature f and action a: number
-    /// f · actions + a); `u`, of a learned advantage likewise, of a compatible critic [features]. Nothing for an exact critic.
-    #[getter]
+    /// What the critic has learned, flat, by the names of the equations.
+    #[pyo3(name = "_critic_weights")]
     fn critic_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for (name, weights) in self.inside()?.agent.critic_weights() {
@@ -323,9 +348,14 @@ impl Learner {
 }
 
 impl Learner {
-    fn new_with(settings: Settings, problems: Vec<Arc<ProblemFile>>, inside: Inside) -> Self {
-        let sight = settings.structure.policy.features().sight();
-        Self { settings, problems, sight, inside: Mutex::new(inside) }
+    /// A learner with the same settings and another inside.
+    pub(crate) fn with(&self, inside: Inside) -> Ready {
+        Ready(Mutex::new(Some(Self {
+            settings: self.settings.clone(),
+            problems: self.problems.clone(),
+            sight: self.sight,
+            inside: Mutex::new(inside),
+        })))
     }
 
     pub(crate) fn sight(&self) -> Sight {
@@ -404,7 +434,10 @@ fn real(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
         if error.is_instance_of::<PyOverflowError>(value.py()) {
             return PyValueError::new_err(format!("{what} is larger than any float; it must be finite"));
         }
-        PyTypeError::new_err(format!("{what} is {}; it must be a real number", shown(value)))
+        if error.is_instance_of::<PyTypeError>(value.py()) {
+            return PyTypeError::new_err(format!("{what} is {}; it must be a real number", shown(value)));
+        }
+        error
     })
 }
 
@@ -479,7 +512,8 @@ impl<'py> Input<'py> {
 
 /// An array that can be read as it is.
 fn readable<'py, T: numpy::Element>(x: &Bound<'py, PyAny>) -> PyResult<Option<PyReadonlyArray1<'py, T>>> {
-    let Ok(array) = x.cast::<PyArray1<T>>() else { return Ok(None) };
+    // Not a subclass, whose numbers may not be all: a masked array has a mask.
+    let Ok(array) = x.cast_exact::<PyArray1<T>>() else { return Ok(None) };
     let array = array.try_readonly()?;
     Ok(array.as_slice().is_ok().then_some(array))
 }

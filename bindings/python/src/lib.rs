@@ -33,6 +33,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // NumPy is looked up at its first use, and a Ctrl-C just then would be a panic.
+    module.py().import("numpy")?;
     numpy::PyArray1::<f64>::zeros(module.py(), 0, false);
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("DivergedError", module.py().get_type::<error::DivergedError>())?;
@@ -45,6 +46,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(problem::shipped_problems, module)?)?;
     module.add_function(wrap_pyfunction!(problem::png, module)?)?;
+    module.add_function(wrap_pyfunction!(saved::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(experiment::run, module)?)?;
     module.add_function(wrap_pyfunction!(experiment::summary, module)?)?;
     module.add_function(wrap_pyfunction!(experiment::read_table, module)?)?;

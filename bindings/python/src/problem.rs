@@ -1,7 +1,7 @@
 //! Decision problems, and what is exactly true of them.
 
 use crate::error::{OrRaise, in_file};
-use crate::waiting::{self, Pieces};
+use crate::waiting::{Pieces, Waiting};
 use emphatic::{Exact, Features, Fixed, ProblemError, Step, Table, Task};
 use emphatic_chart::Painter;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
@@ -11,8 +11,9 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError}
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 /// A decision problem with a behaviour, a target policy and an interest.
@@ -22,6 +23,22 @@ pub(crate) struct Problem {
 }
 
 type Column<'py> = Bound<'py, PyArray1<f64>>;
+
+/// What a diagnosis has said of its progress, and what it has been told.
+#[derive(Default)]
+struct Said {
+    done: AtomicUsize,
+    all: AtomicUsize,
+    stop: AtomicBool,
+}
+
+impl Said {
+    fn tell(&self, done: usize, all: usize) -> ControlFlow<()> {
+        self.done.fetch_max(done, Ordering::Relaxed);
+        self.all.store(all, Ordering::Relaxed);
+        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
 
 #[pymethods]
 impl Problem {
@@ -196,27 +213,27 @@ impl Problem {
         let mut options = Options { starts, seed, ..Options::default() };
         options.threads = threads.map_or(options.threads, usize::from);
         let file = self.file.clone();
-        let done = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
-        let (sender, mut receiver) = mpsc::channel();
-        let told = done.clone();
-        // A thread of its own, which is left to itself if the user has had enough.
-        std::thread::spawn(move || {
-            let tell = |now: usize, all: usize| {
-                told[0].fetch_max(now, Ordering::Relaxed);
-                told[1].store(all, Ordering::Relaxed);
-            };
-            let diagnosis = diagnose(&file, &options, &tell).map(|diagnosis| {
-                let drawn = figure::figure(&file, &diagnosis);
-                (diagnosis, drawn)
+        let said = Arc::new(Said::default());
+        let (sender, receiver) = mpsc::channel();
+        let heard = said.clone();
+        // A thread of its own, which need not be waited for if the user has had enough.
+        let work = move || {
+            let diagnosis = diagnose(&file, &options, &|done, all| heard.tell(done, all)).map(|diagnosis| {
+                let drawn = diagnosis.as_ref().and_then(|diagnosis| figure::figure(&file, diagnosis));
+                diagnosis.zip(Some(drawn))
             });
             let _ = sender.send(diagnosis);
-        });
-        let tell = || -> PyResult<()> {
-            let [now, all] = [&done[0], &done[1]].map(|n| n.load(Ordering::Relaxed));
-            progress.call1((now, all)).map(|_| ())
         };
+        let unstarted = |error| PyRuntimeError::new_err(format!("no thread could be started: {error}"));
+        std::thread::Builder::new().spawn(work).map_err(unstarted)?;
+        let tell = || -> PyResult<()> {
+            let [done, all] = [&said.done, &said.all].map(|n| n.load(Ordering::Relaxed));
+            progress.call1((done, all)).map(|_| ())
+        };
+        let waited = Waiting::new(receiver).next(py, tell);
+        said.stop.store(true, Ordering::Relaxed);
         let ended = || PyRuntimeError::new_err("the diagnosis ended early");
-        let (diagnosis, drawn) = waiting::next(py, &mut receiver, tell)?.ok_or_else(ended)?.or_raise()?;
+        let (diagnosis, drawn) = waited?.ok_or_else(ended)?.or_raise()?.ok_or_else(ended)?;
         let json =
             serde_json::to_string(&diagnosis).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let suggested = diagnosis.suggestion.as_ref();

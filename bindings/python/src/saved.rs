@@ -13,7 +13,9 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FORMAT: &str = "emphatic learner 1";
 
@@ -34,7 +36,7 @@ pub(crate) type NameAndText = (String, String);
 
 /// A saved learner.
 pub(crate) struct Saved {
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) problems: Vec<NameAndText>,
     pub(crate) state: Value,
 }
@@ -49,7 +51,7 @@ struct Tensor {
 impl Saved {
     pub(crate) fn write(&self, path: &Path) -> PyResult<()> {
         let mut tensors = Vec::new();
-        let form = take_apart(&self.state, String::new(), &mut tensors);
+        let form = take_apart(&self.state, String::new(), &mut tensors)?;
         let metadata = HashMap::from([
             ("format".to_owned(), FORMAT.to_owned()),
             ("settings".to_owned(), self.settings.json()),
@@ -61,16 +63,10 @@ impl Saved {
             Ok((name.as_str(), TensorView::new(tensor.dtype, vec![tensor.count], &tensor.bytes)?))
         });
         let views: Vec<_> = views.collect::<Result<_, _>>().map_err(unwritten)?;
-        let bytes = safetensors::serialize(views, Some(metadata)).map_err(unwritten)?;
-        // Beside it first, so that a file that is there is whole; and where a link leads, so that it stays one.
-        let path = path.canonicalize().unwrap_or(path.to_owned());
-        let new = path.with_added_extension(format!("{}.new", std::process::id()));
-        let written =
-            File::create(&new).and_then(|mut file| file.write_all(&bytes).and_then(|()| file.sync_all()));
-        written.and_then(|()| std::fs::rename(&new, &path)).map_err(|error| {
-            let _ = std::fs::remove_file(&new);
-            of_system(&error, format!("{}: {error}", path.display()))
-        })
+        let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(unwritten)?;
+        sort_metadata(&mut bytes)
+            .map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
+        write_file(path.to_owned(), &bytes)
     }
 
     pub(crate) fn read(path: &Path) -> PyResult<Self> {
@@ -92,11 +88,56 @@ impl Saved {
         }
         let form: Json = parsed(entry("form")?)?;
         Ok(Self {
-            settings: parsed(entry("settings")?)?,
+            settings: Arc::new(parsed(entry("settings")?)?),
             problems: parsed(entry("problems")?)?,
             state: put_together(&form, &tensors)?,
         })
     }
+}
+
+/// The library writes the metadata in an order that is another every time. The same learner shall be the same bytes.
+fn sort_metadata(bytes: &mut [u8]) -> Result<(), String> {
+    let (len, rest) = bytes.split_first_chunk_mut::<8>().ok_or("there is no header")?;
+    let header = rest.get_mut(..u64::from_le_bytes(*len) as usize).ok_or("the header is cut")?;
+    let mut entries: Map<String, Json> = serde_json::from_slice(header).map_err(|error| error.to_string())?;
+    if let Some(Json::Object(metadata)) = entries.get_mut("__metadata__") {
+        metadata.sort_keys();
+    }
+    let sorted = Json::Object(entries).to_string();
+    // As many bytes as before; the header is filled up with spaces.
+    let (text, filling) = header.split_at_mut_checked(sorted.len()).ok_or("the header has grown")?;
+    text.copy_from_slice(sorted.as_bytes());
+    filling.fill(b' ');
+    Ok(())
+}
+
+/// Writes a file whole or not at all. A link stays one, and what may be done with the file stays as it was.
+#[pyfunction]
+pub(crate) fn write_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
+    let write = || -> std::io::Result<()> {
+        let known = match path.canonicalize() {
+            Ok(known) if known.is_file() => known,
+            Err(_) if !path.is_symlink() => path.clone(),
+            // A device or a pipe, or a link that leads nowhere yet.
+            _ => return std::fs::write(&path, bytes),
+        };
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let new = known.with_file_name(format!(".{}.{number}.new", std::process::id()));
+        let written = File::create_new(&new).and_then(|mut file| {
+            file.write_all(bytes)?;
+            if let Ok(metadata) = known.metadata() {
+                file.set_permissions(metadata.permissions())?;
+            }
+            file.sync_all()?;
+            std::fs::rename(&new, &known)
+        });
+        if written.is_err() {
+            let _ = std::fs::remove_file(&new);
+        }
+        written
+    };
+    write().map_err(|error| of_system(&error, format!("{}: {error}", path.display())))
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
@@ -104,40 +145,45 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// Moves the numbers of a tree into tensors. Gives its form, in which a tensor is a text: its name.
-fn take_apart(value: &Value, name: String, tensors: &mut Vec<(String, Tensor)>) -> Json {
+fn take_apart(value: &Value, name: String, tensors: &mut Vec<(String, Tensor)>) -> PyResult<Json> {
     if let Some(tensor) = Tensor::of(value) {
         tensors.push((name.clone(), tensor));
-        return match value {
+        return Ok(match value {
             Value::Array(_) => json!({ "tensor": name }),
             _ => json!({ "number": name }),
-        };
+        });
     }
     let below = |part: &str| match part {
         "Ok" | "Err" => name.clone(), // Which of two parts it is, the form says.
         _ if name.is_empty() => part.to_owned(),
         _ => format!("{name}.{part}"),
     };
-    match value {
+    Ok(match value {
         Value::Map(entries) => {
             let mut form = Map::new();
             for (key, value) in entries {
                 let key = key.as_text().unwrap_or_default();
-                form.insert(key.to_owned(), take_apart(value, below(key), tensors));
+                form.insert(key.to_owned(), take_apart(value, below(key), tensors)?);
             }
             json!({ "map": form })
         }
         Value::Array(list) => match columns(list) {
             Some(columns) => {
                 let take = |(k, column): (usize, Value)| take_apart(&column, below(&k.to_string()), tensors);
-                json!({ "columns": columns.into_iter().enumerate().map(take).collect::<Vec<_>>() })
+                json!({ "columns": columns.into_iter().enumerate().map(take).collect::<PyResult<Vec<_>>>()? })
             }
             None => {
                 let take = |(k, item): (usize, &Value)| take_apart(item, below(&k.to_string()), tensors);
-                json!({ "list": list.iter().enumerate().map(take).collect::<Vec<_>>() })
+                json!({ "list": list.iter().enumerate().map(take).collect::<PyResult<Vec<_>>>()? })
             }
         },
-        _ => Json::Null, // The only other value that a state has.
-    }
+        Value::Null => Json::Null,
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "the state has {other:?} at {name}, which cannot be saved"
+            )));
+        }
+    })
 }
 
 /// A list of rows of the same kind, such as (feature, trace), by columns.
@@ -190,8 +236,12 @@ fn put_together(form: &Json, tensors: &SafeTensors) -> Result<Value, String> {
         "list" => Ok(Value::Array(list()?)),
         "columns" => {
             let columns = list()?;
-            let columns: Vec<&Vec<Value>> = columns.iter().filter_map(Value::as_array).collect();
-            let rows = columns.iter().map(|column| column.len()).min().unwrap_or(0);
+            let columns: Option<Vec<&Vec<Value>>> = columns.iter().map(Value::as_array).collect();
+            let columns = columns.ok_or_else(wrong)?;
+            let rows = columns.first().map_or(0, |column| column.len());
+            if columns.iter().any(|column| column.len() != rows) {
+                return Err(wrong());
+            }
             let row = |r: usize| Value::Array(columns.iter().map(|column| column[r].clone()).collect());
             Ok(Value::Array((0..rows).map(row).collect()))
         }

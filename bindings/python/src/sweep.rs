@@ -1,16 +1,15 @@
 //! Many settings learn from the same batch, side by side in lanes and on all cores.
 
 use crate::agent::{Agent, Composition, Held, Trainee};
-use crate::columns::{Arrays, Columns, States};
+use crate::columns::{Arrays, Columns, States, unless_changed};
 use crate::compose::{Lot, Receive, compose};
 use crate::error::OrRaise;
 use crate::learner::{Boxed, Inside, Learner, Ready};
 use crate::settings::{EmphasisPart, PolicyPart, Settings, Structure};
-use crate::waiting::{self, Pieces};
-use ciborium::Value;
+use crate::waiting::{Pieces, Waiting};
 use emphatic::{Lanes, Real};
 use emphatic_problems::ProblemFile;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,13 +30,12 @@ struct Group {
     problems: Vec<Arc<ProblemFile>>,
 }
 
-/// Learns from a batch with learners like these. Gives the inside of each.
+/// Learns from a batch with learners like these, and gives them in their order.
 #[pyfunction]
 pub(crate) fn sweep(
     py: Python<'_>,
     learners: Vec<PyRef<'_, Learner>>,
     batch: &Bound<'_, PyAny>,
-    last_truncated: bool,
     threads: Option<NonZeroUsize>,
     progress: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Ready>> {
@@ -45,17 +43,17 @@ pub(crate) fn sweep(
     let sight = first.sight();
     if let Some(k) = learners.iter().position(|learner| learner.sight() != sight) {
         let message =
-            format!("learner {k} sees the state in another form than learner 0, so no batch suits both");
+            format!("settings[{k}] sees the state in another form than settings[0]: no batch suits both");
         return Err(PyValueError::new_err(message));
     }
     let arrays = Arrays::of(batch)?;
     let columns = arrays.columns(sight)?;
     let groups = groups(&learners)?;
-    let work = Work { columns, len: arrays.len(), stop: AtomicBool::new(false), done: AtomicUsize::new(0) };
+    let work = Work { columns, stop: AtomicBool::new(false), done: AtomicUsize::new(0) };
     let agents = work.run(py, &groups, threads, progress)?;
 
-    let gamma = if last_truncated { 0.0 } else { columns.gamma_next.last().copied().unwrap_or(0.0) };
-    Ok(agents.into_iter().map(|agent| Ready::new(Inside { agent, gamma })).collect())
+    let gamma = columns.len().checked_sub(1).map_or(0.0, |last| columns.gamma_after(last));
+    Ok(learners.iter().zip(agents).map(|(learner, agent)| learner.with(Inside { agent, gamma })).collect())
 }
 
 /// Learners that fit into lanes together.
@@ -64,7 +62,7 @@ fn groups(learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
     for (place, learner) in learners.iter().enumerate() {
         let Some(weights) = learner.fresh_weights()? else {
             let message =
-                format!("learner {place} has already learned; a sweep starts from learners that have not");
+                format!("settings[{place}] has already learned; a sweep starts from learners that have not");
             return Err(PyValueError::new_err(message));
         };
         let settings = in_lanes(&learner.settings);
@@ -108,9 +106,8 @@ fn has_ratio(structure: &Structure) -> bool {
 /// What all threads share.
 struct Work<'a> {
     columns: Columns<'a>,
-    len: usize,
     stop: AtomicBool,
-    /// Steps of groups that have been learned from.
+    /// Steps that have been learned from, by each learner.
     done: AtomicUsize,
 }
 
@@ -126,27 +123,38 @@ impl Work<'_> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.map_or(cores, usize::from).min(groups.len());
         let next = AtomicUsize::new(0);
-        let (sender, mut finished) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
+        let mut finished = Waiting::new(receiver);
         let mut agents: Vec<Option<Swept>> = Vec::new();
         agents.resize_with(groups.iter().map(|group| group.places.len()).sum(), || None);
         std::thread::scope(|scope| {
-            for _ in 0..threads {
+            for started in 0..threads {
                 let (sender, next) = (sender.clone(), &next);
-                scope.spawn(move || {
-                    while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let work = move || {
+                    while !self.stop.load(Ordering::Relaxed)
+                        && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
+                    {
                         // Nobody listens any more once one has failed.
-                        let _ = sender.send((group, self.learn(group)));
+                        let _ = sender.send((group, unless_changed(|| self.learn(group))));
                     }
-                });
+                };
+                // Where no more threads are to be had, those that are there do the work.
+                match std::thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(_) => {}
+                    Err(error) if started == 0 => {
+                        return Err(PyRuntimeError::new_err(format!("no thread could be started: {error}")));
+                    }
+                    Err(_) => break,
+                }
             }
             drop(sender);
-            let all = self.len * groups.len();
+            let all = self.columns.len() * agents.len();
             let watched = self.watch(py, &mut finished, &mut agents, all, progress);
             if watched.is_err() {
                 self.stop.store(true, Ordering::Relaxed);
             }
             // The threads are waited for without holding up the rest of Python.
-            py.detach(move || while finished.recv().is_ok() {});
+            finished.finish(py);
             watched
         })?;
         let missing = || PyValueError::new_err("a thread of the sweep ended early");
@@ -156,7 +164,7 @@ impl Work<'_> {
     fn watch(
         &self,
         py: Python<'_>,
-        finished: &mut mpsc::Receiver<(&Group, PyResult<Vec<Swept>>)>,
+        finished: &mut Waiting<(&Group, PyResult<Vec<Swept>>)>,
         agents: &mut [Option<Swept>],
         all: usize,
         progress: &Bound<'_, PyAny>,
@@ -165,7 +173,7 @@ impl Work<'_> {
             let done = self.done.load(Ordering::Relaxed);
             progress.call1((done, all)).map(|_| ())
         };
-        while let Some((group, learned)) = waiting::next(py, finished, tell)? {
+        while let Some((group, learned)) = finished.next(py, tell)? {
             for (place, agent) in group.places.iter().zip(learned?) {
                 agents[*place] = Some(agent);
             }
@@ -185,7 +193,7 @@ impl Work<'_> {
             return learners
                 .map(|k| {
                     let mut agent = alone(k)?;
-                    self.teach(&mut *agent)?;
+                    self.teach(&mut *agent, 1)?;
                     Ok(agent)
                 })
                 .collect();
@@ -193,14 +201,16 @@ impl Work<'_> {
         let settings: Vec<&Settings> = group.settings.iter().collect();
         let mut lanes =
             compose(Lot { settings: &settings, problems: &group.problems }, InLanes(&group.weights))?;
-        self.teach(&mut *lanes)?;
-        let state = lanes.state()?;
-        let in_lane = |k: usize| -> PyResult<Swept> {
+        self.teach(&mut *lanes, group.places.len())?;
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(Vec::new());
+        }
+        let in_lane = |(k, state)| -> PyResult<Swept> {
             let mut agent = alone(k)?;
-            agent.restore(&of_lane(&state, k))?;
+            agent.take(state)?;
             Ok(agent)
         };
-        learners.map(in_lane).collect()
+        lanes.lanes(group.places.len()).into_iter().enumerate().map(in_lane).collect()
     }
 
     /// Weights are laid out in lanes once, at a price: it pays where steps touch them often enough.
@@ -209,16 +219,18 @@ impl Work<'_> {
             States::Vectors(_, width) | States::Active(_, width) => width,
             States::Numbers(_) => 1,
         };
-        group.places.len() > 1 && self.len * touched > group.settings[0].structure.policy.features().len()
+        group.places.len() > 1
+            && self.columns.len() * touched > group.settings[0].structure.policy.features().len()
     }
 
-    fn teach<T: Trainee + ?Sized>(&self, learner: &mut T) -> PyResult<()> {
-        for piece in Pieces::new(self.len) {
+    /// So many learners learn from all steps.
+    fn teach<T: Trainee + ?Sized>(&self, learners: &mut T, count: usize) -> PyResult<()> {
+        for piece in Pieces::new(self.columns.len()) {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            learner.learn(self.columns, piece.clone())?;
-            self.done.fetch_add(piece.len(), Ordering::Relaxed);
+            learners.learn(self.columns, piece.clone())?;
+            self.done.fetch_add(piece.len() * count, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -234,23 +246,5 @@ impl Receive<Lanes<LANES>> for InLanes<'_> {
         let of = |k: usize| Lanes::from_lanes(|lane| self.0.get(lane).unwrap_or(&self.0[0])[k]);
         let weights = (0..self.0[0].len()).map(of).collect();
         Ok(Box::new(Held::new(learner.with_weights(weights).or_raise()?)))
-    }
-}
-
-/// The state of the learner in one lane. Every real number of a state is in lanes; of whole numbers, only the steps at which lanes diverged.
-fn of_lane(state: &Value, lane: usize) -> Value {
-    match state {
-        Value::Array(list) if list.len() == LANES && list.iter().all(Value::is_float) => list[lane].clone(),
-        Value::Array(list) => Value::Array(list.iter().map(|item| of_lane(item, lane)).collect()),
-        Value::Map(entries) => {
-            let of = |(key, value): &(Value, Value)| match (key.as_text(), value) {
-                (Some("diverged"), Value::Array(list)) => {
-                    (key.clone(), Value::Array(vec![list[lane].clone()]))
-                }
-                _ => (key.clone(), of_lane(value, lane)),
-            };
-            Value::Map(entries.iter().map(of).collect())
-        }
-        other => other.clone(),
     }
 }

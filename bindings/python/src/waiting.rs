@@ -8,22 +8,38 @@ use std::time::{Duration, Instant};
 /// How often Ctrl-C is looked for and progress is told.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The next message; nothing when no more will come. While it waits, others may run and `tell` is called now and then.
-pub(crate) fn next<T: Send>(
-    py: Python<'_>,
-    messages: &mut Receiver<T>,
-    tell: impl Fn() -> PyResult<()>,
-) -> PyResult<Option<T>> {
-    loop {
-        let waiting = &mut *messages;
-        match py.detach(move || waiting.recv_timeout(TICK)) {
-            Ok(message) => return Ok(Some(message)),
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            Err(RecvTimeoutError::Timeout) => {
+/// Messages, waited for.
+pub(crate) struct Waiting<T> {
+    messages: Receiver<T>,
+    told: Instant,
+}
+
+impl<T: Send> Waiting<T> {
+    pub(crate) fn new(messages: Receiver<T>) -> Self {
+        Self { messages, told: Instant::now() }
+    }
+
+    /// The next message; nothing when no more will come. While it waits, others may run; now and then, however many messages there
+    /// are, `tell` is called.
+    pub(crate) fn next(&mut self, py: Python<'_>, tell: impl Fn() -> PyResult<()>) -> PyResult<Option<T>> {
+        loop {
+            if self.told.elapsed() >= TICK {
                 py.check_signals()?;
                 tell()?;
+                self.told = Instant::now();
+            }
+            let messages = &mut self.messages;
+            match py.detach(move || messages.recv_timeout(TICK)) {
+                Ok(message) => return Ok(Some(message)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
             }
         }
+    }
+
+    /// Waits until no more messages will come.
+    pub(crate) fn finish(self, py: Python<'_>) {
+        py.detach(move || while self.messages.recv().is_ok() {});
     }
 }
 

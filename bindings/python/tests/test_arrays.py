@@ -419,7 +419,7 @@ def test_the_place_in_one_stream_is_one_number() -> None:
         ({"initial": np.ones(4)}, "`initial` has shape (4,): it must be (3,) for the shape (4, 3)"),
         ({"first": np.ones((1, 3))}, "`first` has shape (1, 3): it must be (3,) for the shape (4, 3)"),
         ({"lambda_a": [0.5]}, "`lambda_a` has shape (1,): it must be one number"),
-        ({"rho": [[1.0, 2.0], [3.0]]}, "`rho` is no array of numbers"),
+        ({"rho": [[1.0, 2.0], [3.0]]}, "`rho` is no array"),
     ],
 )
 def test_a_wrong_shape_is_refused(changed: dict[str, Any], message: str) -> None:

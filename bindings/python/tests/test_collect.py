@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import emphatic
+from agents import step
 from emphatic import Batch, TileCoder, collect
 
 pytest.importorskip("gymnasium")
@@ -278,6 +280,56 @@ def test_the_record_of_an_episode_that_goes_on_is_cut() -> None:
     np.testing.assert_array_equal(again.gamma, batch.gamma)
 
 
+def test_the_columns_of_mountain_car_and_cart_pole_are_learned_from_step_by_step() -> None:
+    """What `collect` records, driven by hand through `step`, is `learn` to the bit; with ends and time limits among the steps."""
+    for make, low, high, actions in [
+        (mountain_car, [-1.2, -0.07], [0.6, 0.07], 3),
+        (cart_pole, [-2.4, -3, -0.21, -3], [2.4, 3, 0.21, 3], 2),
+    ]:
+        tiles = TileCoder(low, high, tiles=4, tilings=4)
+        batch = collect(make(), "uniform", 3000, 1, gamma=0.99, features=tiles)
+        assert (batch.terminated | batch.truncated).sum() > 50
+        policy = emphatic.Softmax(tiles.features, actions)
+        by_step, by_batch = (
+            emphatic.ACE(policy, emphatic.GTD(0.1, 1e-3, 0.5), lambda_a=0.5, alpha=0.05) for _ in range(2)
+        )
+        for t in range(len(batch)):
+            step(by_step, batch, t)
+        by_batch.learn(batch)
+        assert by_step._state() == by_batch._state() and by_step.weights.any()
+
+
+@pytest.mark.parametrize("make", [mountain_car, cart_pole])
+def test_a_loop_by_hand_is_collect_and_learn(make: Callable[[], Any]) -> None:
+    """The loop of the README: the behaviour draws as `collect` lets it."""
+    env, seed = make(), 3
+    width, actions = env.observation_space.shape[0], int(env.action_space.n)
+    policy = emphatic.Softmax(emphatic.Dense(width), actions)
+    by_hand, by_batch = (emphatic.ACE(policy, emphatic.GTD(0.1, 1e-3, 0.5), alpha=0.05) for _ in range(2))
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    cumulative = np.cumsum(np.full(actions, 1 / actions))
+    x, _ = env.reset(seed=seed)
+    for _ in range(500):
+        action = int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
+        x_next, reward, terminated, truncated, _ = env.step(action)
+        gamma_next = 0.0 if terminated else 0.99
+        by_hand.step(x, action, reward, x_next, mu=1 / actions, gamma_next=gamma_next)
+        x = x_next
+        if terminated or truncated:
+            by_hand.new_episode()
+            x, _ = env.reset()
+    by_batch.learn(collect(make(), "uniform", 500, seed, gamma=0.99))
+    np.testing.assert_array_equal(by_hand.weights, by_batch.weights)
+    assert by_hand.steps == 500 and by_hand.weights.any()
+
+
+def test_infos_as_a_list_are_refused() -> None:
+    """Regression: the environment's own discounts were silently lost."""
+    env = gymnasium.wrappers.vector.DictInfoToList(SyncVectorEnv([Script]))
+    with pytest.raises(TypeError, match="infos .* are a list; .* DictInfoToList"):
+        collect(env, "uniform", 2, 0)
+
+
 def test_uniform_is_the_table_of_equal_probabilities() -> None:
     same(collect(Script(), "uniform", 8, 0), collect(Script(), np.array([0.5, 0.5]), 8, 0))
 
@@ -474,7 +526,7 @@ def test_progress(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monkey
 
 def test_gymnasium_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium", None)
-    with pytest.raises(ImportError, match=r"pip install emphatic\[gymnasium\]"):
+    with pytest.raises(ImportError, match="pip install gymnasium"):
         collect(Script(), "uniform", 1, 0)
 
 
@@ -573,6 +625,8 @@ def test_an_unbounded_box_takes_no_infinite_action() -> None:
         ({"gamma": 1.5}, ValueError, "^gamma is 1.5; a discount lies between 0 and 1"),
         ({"gamma": np.nan}, ValueError, "^gamma is nan"),
         ({"interest": -1.0}, ValueError, "^the interest is -1.0"),
+        ({"interest": "a"}, TypeError, "^the interest is 'a'; it must be a real number"),
+        ({"interest": lambda observation: None}, TypeError, "^the interest is None"),
         ({"features": lambda i: 0.5}, TypeError, "features gave 0.5"),
         ({"features": lambda i: "a"}, TypeError, "features gave 'a'"),
         ({"features": lambda i: np.ones((2, 2))}, TypeError, "features gave"),

@@ -220,6 +220,21 @@ def test_a_huge_number_does_not_exist(what: str) -> None:
     refused(AGENTS["ACE one-hot"](), IndexError, "there are not that many", **{what: 2**70})
 
 
+MASKED: Any = np.ma.masked_array([1.0, 999.0, 3.0, 4.0], mask=[False, True, False, False])
+
+
+def test_what_is_masked_is_refused() -> None:
+    """Regression: what lay behind the mask was taken."""
+    refused(AGENTS["ACE"](), ValueError, "x is masked in places", x=MASKED)
+    agent = AGENTS["ACE"]()
+    with pytest.raises(ValueError, match="reward is masked in places"):
+        Batch(np.ones((4, 4)), [0] * 4, MASKED, np.ones((4, 4)), mu=0.5, gamma_next=0.9)
+    with pytest.raises(ValueError, match="rho` is masked in places"):
+        emphatic.emphasis(MASKED, 0.9)
+    x: Any = np.ma.masked_array(np.ones(4), mask=False)
+    agent.step(x, 0, 1.0, x, mu=0.5, gamma_next=0.9)
+
+
 def test_a_misaligned_state() -> None:
     agent = AGENTS["ACE"]()
     x = np.frombuffer(bytes(33), np.float64, offset=1)
@@ -302,9 +317,12 @@ def test_a_bad_step_in_the_middle_is_named_and_what_came_before_is_learned(
         emphatic.sweep([AGENTS["ACE one-hot"]()], batch)
 
 
-def test_after_a_bad_step_the_next_continues_the_good_ones() -> None:
+@pytest.mark.parametrize("truncated", [False, True])
+def test_after_a_bad_step_the_next_continues_the_good_ones(truncated: bool) -> None:
+    """Regression: after a time limit the trace went on."""
     agent, other = AGENTS["ACE one-hot"](), AGENTS["ACE one-hot"]()
     batch = broken(agent, "reward", NAN)
+    batch.truncated[6] = truncated
     with pytest.raises(ValueError, match="step 7 "):
         agent.learn(batch)
     other.learn(batch[:7])
@@ -324,7 +342,7 @@ def test_sweeps_that_make_no_sense() -> None:
         with pytest.raises(error, match="threads"):
             untyped.sweep([agent], batch, threads=threads)
     agent.learn(batch)
-    with pytest.raises(ValueError, match="learner 1 has already learned"):
+    with pytest.raises(ValueError, match=r"settings\[1\] has already learned"):
         emphatic.sweep([AGENTS["ACE"](), agent], batch)
 
 
@@ -809,7 +827,7 @@ def throw_garbage(seed: int, rounds: int) -> int:
             lambda: agent.save(Path("/nowhere") / str(some())),
             lambda: emphatic.load(some()),
             lambda: emphatic.sweep(one([agent]), one(experience(agent)), threads=one(None)),
-            lambda: type(agent)(some(), some(), alpha=one(0.1)),  # type: ignore[call-arg]
+            lambda: getattr(untyped, type(agent).__name__)(some(), some(), alpha=one(0.1)),
             lambda: Learner(some(), some(), some()),
             lambda: getattr(untyped, ["Dense", "OneHot", "Table", "Gaussian", "FollowOn"][rng.integers(5)])(
                 some()

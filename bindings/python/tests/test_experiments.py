@@ -18,6 +18,9 @@ import emphatic
 from command import command
 from emphatic import FileError, Problem, Results, run
 
+# Some of the settings are meant to.
+pytestmark = pytest.mark.filterwarnings("ignore:.* diverged:RuntimeWarning")
+
 SHORT = """
 problem = "counterexample"
 seed = 3
@@ -158,20 +161,25 @@ def test_columns_and_frames_are_what_pyarrow_reads(results: Results, table: Any)
             assert [x.tolist() if isinstance(x, np.ndarray) else x for x in values] == read[name]
     arrow = results.to_pyarrow(table)
     assert arrow.to_pydict() == read
-    assert {str(field.type) for field in arrow.schema} <= {"int64", "double", "string", "list<item: double>"}
+    assert arrow.schema == parquet.read_schema(results.path(table)).remove_metadata() or arrow.schema.equals(
+        parquet.read_schema(results.path(table))
+    )
+    if table != "settings":
+        wide, columns = (
+            results.to_pyarrow(table, with_settings=True),
+            results.columns(table, with_settings=True),
+        )
+        assert wide.column_names == list(columns)
+        assert wide["method"].to_pylist() == columns["method"]
 
 
 @pytest.mark.parametrize("table", ["results", "settings", "fresh"])
 def test_polars(results: Results, table: Any) -> None:
     polars = pytest.importorskip("polars")
     frame, read = results.to_polars(table), polars.read_parquet(results.path(table))
-    assert frame.columns == read.columns
-    for name, kind in read.schema.items():
-        whole = kind.is_integer() and read[name].null_count() == 0
-        assert frame.schema[name] == (
-            polars.Int64 if whole else polars.Float64 if kind.is_numeric() else kind
-        )
-        assert frame[name].to_list() == read[name].to_list()
+    assert frame.equals(read)
+    wide, columns = results.to_polars(table, with_settings=True), results.columns(table, with_settings=True)
+    assert wide.columns == list(columns) and wide["method"].to_list() == columns["method"]
     assert results.to_polars(table, with_settings=True)["method"].null_count() == 0
 
 
@@ -212,8 +220,17 @@ except ImportError as error:
 
 
 def test_nothing_is_printed_where_nobody_looks(short: Path, tmp_path: Path) -> None:
-    code = "import sys, emphatic; emphatic.run(sys.argv[1], sys.argv[2]); emphatic.Problem.open('shop').diagnose()"
+    code = (
+        "import sys, warnings, emphatic; warnings.simplefilter('ignore')\n"
+        "emphatic.run(sys.argv[1], sys.argv[2]); emphatic.Problem.open('shop').diagnose()"
+    )
     assert python(code, short, tmp_path / "out").communicate() == ("", "")
+
+
+def test_runs_that_diverged_are_warned_of(short: Path, tmp_path: Path) -> None:
+    with pytest.warns(RuntimeWarning, match="runs? diverged: .* diverged_step"):
+        results = run(short, tmp_path / "out")
+    assert np.isfinite(np.asarray(results.columns()["diverged_step"], float)).any()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process there cannot be sent Ctrl-C alone")

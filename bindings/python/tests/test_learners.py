@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -143,6 +145,14 @@ def test_the_state_beyond_an_end_is_not_looked_at() -> None:
     assert learner._state() == other._state()
 
 
+def test_an_update_is_unpacked_copied_and_pickled() -> None:
+    update = agent().step(0, 0, 1.0, 1, mu=0.5, gamma_next=0.9)
+    rho, emphasis, delta = update
+    assert (rho, emphasis, delta) == (update.rho, update.emphasis, update.delta)
+    for again in (copy.copy(update), copy.deepcopy(update), pickle.loads(pickle.dumps(update))):
+        assert again == update
+
+
 def test_update_by_hand() -> None:
     learner = OffPAC(Softmax(Dense(2), 2), GTD(0.5, 0.0, 0.0), alpha=1.0)
     update = learner.step([1, 2], 1, 3.0, [0, 0], mu=0.25, gamma_next=0.0)
@@ -163,7 +173,9 @@ def test_weights_are_copies_and_can_be_set(name: str) -> None:
     weights, critic = learner.weights, learner.critic_weights
     new = np.arange(weights.size, dtype=float).reshape(weights.shape) / 10
     learner.weights = np.asfortranarray(new)
-    weights[:] = 7
+    for copied in (weights, *critic.values()):
+        with pytest.raises(ValueError, match="read-only"):  # It would be lost.
+            copied[:] = 7
     np.testing.assert_array_equal(learner.weights, new)
     assert learner.steps == 40
     assert learner.critic_weights.keys() == critic.keys()

@@ -8,6 +8,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import emphatic
@@ -104,6 +105,39 @@ def test_a_bar_that_is_wanted_or_not(clock: list[float], monkeypatch: pytest.Mon
         assert ("10 %" in stream.getvalue()) == wanted
 
 
+@pytest.mark.parametrize("columns", [200, 80, 40, 27, 5])
+def test_a_bar_is_never_wider_than_the_terminal(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """Regression: what was wrapped stayed on the screen."""
+    terminal = make_terminal(monkeypatch)
+    monkeypatch.setattr("emphatic.progress._columns", lambda: columns)
+    with Bar("an_experiment_with_a_rather_long_name_indeed.toml") as bar:
+        clock[0] += 4
+        bar(1, 2, ", 123 M updates a second")
+        line = terminal.getvalue().removeprefix("\r\033[2K")
+    assert len(line) < columns
+    assert ("50 %" in line) == (columns >= 40) and ("indeed" in line) == (columns > 80)
+
+
+class Gone(Terminal):
+    def write(self, text: str) -> int:
+        raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize("stream", [Gone(), closed(), None])
+def test_work_goes_on_when_the_terminal_is_gone(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], stream: Any
+) -> None:
+    """Regression: it was ended by the bar."""
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Bar("learning", True) as bar:
+        for done in (1, 2):
+            clock[0] += 3
+            bar(done, 10)
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
 def test_a_bar_on_a_pseudo_terminal(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     import os
@@ -145,9 +179,13 @@ class Notebook:
         self.shown.append(html)
 
 
-def test_a_bar_in_a_notebook(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("own_shell", [False, True])
+def test_a_bar_in_a_notebook(clock: list[float], monkeypatch: pytest.MonkeyPatch, own_shell: bool) -> None:
     terminal = make_terminal(monkeypatch)
     notebook = Notebook(monkeypatch)
+    if own_shell:  # As Colab has.
+        shell = type("Shell", (type(sys.modules["IPython"].get_ipython()),), {})()
+        monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: shell)
     with Bar("learning") as bar:
         bar(1, 4)
         assert notebook.shown == []
@@ -170,6 +208,22 @@ def test_a_shell_of_ipython_is_a_terminal(clock: list[float], monkeypatch: pytes
         clock[0] += 3
         bar(1, 4)
     assert "25 %" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("features", [1, 30_001])
+def test_a_sweep_never_says_more_than_all(monkeypatch: pytest.MonkeyPatch, features: int) -> None:
+    """Regression: without lanes, every learner counted as all of them. (The last state of each is at most 100 %.)"""
+    said: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        "emphatic.progress.Bar.__call__", lambda self, done, all, note="": said.append((done, all))
+    )
+    policy = emphatic.Softmax(emphatic.Active(features, 1), 20)
+    agents = [emphatic.ACE(policy, emphatic.GTD(0.1, 0.1, 0.5), alpha=0.1) for _ in range(40)]
+    zero = np.zeros(30_000, int)
+    batch = emphatic.Batch(zero[:, None], zero, zero, zero[:, None], mu=0.5, gamma_next=0.9)
+    emphatic.sweep(agents, batch, threads=1)
+    assert said and all(done <= all == 40 * 30_000 for done, all in said)
+    assert max(said)[0] > 0
 
 
 def test_learn_and_sweep_show_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

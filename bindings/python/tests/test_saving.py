@@ -7,10 +7,12 @@ import json
 import multiprocessing
 import os
 import pickle
+import signal
 import stat
 import struct
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +133,22 @@ def test_learners_in_other_processes() -> None:
 def restored(name: str, state: bytes) -> Learner:
     agent = AGENTS[name]()
     return _restore(type(agent), agent._settings_json(), agent._problems, state)
+
+
+def test_the_same_learner_is_the_same_file(tmp_path: Path) -> None:
+    """Regression: the metadata came in another order every time."""
+    agent, other = learned("ACE"), learned("ACE")
+    saved = set()
+    for k, each in enumerate([agent, agent, other, agent.copy()] * 5):
+        each.save(tmp_path / str(k))
+        saved.add((tmp_path / str(k)).read_bytes())
+    assert len(saved) == 1
+
+
+def test_a_pickle_carries_no_caches() -> None:
+    agent = TrueACE(FINITE, alpha=0.1)
+    size = len(pickle.dumps(agent))
+    assert agent.critic and agent.policy and len(pickle.dumps(agent)) == size
 
 
 @pytest.mark.parametrize("bad", [b"", b"x", b"\xa0", b"\xff" * 20, pickle.dumps(3)])
@@ -336,13 +354,40 @@ def test_errors_of_the_system_are_of_their_kind(tmp_path: Path) -> None:
 
 
 def test_a_save_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
     agent, path = learned("ACE"), tmp_path / "agent"
     agent.save(path)
     old = path.read_bytes()
-    (tmp_path / f"agent.{os.getpid()}.new").mkdir()  # Where it would be written first.
-    with pytest.raises(OSError, match="agent"):
-        learned("DPG").save(path)
-    assert path.read_bytes() == old
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limit[1]))  # As if the disk were full.
+    try:
+        with pytest.raises(OSError, match="agent"):
+            learned("DPG").save(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_bytes() == old and os.listdir(tmp_path) == ["agent"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no pipes")
+def test_only_files_are_replaced_and_they_stay_what_they_were(tmp_path: Path) -> None:
+    """Regression: devices and pipes became files, private files public ones, and links that led nowhere files."""
+    agent, private = learned("ACE"), tmp_path / "private"
+    private.touch()
+    private.chmod(0o600)
+    agent.save(private)
+    assert stat.S_IMODE(private.stat().st_mode) == 0o600
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    for _ in range(2):  # It leads nowhere, and then to a file.
+        agent.save(tmp_path / "link")
+        assert (tmp_path / "link").is_symlink() and (tmp_path / "there").is_file()
+    os.mkfifo(tmp_path / "pipe")
+    with ThreadPoolExecutor(1) as pool:
+        received = pool.submit((tmp_path / "pipe").read_bytes)
+        agent.save(tmp_path / "pipe")
+    assert received.result() == private.read_bytes() and stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    agent.save(tmp_path / ("a" * 255))
 
 
 def test_a_save_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:

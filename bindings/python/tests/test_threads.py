@@ -147,6 +147,53 @@ def slow_work(count: int) -> tuple[list[Learner], Batch]:
     return agents, Batch(zero, zero, zero, zero, mu=0.5, gamma_next=0.9)
 
 
+def many_small_groups(count: int) -> tuple[list[Learner], Batch]:
+    """Each is done in a few hundredths of a second."""
+    return [ACE(FINITE.softmax(), VALUES, alpha=1e-4) for _ in range(count)], FINITE.stream(20_000, seed=1)
+
+
+def many_large_groups(count: int) -> tuple[list[Learner], Batch]:
+    """Little to learn, but much to put together."""
+    agents: list[Learner] = [ACE(Softmax(Dense(20_000), 3), VALUES, alpha=0.01) for _ in range(count)]
+    x = np.ones((200, 20_000))
+    return agents, Batch(x, [0] * 200, [1.0] * 200, x, mu=0.5, gamma_next=0.9)
+
+
+@pytest.mark.parametrize("work", ["many_small_groups(8000)", "many_large_groups(320)"])
+def test_ctrl_c_stops_sweeps_of_many(work: str) -> None:
+    """Regression: it was heard only when all groups were done."""
+    assert interrupted(work) < 2
+
+
+def test_a_batch_that_is_changed_meanwhile(capfd: pytest.CaptureFixture[str]) -> None:
+    """Regression: it was a panic. Not every race is lost, so it is tried until one is."""
+    broke = False
+    for attempt in range(50):
+        agent = ACE(Softmax(emphatic.Active(100_000, 8), 2), VALUES, alpha=0.1)
+        x = np.zeros((20_000, 8), int)
+        batch = Batch(x, [0] * len(x), [0.0] * len(x), x, mu=0.5, gamma_next=0.9)
+        thread = threading.Thread(target=spoil, args=(batch.x,))
+        thread.start()
+        try:
+            agent.learn(batch)
+        except IndexError:
+            pass  # It was seen in time.
+        except RuntimeError as error:
+            assert "the batch was changed while it was learned from" in str(error)
+            assert "left half-way" in repr(agent)
+            broke = True
+        thread.join()
+        if broke:
+            break
+    assert broke
+
+
+def spoil(x: Any) -> None:
+    for _ in range(200):
+        x[:, 3] = 10**9
+        x[:, 3] = 0
+
+
 @pytest.mark.parametrize("count", [1, 40])
 def test_ctrl_c_stops_long_work(count: int) -> None:
     assert interrupted(f"long_work({count})") < 2

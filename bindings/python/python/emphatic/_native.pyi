@@ -1,22 +1,45 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float64]
+_Ints = npt.NDArray[np.int64]
 
+__all__ = [
+    "__version__",
+    "DivergedError",
+    "FileError",
+    "Learner",
+    "Ready",
+    "Update",
+    "Problem",
+    "rho",
+    "emphasis",
+    "lambda_returns",
+    "sweep",
+    "shipped_problems",
+    "png",
+    "write_file",
+    "run",
+    "summary",
+    "read_table",
+]
 __version__: str
 
 class DivergedError(ArithmeticError): ...
 class FileError(ValueError): ...
 
+@final
 class Update:
-    """What one step did, all from the weights before it."""
+    """What one step did, all from the weights before it: `rho, emphasis, delta = agent.step(...)`."""
 
+    def __new__(cls, rho: float, emphasis: float, delta: float) -> Self: ...
+    def __iter__(self) -> Iterator[float]: ...
+    def __getnewargs__(self) -> tuple[float, float, float]: ...
     @property
     def rho(self) -> float:
         """ρ_t = π/μ of the action taken; 1 for a deterministic policy, which has no ratio."""
@@ -27,12 +50,13 @@ class Update:
     def delta(self) -> float:
         """What the critic said of the action: δ_t, the advantage of the action taken, or ∂q/∂a."""
 
+@disjoint_base
 class Learner:
     def __new__(
         cls,
-        settings: str,
-        problems: Sequence[Problem],
-        state: bytes | Ready | None = None,
+        source: str | Ready,
+        problems: Sequence[Problem] = ...,
+        state: bytes | None = None,
     ) -> Self: ...
     def step(
         self,
@@ -56,10 +80,6 @@ class Learner:
     def probability(self, x: Any, action: Any) -> float:
         """π(a|x): the probability, or the density, of an action."""
     @property
-    def critic_weights(self) -> dict[str, Floats]:
-        """Copies of what the critic has learned, flat, by the names of the equations: `v`; `q` (of feature f and action a: number
-        f · actions + a); `u`, of a learned advantage likewise, of a compatible critic [features]. Nothing for an exact critic."""
-    @property
     def steps(self) -> int:
         """How many steps it has learned from."""
     @property
@@ -67,29 +87,33 @@ class Learner:
         """The number of the step (the first is 1) after which the weights were no longer finite."""
     def check(self) -> None:
         """Raises `DivergedError` if the weights have left the finite numbers."""
-    def _learn(self, batch: Any, last_truncated: bool, progress: Callable[..., None]) -> None: ...
-    def _distribution(self, x: Any) -> Floats: ...
-    def _distributions(self, x: Any) -> Floats: ...
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the whole learner, traces included, to a safetensors file; `emphatic.load` reads it. The tensors are its numbers,
+        the metadata its settings."""
+    def _learn(self, batch: Any, progress: Callable[..., None]) -> None: ...
+    def _distribution(self, x: Any) -> _Floats: ...
+    def _distributions(self, x: Any) -> _Floats: ...
     def _sample(self, x: Any, rng: np.random.Generator) -> Any: ...
-    def _weights(self) -> Floats: ...
-    def _set_weights(self, weights: Floats) -> None: ...
+    def _weights(self) -> _Floats: ...
+    def _critic_weights(self) -> dict[str, _Floats]: ...
+    def _set_weights(self, weights: _Floats) -> None: ...
     def _settings_json(self) -> str: ...
     def _state(self) -> bytes: ...
     def _twin(self) -> Ready: ...
-    def _save(self, path: str | PathLike[str]) -> None: ...
     @staticmethod
     def _read(path: str | PathLike[str]) -> tuple[str, list[tuple[str, str]], bytes]: ...
 
 def sweep(
     learners: Sequence[Learner],
     batch: Any,
-    last_truncated: bool,
     threads: int | None,
     progress: Callable[..., None],
 ) -> list[Ready]: ...
 
+@final
 class Ready: ...
 
+@disjoint_base
 class Problem:
     def __new__(cls, name: str | PathLike[str], text: str | None = None) -> Self: ...
     @property
@@ -105,25 +129,25 @@ class Problem:
     def actions(self) -> list[str]:
         """The names of the actions; none where the action is a real number."""
     @property
-    def behaviour(self) -> Floats:
+    def behaviour(self) -> _Floats:
         """μ(a|s) [S, A]; with a real action, mean and standard deviation [S, 2]."""
     @property
-    def start(self) -> Floats:
+    def start(self) -> _Floats:
         """With what probability episodes start in each state."""
     @property
-    def interest(self) -> Floats:
+    def interest(self) -> _Floats:
         """i, by state."""
     @property
-    def stationary(self) -> Floats:
+    def stationary(self) -> _Floats:
         """d_μ, by state."""
-    def _target(self) -> tuple[str, Floats | None]: ...
+    def _target(self) -> tuple[str, _Floats | None]: ...
     def _actor_len(self) -> int: ...
     def _features(self, critic: bool) -> tuple[int, list[list[tuple[int, float]]]]: ...
-    def _transitions(self) -> tuple[list[Ints], list[Floats]]: ...
+    def _transitions(self) -> tuple[list[_Ints], list[_Floats]]: ...
     def _solve(
-        self, lambda_a: float, weights: Floats | None, outputs: int, probabilities: Floats | None
+        self, lambda_a: float, weights: _Floats | None, outputs: int, probabilities: _Floats | None
     ) -> dict[str, Any]: ...
-    def _objective(self, weights: Floats, outputs: int) -> float: ...
+    def _objective(self, weights: _Floats, outputs: int) -> float: ...
     def _diagnose(
         self, starts: int | None, seed: int, threads: int | None, progress: Callable[..., None]
     ) -> tuple[str, str, str | None, str | None]: ...
@@ -131,6 +155,7 @@ class Problem:
 
 def shipped_problems() -> list[tuple[str, str]]: ...
 def png(svg: str) -> bytes: ...
+def write_file(path: str | PathLike[str], bytes: bytes) -> None: ...
 def run(
     file: PathLike[str],
     out: PathLike[str],
@@ -140,8 +165,15 @@ def run(
 ) -> int: ...
 def summary(directory: PathLike[str], select: str | None) -> tuple[str, str]: ...
 def read_table(path: PathLike[str]) -> dict[str, Any]: ...
-def rho(log_pi: Floats, log_mu: Floats, clip: float) -> Floats: ...
-def emphasis(rho: Floats, gamma: Floats, interest: Floats, lambda_a: float, initial: Floats) -> Floats: ...
+def rho(log_pi: _Floats, log_mu: _Floats, clip: float) -> _Floats: ...
+def emphasis(
+    rho: _Floats, gamma: _Floats, interest: _Floats, lambda_a: float, initial: _Floats
+) -> _Floats: ...
 def lambda_returns(
-    reward: Floats, gamma_next: Floats, value: Floats, value_next: Floats, rho: Floats, lambda_next: Floats
-) -> Floats: ...
+    reward: _Floats,
+    gamma_next: _Floats,
+    value: _Floats,
+    value_next: _Floats,
+    rho: _Floats,
+    lambda_next: _Floats,
+) -> _Floats: ...

@@ -34,7 +34,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from . import _native
+from . import _native, convert
 
 __all__ = ["emphasis", "follow_on", "gamma_into", "lambda_returns", "rho"]
 
@@ -231,7 +231,7 @@ class _Rollout:
 
     def __getitem__(self, name: str) -> Floats:
         full = np.broadcast_to(self._values[name], self._shape)
-        return np.ascontiguousarray(full, dtype=np.float64).reshape(self.shape)
+        return convert.readable(full).reshape(self.shape)
 
     def row(self, name: str, given: Numbers) -> Floats:
         """An argument with one number for each stream."""
@@ -239,7 +239,7 @@ class _Rollout:
         if values.ndim > 0 and values.shape != self._shape[1:]:
             right = f"{self._shape[1:]} for the shape {self._shape}" if self._shape[1:] else "one number"
             raise ValueError(f"`{name}` has shape {values.shape}: it must be {right}")
-        return np.ascontiguousarray(np.broadcast_to(values, self.shape[1:]), dtype=np.float64)
+        return convert.readable(np.broadcast_to(values, self.shape[1:]))
 
     def like(self, result: Floats) -> Any:
         """A result in the shape, dtype and library of the arguments."""
@@ -256,7 +256,10 @@ class _Rollout:
 
 def _first_floats(given: dict[str, Numbers], values: dict[str, Array]) -> tuple[Any, Any]:
     """The first argument that is an array of floats, else the first array, and the dtype to give back."""
-    arrays = [name for name in given if hasattr(given[name], "dtype") and values[name].ndim > 0]
+    is_array = {
+        name: hasattr(value, "dtype") or hasattr(value, "__dlpack__") for name, value in given.items()
+    }
+    arrays = [name for name in given if is_array[name] and values[name].ndim > 0]
     for name in arrays:
         if values[name].dtype.kind == "f":
             return given[name], values[name].dtype.newbyteorder("=")
@@ -312,24 +315,25 @@ def _refuse(name: str, wrong: npt.NDArray[np.bool_], what: str, values: Array | 
 def _values(name: str, given: Any) -> Array:
     """The numbers of an argument, not copied if it is an array."""
     if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
-        try:
-            values = np.asarray(given)
-        except (ValueError, RuntimeError) as error:
-            raise ValueError(f"`{name}` is no array of numbers: {error}") from None
-        _check_dtype(name, values.dtype.name)
-        return values
+        found = convert.anything(given, f"`{name}`", "numbers")
+        _check_dtype(name, found.dtype.name)
+        return found
     if getattr(given, "requires_grad", False):
         reason = "nothing is differentiated through a weight or a target"
         raise ValueError(f"`{name}` requires grad: detach it first ({name}.detach()), {reason}")
-    _check_dtype(name, str(given.dtype).removeprefix("torch."))
+    if hasattr(given, "dtype"):  # What NumPy does not have cannot be read at all.
+        _check_dtype(name, str(given.dtype).removeprefix("torch."))
     try:
         device, _ = given.__dlpack_device__()
-        if device == _DLPACK_CPU:
-            return np.from_dlpack(given)
+        values: Array | None = np.from_dlpack(given) if device == _DLPACK_CPU else None
     except (BufferError, RuntimeError, TypeError, ValueError, AttributeError) as error:
         right = "it must be a dense array on the CPU, outside of jit"
         raise ValueError(f"`{name}` cannot be read ({error}): {right}") from error
-    raise ValueError(f"`{name}` is on another device ({given.device}): move it to the CPU first")
+    if values is None:
+        where = getattr(given, "device", f"number {device}")
+        raise ValueError(f"`{name}` is on another device ({where}): move it to the CPU first")
+    _check_dtype(name, values.dtype.name)
+    return values
 
 
 # kDLCPU of the DLPack standard.

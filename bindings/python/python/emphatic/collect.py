@@ -102,7 +102,7 @@ def _parts(env: Any) -> tuple[int | None, Any, Any]:
         from gymnasium import Env
         from gymnasium.vector import VectorEnv
     except ImportError as error:
-        raise ImportError("collect() needs Gymnasium: pip install emphatic[gymnasium]") from error
+        raise ImportError("collect() needs Gymnasium: pip install gymnasium") from error
     if isinstance(env, VectorEnv):
         return env.num_envs, env.single_action_space, env.single_observation_space
     if isinstance(env, Env):
@@ -142,6 +142,11 @@ def _collect_several(env: Any, walks: list[_Walk], actions: _Actions, seed: int)
             if walk.goes_on and not resets[i]:
                 taken[i] = walk.act()
         observations, rewards, terminated, truncated, info = env.step(taken)
+        if not isinstance(info, dict):
+            raise TypeError(
+                f"the infos of the vector environment are a {type(info).__name__}; they must be a dict, as Gymnasium gives"
+                " them: leave out wrappers such as DictInfoToList"
+            )
         ended = np.logical_or(terminated, truncated)
         same_step = mode is AutoresetMode.SAME_STEP
         for i, (walk, observation) in enumerate(
@@ -338,15 +343,26 @@ def _by_function(
 
 def _checked_mu(mu: Any, action: Any, actions: _Actions) -> float:
     said = f"the behaviour took action {action} and says that its mu is {mu!r}"
-    try:
-        number = float(mu)
-    except (TypeError, ValueError):
-        raise TypeError(f"{said}; it must be a real number") from None
+    number = _float(mu, said)
     if not LEAST_MU <= number < np.inf:
         raise ValueError(f"{said}; it must be positive and finite")
     if actions.discrete and number > MOST_PROBABILITY:
         raise ValueError(f"{said}; a probability is at most 1")
     return number
+
+
+def _checked_interest(interest: Any) -> float:
+    number = _float(interest, f"the interest is {interest!r}")
+    if not 0 <= number < np.inf:
+        raise ValueError(f"the interest is {number}; it must be finite and not negative")
+    return number
+
+
+def _float(value: Any, said: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{said}; it must be a real number") from None
 
 
 def _default_features(space: Any) -> Callable[[Any], Any]:
@@ -373,10 +389,13 @@ class _Recorder:
     ) -> None:
         if not 0 <= convert.number(gamma, "gamma") <= 1:
             raise ValueError(f"gamma is {gamma}; a discount lies between 0 and 1")
-        if not callable(interest) and not 0 <= interest < np.inf:
-            raise ValueError(f"the interest is {interest}; it must be finite and not negative")
         self.steps, self.default_gamma = steps, gamma
-        self.interest_of = interest if callable(interest) else lambda _observation: interest
+        if not callable(interest):
+            of_all = _checked_interest(interest)
+            self.interest_of: Callable[[Any], float] = lambda _observation: of_all
+        else:
+            asked = interest
+            self.interest_of = lambda observation: _checked_interest(asked(observation))
         self.action = np.empty(steps, np.int64 if actions.discrete else np.float64)
         self.reward, self.mu, self.interest, self.gamma, self.gamma_next = (np.empty(steps) for _ in range(5))
         self.terminated, self.truncated = np.empty(steps, np.bool_), np.empty(steps, np.bool_)
@@ -448,8 +467,6 @@ class _Walk:
     def act(self) -> Any:
         # The interest is asked for now: the environment may write the next observation over this one.
         self.interest = self.recorder.interest_of(self.observation)
-        if not 0 <= self.interest < np.inf:
-            raise ValueError(f"the interest is {self.interest}; it must be finite and not negative")
         self.action, self.mu = self.draw(self.observation, self.x, self.rng)
         return self.action
 
@@ -461,6 +478,8 @@ class _Walk:
         elif gamma_next is None:
             gamma_next = to.default_gamma
         # Checked now: a batch that is refused at the end would take all steps with it.
+        reward = _float(reward, f"the environment gave the reward {reward!r}")
+        gamma_next = _float(gamma_next, f"the environment gave the discount {gamma_next!r}")
         if not isfinite(reward) or not 0 <= gamma_next <= 1:
             raise ValueError(f"the environment gave the reward {reward} and the discount {gamma_next}")
         to.x[row], to.action[row], to.mu[row], to.reward[row] = self.x, self.action, self.mu, reward

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from operator import index
 from typing import Any
 
@@ -18,6 +19,8 @@ ROUNDING = 1e-9
 
 def anything(value: Any, name: str, right: str) -> npt.NDArray[Any]:
     """An array of whatever it is."""
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} is masked in places; fill them or leave them out")
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -33,12 +36,17 @@ def array(value: Any, name: str) -> npt.NDArray[Any]:
     return found
 
 
+def readable(array: npt.NDArray[Any]) -> Floats:
+    """Contiguous and aligned float64, copied only if it is not."""
+    return np.require(array, np.float64, ["C", "A"])
+
+
 def floats(value: Any, name: str, ndim: int) -> Floats:
     """A contiguous and aligned array of float64 with so many dimensions."""
     found = array(value, name)
     if found.ndim != ndim:
         raise ValueError(f"{name} has the shape {found.shape}; it must have {_dimensions(ndim)}")
-    return np.require(found, np.float64, ["C", "A"])
+    return readable(found)
 
 
 def ints(value: Any, name: str, ndim: int) -> Ints:
@@ -81,6 +89,16 @@ def normalised(rows: Floats) -> Floats:
     sums = rows.sum(axis=-1, keepdims=True)
     off = abs(sums - 1)
     return np.asarray(rows / np.where((off > ROUNDING) & (off <= 1e-6), sums, 1.0), np.float64)
+
+
+def library(name: str) -> Any:
+    """A library that not everybody needs."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise ImportError(f"this needs {name}: pip install {name}") from None
 
 
 def _dimensions(count: int) -> str:

@@ -32,7 +32,7 @@ else:
                 raise ImportError(_MISSING)
 
 
-_MISSING = "environments need Gymnasium: pip install emphatic[gymnasium]"
+_MISSING = "environments need Gymnasium: pip install gymnasium"
 
 
 class _StateEnv(Env[Any, Any]):
@@ -133,7 +133,7 @@ class ProblemEnv(_StateEnv):
 def _opened(problem: Problem | str | os.PathLike[str]) -> Problem:
     if isinstance(problem, (str, os.PathLike)):
         return Problem.open(os.fspath(problem))
-    if not hasattr(problem, "transitions"):
+    if not isinstance(problem, Problem):
         raise TypeError(f"problem is a {type(problem).__name__}; it must be a Problem, a path or a name")
     return problem
 

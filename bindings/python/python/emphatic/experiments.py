@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -40,50 +42,59 @@ class Results:
             raise ValueError(f"there is no table {table!r}; there are results, settings and fresh")
         return self.directory / f"{table}.parquet"
 
-    def columns(
-        self, table: Name = "results", *, with_settings: bool = False
-    ) -> dict[str, npt.NDArray[Any] | list[Any]]:
-        """A table's columns: numbers as NumPy arrays (NaN where there is nothing), all else as lists (None where there is nothing).
-        `with_settings` adds to each row what its setting is; `setting.NAME` if what is recorded has the same name."""
+    def _there(self, table: Name) -> Path:
         path = self.path(table)
         if not path.exists():
             asked = "it has none, or " if table == "fresh" else ""
             raise FileNotFoundError(
                 f"{path} is not there: {asked}the experiment is not finished; run it again to go on"
             )
-        columns = _native.read_table(path)
+        return path
+
+    def columns(
+        self, table: Name = "results", *, with_settings: bool = False
+    ) -> dict[str, npt.NDArray[Any] | list[Any]]:
+        """A table's columns: numbers as NumPy arrays (NaN where there is nothing), all else as lists (None where there is nothing).
+        `with_settings` adds to each row what its setting is; `setting.NAME` if what is recorded has the same name."""
+        columns = _native.read_table(self._there(table))
         if not with_settings or table == "settings":
             return columns
-        settings = _native.read_table(self.path("settings"))
+        settings = _native.read_table(self._there("settings"))
         # Settings are numbered from 0 in the order of their table.
         rows = np.asarray(columns["setting"])
         del settings["setting"]
         for name, values in settings.items():
             of_rows = values[rows] if isinstance(values, np.ndarray) else [values[k] for k in rows]
-            columns[f"setting.{name}" if name in columns else name] = of_rows
+            columns[_beside(name, columns)] = of_rows
         return columns
 
     def to_pandas(self, table: Name = "results", *, with_settings: bool = False) -> pandas.DataFrame:
         """A table as a pandas data frame; NaN or None where there is nothing."""
         columns = self.columns(table, with_settings=with_settings)
-        return _library("pandas").DataFrame(columns)
+        return convert.library("pandas").DataFrame(columns)
 
     def to_polars(self, table: Name = "results", *, with_settings: bool = False) -> polars.DataFrame:
         """A table as a Polars data frame; null where there is nothing."""
-        columns = self.columns(table, with_settings=with_settings)
-        lists = {
-            name: [_plain(x) for x in values] for name, values in columns.items() if isinstance(values, list)
-        }
-        frame: polars.DataFrame = _library("polars").DataFrame(columns | lists, nan_to_null=True)
-        return frame
+        library = convert.library("polars")
+        frame: polars.DataFrame = library.read_parquet(self._there(table))
+        if not with_settings or table == "settings":
+            return frame
+        settings = library.read_parquet(self._there("settings"))[frame["setting"]].drop("setting")
+        return frame.hstack(
+            settings.rename({name: _beside(name, frame.columns) for name in settings.columns})
+        )
 
     def to_pyarrow(self, table: Name = "results", *, with_settings: bool = False) -> pyarrow.Table:
         """A table as an Arrow table; null where there is nothing."""
-        pyarrow = _library("pyarrow")
-        columns = self.columns(table, with_settings=with_settings)
-        return pyarrow.table(
-            {name: pyarrow.array(values, from_pandas=True) for name, values in columns.items()}
-        )
+        convert.library("pyarrow")
+        parquet = import_module("pyarrow.parquet")
+        found = parquet.read_table(self._there(table))
+        if not with_settings or table == "settings":
+            return found
+        settings = parquet.read_table(self._there("settings")).take(found["setting"]).drop_columns("setting")
+        for name in settings.column_names:
+            found = found.append_column(_beside(name, found.column_names), settings[name])
+        return found
 
     def summarise(self, select: Literal["final", "area"] | None = None) -> dict[str, Any]:
         """The best settings, learning curves and intervals: what `emphatic summarise --json` prints. `select` says by what the best
@@ -97,18 +108,9 @@ class Results:
         return f"Results({str(self.directory)!r})"
 
 
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        raise ImportError(f"this needs {name}: pip install {name}") from None
-
-
-def _plain(value: Any) -> Any:
-    # Polars takes no list in which arrays and None are mixed.
-    return value.tolist() if isinstance(value, np.ndarray) else value
+def _beside(name: str, others: Iterable[str]) -> str:
+    """What a column of settings is called beside others."""
+    return f"setting.{name}" if name in others else name
 
 
 def run(
@@ -121,8 +123,9 @@ def run(
 ) -> Results:
     """Runs an experiment file, or what is missing of it in `out` (by default `results/NAME`).
 
-    Ctrl-C stops it; what was finished is kept, and the same call goes on. `runs` replaces the file's number of runs. The results are the same bits for
-    any number of threads, and the same as those of the command `emphatic run`.
+    Ctrl-C stops it; what was finished is kept, and the same call goes on. Runs that diverged are warned of. `runs` replaces the
+    file's number of runs. The results are the same bits for any number of threads, and the same as those of the command
+    `emphatic run`.
     """
     where = Path("results") / Path(file).stem if out is None else Path(out)
     runs = None if runs is None else convert.count(runs, "runs", most=2**32 - 1)
@@ -133,5 +136,12 @@ def run(
             rate = updates / seconds / 1e6 if seconds else 0.0
             bar(done, units, f", {rate:.0f} M updates a second")
 
-        _native.run(Path(file), where, runs, threads, tell)
+        diverged = _native.run(Path(file), where, runs, threads, tell)
+    if diverged:
+        warnings.warn(
+            f"{diverged} run{'s' if diverged > 1 else ''} diverged: the weights left the finite numbers;"
+            " the column diverged_step says when",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return Results(where)

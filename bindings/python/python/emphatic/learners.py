@@ -15,7 +15,18 @@ import numpy.typing as npt
 
 from . import _native, convert, parts
 from .batch import Batch
-from .parts import Critic, Emphasis, FollowOn, Gaussian, NoEmphasis, Policy, Softmax
+from .parts import (
+    ActionCritic,
+    Critic,
+    Emphasis,
+    FollowOn,
+    Gaussian,
+    NoEmphasis,
+    Policy,
+    SlopeCritic,
+    Softmax,
+    Values,
+)
 from .problem import Problem
 from .progress import Bar
 
@@ -34,6 +45,9 @@ class Learner(_native.Learner):
 
     _kind: ClassVar[Kind]
     _problems: tuple[Problem, ...]
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """All is done when it is made; this lets a subclass call `super().__init__` as usual."""
 
     @classmethod
     def _compose(
@@ -75,13 +89,13 @@ class Learner(_native.Learner):
     # --- Learning ---
 
     def learn(self, batch: Batch, *, progress: bool | None = None) -> None:
-        """Learns from all steps of a batch, to the bit as if each were given to `step`, at the speed of Rust; other threads
-        run meanwhile. A step that makes no sense raises an error that names it; what came before has been learned."""
+        """Learns from all steps of a batch, to the bit as if each were given to `step`, at the speed of Rust. Other threads
+        run meanwhile, but must not write to the batch. A step that makes no sense raises an error that names it; what came
+        before has been learned. If the weights leave the finite numbers, there is a warning."""
         _check_batch(batch, self)
         before = self.diverged
-        truncated = bool(len(batch) and batch.truncated[-1])
         with Bar("learning", progress) as bar:
-            self._learn(batch, truncated, bar)
+            self._learn(batch, bar)
         if self.diverged is not None and before is None:
             warnings.warn(
                 f"{type(self).__name__} diverged at step {self.diverged}: its weights are no longer finite;"
@@ -135,9 +149,9 @@ class Learner(_native.Learner):
 
     @property
     def weights(self) -> convert.Floats:
-        """A copy of the policy's weights θ: [features, actions] of a softmax, [features, 2] of a Gaussian (mean, deviation),
-        [features] of a deterministic policy. Assign to it to change them; the traces stay."""
-        return self._weights().reshape(self._shape())
+        """A copy of the policy's weights θ, read-only: [features, actions] of a softmax, [features, 2] of a Gaussian (mean,
+        deviation), [features] of a deterministic policy. To change them, assign a whole array; the traces stay."""
+        return _read_only(self._weights().reshape(self._shape()))
 
     @weights.setter
     def weights(self, weights: npt.ArrayLike) -> None:
@@ -152,6 +166,17 @@ class Learner(_native.Learner):
         if isinstance(policy, Softmax):
             return (policy.features.len, policy.actions)
         return (policy.features.len, 2) if isinstance(policy, Gaussian) else (policy.features.len,)
+
+    @property
+    def critic_weights(self) -> dict[str, convert.Floats]:
+        """Copies of what the critic has learned, read-only, by the names of the equations: `v` [features] of values, `q` of action
+        values and `u` of a learned advantage [features, actions], `u` of a compatible critic [features]. Empty for an exact critic."""
+        by_action = isinstance(self.critic, (parts.ActionValues, parts.LearnedAdvantage))
+        outputs = self._shape()[-1]
+        return {
+            name: _read_only(weights.reshape(-1, outputs) if by_action and name != "v" else weights)
+            for name, weights in self._critic_weights().items()
+        }
 
     # --- What it is made of ---
 
@@ -196,24 +221,19 @@ class Learner(_native.Learner):
         words.append(f"alpha={self.alpha}")
         try:
             after = f"after {self.steps} step{'' if self.steps == 1 else 's'}"
-        except RuntimeError:
-            after = "in use by another thread"
+        except RuntimeError as error:  # It is in use, or was left half-way.
+            after = str(error).partition(";")[0].removeprefix("this learner ")
         return f"<{type(self).__name__}({', '.join(words)}) {after}>"
 
     # --- Copies and files ---
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the whole learner, traces included, to a safetensors file; `emphatic.load` reads it. The tensors are its numbers,
-        the metadata its settings."""
-        self._save(path)
 
     def copy(self: _L) -> _L:
         """Another learner in the same state."""
         return self._like(self._twin())
 
-    def _like(self: _L, state: _native.Ready) -> _L:
-        """Another learner of the same kind."""
-        other = _restore(type(self), self._settings_json(), self._problems, state)
+    def _like(self: _L, ready: _native.Ready) -> _L:
+        """Another learner of the same class, with the same attributes."""
+        other = _native.Learner.__new__(type(self), ready)
         other.__dict__.update(self.__dict__)
         return other
 
@@ -222,21 +242,29 @@ class Learner(_native.Learner):
 
     def __deepcopy__(self: _L, memo: dict[int, Any]) -> _L:
         other = memo[id(self)] = self.copy()
-        for name, value in self.__dict__.items():
-            if name not in ("_problems", "_policy", "_settings"):  # They never change.
-                other.__dict__[name] = copy.deepcopy(value, memo)
+        other.__dict__.update(copy.deepcopy(self._attributes(), memo))
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self._settings_json(), self._problems, self._state()), self.__dict__
+        parts = (type(self), self._settings_json(), self._problems, self._state())
+        return _restore, parts, self._attributes()
+
+    def _attributes(self) -> dict[str, Any]:
+        """What users of a subclass have added."""
+        ours = ("_problems", "_policy", "_settings")
+        return {name: value for name, value in self.__dict__.items() if name not in ours}
 
 
-def _restore(
-    cls: type[_L], settings: str, problems: Sequence[Problem], state: bytes | _native.Ready | None
-) -> _L:
+def _restore(cls: type[_L], settings: str, problems: Sequence[Problem], state: bytes | None) -> _L:
     learner = _native.Learner.__new__(cls, settings, list(problems), state)
     learner._problems = tuple(problems)
     return learner
+
+
+def _read_only(array: convert.Floats) -> convert.Floats:
+    # Writing to a copy would be lost without a word.
+    array.flags.writeable = False
+    return array
 
 
 def _check_part(part: object, kinds: Any, what: str, right: str) -> None:
@@ -271,7 +299,7 @@ class ActorCritic(Learner):
     _kind = "actor_critic"
 
     def __new__(
-        cls: type[_L], policy: Softmax | Gaussian, critic: Critic, emphasis: Emphasis, *, alpha: float
+        cls: type[_L], policy: Softmax | Gaussian, critic: Values, emphasis: Emphasis, *, alpha: float
     ) -> _L:
         return cls._compose(policy, critic, emphasis, alpha)
 
@@ -285,7 +313,7 @@ class AllActions(Learner):
     def __new__(
         cls: type[_L],
         policy: Softmax,
-        critic: Critic,
+        critic: ActionCritic,
         emphasis: Emphasis,
         *,
         alpha: float,
@@ -307,7 +335,12 @@ class DeterministicActorCritic(Learner):
     _kind = "deterministic_actor_critic"
 
     def __new__(
-        cls: type[_L], policy: parts.DeterministicLinear, critic: Critic, emphasis: Emphasis, *, alpha: float
+        cls: type[_L],
+        policy: parts.DeterministicLinear,
+        critic: SlopeCritic,
+        emphasis: NoEmphasis | parts.ExactEmphasis,
+        *,
+        alpha: float,
     ) -> _L:
         return cls._compose(policy, critic, emphasis, alpha)
 
@@ -324,7 +357,7 @@ class ACE(Learner):
     _kind = "actor_critic"
 
     def __new__(
-        cls: type[_L], policy: Softmax | Gaussian, critic: Critic, *, lambda_a: float = 0.9, alpha: float
+        cls: type[_L], policy: Softmax | Gaussian, critic: Values, *, lambda_a: float = 0.9, alpha: float
     ) -> _L:
         return cls._compose(policy, critic, FollowOn(lambda_a), alpha)
 
@@ -339,7 +372,7 @@ class OffPAC(Learner):
 
     _kind = "actor_critic"
 
-    def __new__(cls: type[_L], policy: Softmax | Gaussian, critic: Critic, *, alpha: float) -> _L:
+    def __new__(cls: type[_L], policy: Softmax | Gaussian, critic: Values, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
 
 
@@ -353,7 +386,7 @@ class TrueACE(Learner):
         cls: type[_L],
         problem: Problem,
         policy: Softmax | Gaussian | None = None,
-        critic: Critic | None = None,
+        critic: Values | None = None,
         *,
         alpha: float,
     ) -> _L:
@@ -371,7 +404,7 @@ class DPG(Learner):
 
     _kind = "deterministic_actor_critic"
 
-    def __new__(cls: type[_L], policy: parts.DeterministicLinear, critic: Critic, *, alpha: float) -> _L:
+    def __new__(cls: type[_L], policy: parts.DeterministicLinear, critic: SlopeCritic, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
 
 
@@ -385,7 +418,7 @@ class TrueDPGE(Learner):
         cls: type[_L],
         problem: Problem,
         policy: parts.DeterministicLinear | None = None,
-        critic: Critic | None = None,
+        critic: SlopeCritic | None = None,
         *,
         alpha: float,
     ) -> _L:
@@ -426,7 +459,8 @@ def sweep(
     """Many learners learn from the same batch, sixteen side by side in SIMD lanes and on all cores: copies of those given, in
     their order, each to the bit what `learner.learn(batch)` would make of it alone.
 
-    The learners must be new. Those that differ only in numbers (step-sizes, λ, λ_a) share lanes.
+    The learners must be new. Those that differ only in numbers (step-sizes, λ, λ_a) share lanes. Some settings of a sweep may well
+    diverge: `agent.diverged` tells which. As with `learn`, nobody may write to the batch meanwhile.
 
     >>> import emphatic
     >>> problem = emphatic.Problem.open("counterexample")
@@ -446,7 +480,6 @@ def sweep(
         _check_batch(batch, learner)
     if threads is not None:
         threads = convert.count(threads, "threads")
-    truncated = bool(len(batch) and batch.truncated[-1])
     with Bar("sweeping", progress) as bar:
-        states = _native.sweep(learners, batch, truncated, threads, bar)
-    return [learner._like(state) for learner, state in zip(learners, states)]
+        swept = _native.sweep(learners, batch, threads, bar)
+    return [learner._like(ready) for learner, ready in zip(learners, swept)]

@@ -206,6 +206,9 @@ class ExactCritic:
         return {}
 
 
+Values = Union[GTD, ExactCritic]
+
+
 @dataclass(frozen=True, repr=False)
 class ActionValues(_Checked):
     """q̂(s, b) by GQ(λ), with the v̂ of another critic as the baseline; for `AllActions`."""
@@ -213,7 +216,7 @@ class ActionValues(_Checked):
     alpha_q: float
     alpha_h: float
     lambda_q: float
-    values: GTD | ExactCritic
+    values: Values
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
@@ -231,7 +234,7 @@ class LearnedAdvantage(_Checked):
     """The advantage of each action, regressed on the δ of another critic; for `AllActions`."""
 
     alpha_u: float
-    values: GTD | ExactCritic
+    values: Values
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
@@ -260,7 +263,10 @@ class Compatible(_Checked):
         return {"alpha_v": self.alpha_v, "alpha_u": self.alpha_u, "alpha_h": self.alpha_h}
 
 
-Critic = Union[GTD, ExactCritic, ActionValues, LearnedAdvantage, Compatible]
+# What each kind of learner takes: a critic of values, of all actions, or of ∂q/∂a.
+ActionCritic = Union[ActionValues, LearnedAdvantage, ExactCritic]
+SlopeCritic = Union[Compatible, ExactCritic]
+Critic = Union[Values, ActionCritic, SlopeCritic]
 
 # --- Emphases: how much does a state count? ---
 
@@ -316,7 +322,7 @@ def _own(features: Features | None, policy: Policy) -> Data:
     return _features(policy.features if features is None else features)
 
 
-def _values(critic: GTD | ExactCritic, name: str) -> GTD | ExactCritic:
+def _values(critic: Values, name: str) -> Values:
     if not isinstance(critic, (GTD, ExactCritic)):
         raise TypeError(f"{name} is {critic!r}; it must be GTD or ExactCritic")
     return critic
@@ -362,7 +368,7 @@ def _read_policy(data: Data) -> Policy:
 
 def _read_values(
     data: Data, policy: Policy, numbers: dict[str, float], problems: Sequence[Problem]
-) -> GTD | ExactCritic:
+) -> Values:
     if data["kind"] == "exact":
         return ExactCritic(problems[data["problem"]])
     own = _read_features(data["features"])

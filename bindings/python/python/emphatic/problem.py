@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -138,8 +140,7 @@ class Problem(_native.Problem):
         """A problem from a Gymnasium environment with a transition table `P`, or its name: FrozenLake, Taxi, CliffWalking.
         `behaviour` left out: all actions alike. States that cannot be reached from the start are kept."""
         if isinstance(env, str):
-            import gymnasium
-
+            gymnasium = convert.library("gymnasium")
             with gymnasium.make(env) as made:
                 return cls.from_gymnasium(
                     made,
@@ -156,12 +157,24 @@ class Problem(_native.Problem):
         start = getattr(inner, "initial_state_distrib", None)
         if not isinstance(table, Mapping) or start is None:
             raise TypeError(
-                f"{env} has no transition table `P` with `initial_state_distrib`; Gymnasium's toy-text environments have"
+                f"{env} has no transition table `P` with `initial_state_distrib`; FrozenLake, Taxi and CliffWalking have"
+            )
+        _warn_of_what_is_not_in_the_table(env)
+        states = len(table)
+        if not states or not all(
+            isinstance(by_action, Mapping) and by_action for by_action in table.values()
+        ):
+            raise ValueError(
+                f"the transition table `P` of {env} has a state without actions, or no states at all"
             )
         ways = []
         for state, by_action in table.items():
             for action, outcomes in by_action.items():
                 for probability, following, reward, terminated in outcomes:
+                    if not 0 <= following < states:
+                        raise ValueError(
+                            f"P[{state}][{action}] leads to {following}; there are {states} states, numbered from 0"
+                        )
                     way = {
                         "from": int(state),
                         "action": int(action),
@@ -284,8 +297,7 @@ class Problem(_native.Problem):
             raise ValueError(
                 f"{os.fspath(path)}: the text of this problem is {'JSON' if is_json else 'TOML'}; let the name end {right} `.json`"
             )
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.text)
+        _native.write_file(path, self.text.encode())
 
     def __repr__(self) -> str:
         actions = f"{len(self.actions)} actions" if self.actions else "a real action"
@@ -329,7 +341,7 @@ class Problem(_native.Problem):
                 raise TypeError(
                     "this problem has a real action: its policies have weights, not probabilities"
                 )
-            rows = np.ascontiguousarray(
+            rows = convert.readable(
                 _rows(probabilities, "probabilities", len(self.states), len(self.actions))
             )
         found = self._solve(convert.number(lambda_a, "lambda_a"), flat, outputs, rows)
@@ -344,9 +356,9 @@ class Problem(_native.Problem):
         progress: bool | None = None,
     ) -> Diagnosis:
         """What it means to learn off-policy here: where the gradient and the semi-gradient lead, whether the emphasis can be
-        estimated, whether critics are stable, and what to try. (After Ctrl-C its threads finish what they are at in the background.) `starts` is the number of random starts (by default what the size of the problem
-        allows)."""
-        starts = None if starts is None else convert.count(starts, "starts", least=0)
+        estimated, whether critics are stable, and what to try. `starts` is the number of random starts; by default what
+        the size of the problem allows."""
+        starts = None if starts is None else convert.count(starts, "starts", least=0, most=1_000_000)
         threads = None if threads is None else convert.count(threads, "threads")
         with Bar("following flows", progress) as bar:
             found, text, svg, experiment = self._diagnose(
@@ -364,8 +376,28 @@ class Problem(_native.Problem):
         if found.shape not in right:
             shapes = " or ".join(str(shape) for shape in right)
             raise ValueError(f"weights have the shape {found.shape}; they must have {shapes}")
-        flat = np.ascontiguousarray(_finite(found, "weights"), dtype=np.float64).ravel()
+        flat = convert.readable(_finite(found, "weights")).ravel()
         return flat, 1 if found.ndim == 1 else found.shape[1]
+
+
+def _warn_of_what_is_not_in_the_table(env: Any) -> None:
+    """Wrappers stand between the table and who acts, and not all that an environment can do is in its table."""
+    ignored = []
+    while (inner := getattr(env, "env", None)) is not None:
+        if any(kind in {base.__name__ for base in type(env).__mro__} for kind in _CHANGING):
+            ignored.append(type(env).__name__)
+        env = inner
+    ignored += ["fickle_passenger"] if getattr(env, "fickle_passenger", False) else []
+    if ignored:
+        warnings.warn(
+            f"{', '.join(ignored)}: this is not in the environment's transition table and is left out",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+# Gymnasium's wrappers that change what is seen, done or earned.
+_CHANGING = ("ObservationWrapper", "ActionWrapper", "RewardWrapper")
 
 
 def problems() -> dict[str, str]:
@@ -533,6 +565,16 @@ class Solution:
         return f"<Solution: objective {self.objective:.6g}, {len(self.states)} states>"
 
 
+class Apart(NamedTuple):
+    """States (those that look alike) in which the gradient and the semi-gradient end with different policies: what is compared, and
+    what it is in each."""
+
+    states: str
+    what: str
+    gradient: float
+    semi_gradient: float
+
+
 @dataclass(frozen=True, eq=False)
 class Flows:
     """Where following the gradient leads.
@@ -547,6 +589,10 @@ class Flows:
         The smallest λ_a that reaches the best objective.
     highest_on_semi_gradient
         The highest objective on the way of the semi-gradient.
+    times
+        How long the gradient and the semi-gradient take to cover 95 % of their ways, in units of α times steps.
+    apart
+        Where the policies in which they end are farthest apart; the farthest first.
     """
 
     start: float
@@ -558,6 +604,8 @@ class Flows:
     from_random: Floats
     smallest_lambda_a: float | None
     highest_on_semi_gradient: float | None
+    times: Floats
+    apart: list[Apart]
 
     @classmethod
     def _of(cls, data: dict[str, Any]) -> Flows:
@@ -574,6 +622,8 @@ class Flows:
             ),
             smallest_lambda_a=data["smallest_lambda_a"],
             highest_on_semi_gradient=data["highest_on_semi_gradient"],
+            times=_array(data["times"]),
+            apart=[Apart(**apart) for apart in data["apart"]],
         )
 
 
@@ -620,10 +670,14 @@ class Spread:
 class CriticStability:
     """Whether linear critics are stable with the critic's features: all eigenvalues of the key matrix have positive real parts.
 
-    features, td_stable, td_eigenvalues, etd_stable, etd_eigenvalues
+    features, tabular
+        How many features the critic sees, and whether they tell all states apart.
+    td_stable, td_eigenvalues, etd_stable, etd_eigenvalues
+        Of TD(0) and of emphatic TD(0).
     """
 
     features: int
+    tabular: bool
     td_stable: bool | None
     td_eigenvalues: npt.NDArray[np.complex128]
     etd_stable: bool | None
@@ -638,6 +692,7 @@ class CriticStability:
         td, etd = data["td"], data["etd"]
         return cls(
             features=data["features"],
+            tabular=data["tabular"],
             td_stable=None if td is None else td["stable"],
             td_eigenvalues=eigenvalues(td),
             etd_stable=None if etd is None else etd["stable"],
@@ -645,15 +700,61 @@ class CriticStability:
         )
 
 
+class Size(NamedTuple):
+    """How large a problem is; `actions` is None where the action is a real number."""
+
+    states: int
+    actions: int | None
+    transitions: int
+    actor_features: int
+    weights: int
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """What to start with.
+
+    algorithm, lambda_a, alpha
+        The algorithm, its λ_a if it has one, and step-sizes to try.
+    critic
+        The critic and what to try for it, by the names that experiment files have.
+    steps
+        For how long.
+    reasons
+        What was decided, and why.
+    """
+
+    algorithm: str
+    lambda_a: float | None
+    alpha: list[float]
+    critic: dict[str, Any]
+    steps: int
+    reasons: list[tuple[str, str]]
+
+    @classmethod
+    def _of(cls, data: dict[str, Any]) -> Suggestion:
+        return cls(
+            algorithm=data["algorithm"],
+            lambda_a=data["lambda_a"],
+            alpha=data["alpha"],
+            critic=data["critic"],
+            steps=data["steps"],
+            reasons=[(what, why) for what, why in data["reasons"]],
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What it means to learn off-policy in a problem. `print` tells it in words; in a notebook it is a picture.
+    """What it means to learn off-policy in a problem. `print` tells it in words; in a notebook there is a picture, too.
 
+    problem, size
+        The problem's name, and how large it is.
     verdict
         The verdict in plain words.
-    objective
-        J_μ of the given policy.
-    angle
+    given, objective
+        Which policy the objective, the trace and the critics are about, in words; and its J_μ.
+    start, angle
+        Which policy flows start from, in words; and the angle
         Between gradient and semi-gradient where flows start, in degrees.
     uncovered
         Actions (state, action) that the target takes and the behaviour never does.
@@ -667,61 +768,65 @@ class Diagnosis:
         What to try, with reasons; None if there is nothing to try.
     experiment
         An experiment file that tries it.
+    svg
+        The picture; None if there is nothing to draw. `figure` writes it to a file.
     data
         Everything as the command `emphatic diagnose --json` gives it.
     """
 
+    problem: str
+    size: Size
     verdict: list[str]
+    given: str
     objective: float
+    start: str
     angle: float | None
     uncovered: list[tuple[str, str]]
     flows: Flows | None
     emphasis: Spread | None
     emphasis_at_end: Spread | None
     critics: CriticStability
-    suggestion: dict[str, Any] | None
+    suggestion: Suggestion | None
     experiment: str | None
+    svg: str | None
     data: dict[str, Any]
     _text: str
-    _svg: str | None
 
     @classmethod
     def _of(cls, data: dict[str, Any], text: str, svg: str | None, experiment: str | None) -> Diagnosis:
         return cls(
+            problem=data["problem"],
+            size=Size(**data["size"]),
             verdict=data["verdict"],
+            given=data["given"],
             objective=data["objective"],
+            start=data["start"],
             angle=data["angle"],
             uncovered=[(state, action) for state, action in data["uncovered"]],
             flows=None if data["flows"] is None else Flows._of(data["flows"]),
             emphasis=Spread._of(data["emphasis"]),
             emphasis_at_end=Spread._of(data["emphasis_at_end"]),
             critics=CriticStability._of(data["critics"]),
-            suggestion=data["suggestion"],
+            suggestion=None if data["suggestion"] is None else Suggestion._of(data["suggestion"]),
             experiment=experiment,
+            svg=svg,
             data=data,
             _text=text,
-            _svg=svg,
         )
 
-    def figure(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The picture as SVG; written to `path` if given, as PNG if that ends in `.png`."""
-        if self._svg is None:
+    def figure(self, path: str | os.PathLike[str]) -> None:
+        """Writes the picture: as SVG, or as PNG if the name ends in `.png`."""
+        if self.svg is None:
             raise ValueError(
                 "there is nothing to draw: the flows were not followed, or lead nowhere; starts=0 follows those from the given policy"
             )
-        if path is not None:
-            suffix = os.path.splitext(path)[1].lower()
-            if suffix not in (".svg", ".png"):
-                raise ValueError(
-                    f"{os.fspath(path)}: a figure is SVG or PNG; let the name end in .svg or .png"
-                )
-            drawn = _native.png(self._svg) if suffix == ".png" else self._svg.encode()
-            with open(path, "wb") as file:
-                file.write(drawn)
-        return self._svg
+        suffix = os.path.splitext(os.fspath(path))[1].lower()
+        if suffix not in (".svg", ".png"):
+            raise ValueError(f"{os.fspath(path)}: a figure is SVG or PNG; let the name end in .svg or .png")
+        _native.write_file(path, _native.png(self.svg) if suffix == ".png" else self.svg.encode())
 
-    def _repr_svg_(self) -> str | None:
-        return self._svg
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._text)}</pre>{self.svg or ''}"
 
     def __str__(self) -> str:
         return self._text

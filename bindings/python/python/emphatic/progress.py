@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
@@ -28,12 +29,18 @@ class Bar:
             return
         self._shown = now
         left = (now - self._start) * (all - done) / done if done else float("inf")
-        text = f"{self._what}: {100 * done // all} %{note}" + (f", {_duration(left)} left" if done else "")
+        numbers = f"{100 * done // all} %{note}" + (f", {_duration(left)} left" if done else "")
         if self._out == "notebook":
-            self._in_notebook(done / all, text)
+            self._in_notebook(done / all, f"{self._what}: {numbers}")
         else:
             width = 24 * done // all
-            print(f"\r\033[2K[{'#' * width}{' ' * (24 - width)}] {text}", end="", file=sys.stderr, flush=True)
+            self._write(_fitting(f"[{'#' * width}{' ' * (24 - width)}] ", self._what, numbers))
+
+    def _write(self, text: str) -> None:
+        try:
+            print(f"\r\033[2K{text}", end="", file=sys.stderr, flush=True)
+        except (OSError, ValueError, AttributeError):  # It is gone: the work goes on without.
+            self._out = None
 
     def _in_notebook(self, share: float, text: str) -> None:
         from IPython.display import HTML, display
@@ -51,7 +58,7 @@ class Bar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown and self._out == "terminal":
-            print("\r\033[2K", end="", file=sys.stderr, flush=True)
+            self._write("")
         if self._handle is not None:
             from IPython.display import HTML
 
@@ -63,7 +70,23 @@ def _display(wanted: bool | None) -> str | None:
         return None
     if _in_notebook():
         return "notebook"
-    return "terminal" if wanted or _on_terminal() else None
+    return "terminal" if sys.stderr is not None and (wanted or _on_terminal()) else None
+
+
+def _fitting(bar: str, what: str, numbers: str) -> str:
+    """A line that the terminal does not wrap: what is wrapped would not be wiped out again."""
+    columns = _columns() - 1
+    room = columns - len(bar) - len(numbers) - len(": ")
+    if len(what) > room:
+        what = what[: room - 1] + "…" if room > 1 else ""
+    return (f"{bar}{what}: {numbers}" if what else bar + numbers)[:columns]
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (AttributeError, OSError, ValueError):  # It is no terminal, though a bar is wanted.
+        return 80
 
 
 def _on_terminal() -> bool:
@@ -77,7 +100,8 @@ def _in_notebook() -> bool:
     # A kernel has loaded IPython; nobody else pays for importing it.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    return type(shell).__name__ == "ZMQInteractiveShell"
+    # Some have a shell of their own, made from that of Jupyter.
+    return any(kind.__name__ == "ZMQInteractiveShell" for kind in type(shell).__mro__)
 
 
 def _duration(seconds: float) -> str:
