@@ -1,10 +1,13 @@
 //! The Python package: its tests and its wheel.
 
-use crate::run;
+use crate::{output, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub(crate) const PACKAGE: &str = "bindings/python";
+
+/// The interpreter that the tests are run by.
+const PYTHON: &str = "python3";
 
 /// What the tests need beside the package.
 const REQUIREMENTS: &str = "bindings/python/tests/requirements.txt";
@@ -41,28 +44,39 @@ pub(crate) fn wheel() -> Result<(), String> {
     let built = std::fs::read_dir(wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     let built: Vec<PathBuf> = built.flatten().map(|entry| entry.path()).collect();
     let [wheel] = &built[..] else { return Err(format!("there is not one wheel but {}", built.len())) };
-    // First where nothing else is.
-    let python = new_environment("target/python/wheel")?;
-    run(pip(&python).arg(wheel))?;
-    let first = "import emphatic; print(emphatic.Problem.open('counterexample').solve())";
-    run(Command::new(&python).args(["-c", first]))?;
+    // First where nothing else is, in every Python that it is for and that is there.
+    for python in (10..20).map(|minor| format!("python3.{minor}")) {
+        if output(Command::new(&python).arg("--version")).is_ok() {
+            try_out(&new_environment(&python, "target/python/wheel-alone")?, wheel)?;
+        }
+    }
+    let python = new_environment(PYTHON, "target/python/wheel")?;
+    try_out(&python, wheel)?;
     run(pip(&python).args(["--requirement", REQUIREMENTS]))?;
     pytest(&python, None)?;
     println!("{}", wheel.display());
     Ok(())
 }
 
+/// Installs the wheel and does something with it.
+fn try_out(python: &Path, wheel: &Path) -> Result<(), String> {
+    run(pip(python).arg(wheel))?;
+    let first = "import emphatic; problem = emphatic.Problem.open('counterexample'); print(problem.solve()); \
+                 emphatic.TrueACE(problem, alpha=0.1).learn(problem.stream(1000, seed=1))";
+    run(Command::new(python).args(["-c", first]))
+}
+
 /// An interpreter with what the tests need, in an environment of its own.
 fn environment() -> Result<PathBuf, String> {
     let dir = "target/python/tests";
     let python = Path::new(dir).join("bin/python");
-    let python = if python.exists() { python } else { new_environment(dir)? };
+    let python = if python.exists() { python } else { new_environment(PYTHON, dir)? };
     run(pip(&python).args(["--requirement", REQUIREMENTS]))?;
     Ok(python)
 }
 
-fn new_environment(dir: &str) -> Result<PathBuf, String> {
-    run(Command::new("python3").args(["-m", "venv", "--clear", dir])).map_err(|error| {
+fn new_environment(python: &str, dir: &str) -> Result<PathBuf, String> {
+    run(Command::new(python).args(["-m", "venv", "--clear", dir])).map_err(|error| {
         format!("{error}\nthe tests of the Python package need Python 3.11 or newer, with its `venv` module")
     })?;
     Ok(Path::new(dir).join("bin/python"))

@@ -74,6 +74,8 @@ for lambda_a, agent in zip(lambdas, trained):
 # %%
 diagnosis = near_optimal.diagnose()
 print(diagnosis)
-diagnosis.figure(
-    "near_optimal.svg"
-)  # the objective over all policies, with the flows of gradient and semi-gradient
+
+# %%
+# The objective over all policies, with the flows of gradient and semi-gradient.
+diagnosis.figure("near_optimal.svg")
+diagnosis  # in a notebook: words and picture

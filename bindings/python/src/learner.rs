@@ -9,7 +9,7 @@ use crate::saved::{self, NameAndText, Saved};
 use crate::settings::{PolicyPart, Settings, Sight};
 use crate::waiting::Pieces;
 use ciborium::Value;
-use emphatic::Step;
+use emphatic::{Step, index_at};
 use emphatic_problems::ProblemFile;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -292,7 +292,7 @@ impl Learner {
         Ok(match self.settings.structure.policy {
             PolicyPart::Softmax { .. } => {
                 let uniform: f64 = rng.call_method0("random")?.extract()?;
-                index(&numbers, uniform).into_pyobject(py)?.into_any().unbind()
+                index_at(uniform, numbers).into_pyobject(py)?.into_any().unbind()
             }
             PolicyPart::Gaussian { .. } => {
                 let normal: f64 = rng.call_method0("standard_normal")?.extract()?;
@@ -453,21 +453,6 @@ fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<isize> {
         }
         if error.is_instance_of::<PyTypeError>(value.py()) { wrong() } else { error }
     })
-}
-
-/// The index that a uniform number falls on; rounding falls to the last of positive probability.
-fn index(probabilities: &[f64], mut left: f64) -> usize {
-    let mut last = 0;
-    for (k, &p) in probabilities.iter().enumerate() {
-        if p > 0.0 {
-            last = k;
-            if left < p {
-                break;
-            }
-            left -= p;
-        }
-    }
-    last
 }
 
 /// What was given for one state.

@@ -413,12 +413,21 @@ def test_the_place_in_one_stream_is_one_number() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"gamma": np.ones((4, 2))}, "`gamma` has shape (4, 2), but `rho` has (4, 3): they must be equal"),
-        ({"interest": np.ones(3)}, "`interest` has shape (3,), but `rho` has (4, 3): add [:, None] for one"),
-        ({"value": np.ones((4, 3, 1))}, "`value` has shape (4, 3, 1): it must be [time, batch] or [time]"),
-        ({"initial": np.ones(4)}, "`initial` has shape (4,): it must be (3,) for the shape (4, 3)"),
-        ({"first": np.ones((1, 3))}, "`first` has shape (1, 3): it must be (3,) for the shape (4, 3)"),
-        ({"lambda_a": [0.5]}, "`lambda_a` has shape (1,): it must be one number"),
+        (
+            {"gamma": np.ones((4, 2))},
+            "`gamma` has the shape (4, 2), but `rho` has (4, 3): they must be equal",
+        ),
+        (
+            {"interest": np.ones(3)},
+            "`interest` has the shape (3,), but `rho` has (4, 3): add [:, None] for one",
+        ),
+        (
+            {"value": np.ones((4, 3, 1))},
+            "`value` has the shape (4, 3, 1): it must be [time, batch] or [time]",
+        ),
+        ({"initial": np.ones(4)}, "`initial` has the shape (4,): it must be (3,) for the shape (4, 3)"),
+        ({"first": np.ones((1, 3))}, "`first` has the shape (1, 3): it must be (3,) for the shape (4, 3)"),
+        ({"lambda_a": [0.5]}, "`lambda_a` has the shape (1,): it must be one number"),
         ({"rho": [[1.0, 2.0], [3.0]]}, "`rho` is no array"),
     ],
 )
@@ -429,7 +438,7 @@ def test_a_wrong_shape_is_refused(changed: dict[str, Any], message: str) -> None
 
 
 def test_initial_of_one_stream_is_one_number() -> None:
-    with pytest.raises(ValueError, match=r"`initial` has shape \(2,\): it must be one number"):
+    with pytest.raises(ValueError, match=r"`initial` has the shape \(2,\): it must be one number"):
         emphatic.follow_on([1.0, 1.0], 0.5, initial=[1.0, 1.0])
 
 

@@ -82,19 +82,19 @@ def test_what_has_the_right_type_is_not_copied() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"x": [[1.0]] * 3}, r"x has shape \(3, 1\); with 4 actions it must be \(4,\) or \(4, n\)"),
-        ({"x": np.ones((4, 2, 2))}, r"x has shape \(4, 2, 2\)"),
-        ({"x": 1.0}, r"x has shape \(\)"),
+        ({"x": [[1.0]] * 3}, r"x has the shape \(3, 1\); with 4 actions it must be \(4,\) or \(4, n\)"),
+        ({"x": np.ones((4, 2, 2))}, r"x has the shape \(4, 2, 2\)"),
+        ({"x": 1.0}, r"x has the shape \(\)"),
         ({"x": [[1.0], [1.0, 2.0], [1.0], [1.0]]}, "x is no array "),
-        ({"x_next": [[1.0]] * 4}, r"x has shape \(4, 2\) and x_next \(4, 1\)"),
-        ({"action": [[0], [1], [0], [1]]}, r"action has shape \(4, 1\); it must be \(T,\)"),
-        ({"action": 1}, r"action has shape \(\)"),
-        ({"reward": 1.0}, r"reward has shape \(\); it must be \(4,\)"),
-        ({"gamma": 0.5}, r"gamma has shape \(\); it must be \(4,\)"),
-        ({"mu": [0.5]}, r"mu has shape \(1,\); it must be \(4,\)"),
-        ({"terminated": [True]}, r"terminated has shape \(1,\); it must be \(4,\)"),
+        ({"x_next": [[1.0]] * 4}, r"x has the shape \(4, 2\) and x_next \(4, 1\)"),
+        ({"action": [[0], [1], [0], [1]]}, r"action has the shape \(4, 1\); it must be \(T,\)"),
+        ({"action": 1}, r"action has the shape \(\)"),
+        ({"reward": 1.0}, r"reward has the shape \(\); it must be \(4,\)"),
+        ({"gamma": 0.5}, r"gamma has the shape \(\); it must be \(4,\)"),
+        ({"mu": [0.5]}, r"mu has the shape \(1,\); it must be \(4,\)"),
+        ({"terminated": [True]}, r"terminated has the shape \(1,\); it must be \(4,\)"),
     ]
-    + [({name: [0.5] * 5}, rf"{name} has shape \(5,\); it must be \(4,\)") for name in FLOATS],
+    + [({name: [0.5] * 5}, rf"{name} has the shape \(5,\); it must be \(4,\)") for name in FLOATS],
 )
 def test_a_wrong_shape_is_named(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match="^" + message):

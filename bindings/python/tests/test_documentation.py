@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1]
-BLOCKS = re.findall(r"```python\n(.*?)```", (PACKAGE / "README.md").read_text("utf-8"), re.DOTALL)
+PAGES = (PACKAGE / "README.md", PACKAGE.parents[1] / "README.md")
+BLOCKS = [
+    block
+    for page in PAGES
+    for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+]
 
 
 def test_the_readme_has_examples() -> None:

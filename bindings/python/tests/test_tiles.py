@@ -129,9 +129,9 @@ def test_boxes_without_bounds_are_refused_with_advice(endless: float) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (([0.0], [0.0, 1.0], 8, 8), ValueError, r"low has shape \(1,\) and high \(2,\)"),
-        (([[0.0]], [[1.0]], 8, 8), ValueError, r"low has shape \(1, 1\)"),
-        (([], [], 8, 8), ValueError, r"low has shape \(0,\)"),
+        (([0.0], [0.0, 1.0], 8, 8), ValueError, r"low has the shape \(1,\) and high \(2,\)"),
+        (([[0.0]], [[1.0]], 8, 8), ValueError, r"low has the shape \(1, 1\)"),
+        (([], [], 8, 8), ValueError, r"low has the shape \(0,\)"),
         (([1.0], [1.0], 8, 8), ValueError, "dimension 0 reaches from 1.0 to 1.0; low must be less than high"),
         (([0.0], [np.nan], 8, 8), ValueError, "give finite low and high"),
         (([0.0], [1.0], 0, 8), ValueError, "tiles is 0; it must be at least 1"),
@@ -156,8 +156,8 @@ def test_what_no_coder_can_be_made_of(arguments: Any, error: type[Exception], me
 @pytest.mark.parametrize(
     ("observation", "error", "message"),
     [
-        ([0.5], ValueError, r"the observation has shape \(1,\); it must be \(2,\) or \(..., 2\)"),
-        (0.5, ValueError, r"the observation has shape \(\)"),
+        ([0.5], ValueError, r"the observation has the shape \(1,\); it must be \(2,\) or \(..., 2\)"),
+        (0.5, ValueError, r"the observation has the shape \(\)"),
         ([0.5, np.nan], ValueError, "NaN"),
         (["a", "b"], TypeError, "dtype"),
         ([1j, 1j], TypeError, "dtype complex128"),

@@ -139,7 +139,7 @@ pub use policy::{
     StochasticPolicy,
 };
 pub use problem::{ContinuousCounterexample, Key, Problem, ProblemBuilder, ProblemError, Task, Transition};
-pub use random::Random;
+pub use random::{Random, index_at};
 pub use real::{Dual, Lanes, Real};
 pub use state::{InLanes, RestoreError, SettingError, Stateful};
 pub use step::{Step, StepError};

@@ -42,19 +42,25 @@ impl Random {
     /// An index drawn with these probabilities. They need not sum to one exactly: rounding falls to the
     /// last index of positive probability.
     pub fn index(&mut self, probabilities: impl IntoIterator<Item = f64>) -> usize {
-        let mut left = self.uniform();
-        let mut last = 0;
-        for (k, p) in probabilities.into_iter().enumerate() {
-            if p > 0.0 {
-                last = k;
-                if left < p {
-                    break;
-                }
-                left -= p;
-            }
-        }
-        last
+        index_at(self.uniform(), probabilities)
     }
+}
+
+/// The index on which a number of [0, 1) falls, if the probabilities are laid out side by side: what [`Random::index`] draws with, for
+/// other generators.
+pub fn index_at(uniform: f64, probabilities: impl IntoIterator<Item = f64>) -> usize {
+    let mut left = uniform;
+    let mut last = 0;
+    for (k, p) in probabilities.into_iter().enumerate() {
+        if p > 0.0 {
+            last = k;
+            if left < p {
+                break;
+            }
+            left -= p;
+        }
+    }
+    last
 }
 
 /// The finaliser of SplitMix64: a bijection in which every input bit reaches every output bit.

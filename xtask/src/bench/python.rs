@@ -67,17 +67,20 @@ pub(super) fn report(all: &[Learned]) -> Value {
         rows.push(json!({"workload": workload, "by": by, "ns_per_step": time, "ratio": ratio}));
     }
     println!("\n{:<38} {:<14} {:>10} {:>10}", "the package against Rust", "", "measured", "at most");
+    let kept = |kept: bool| if kept { "" } else { "  missed" };
     let mut goals = Vec::new();
     for workload in ["dense", "active"] {
         let time = |by: &str| nanoseconds(all, workload, by);
         if let (Some(package), Some(rust)) = (time("package, step"), time("Rust, step")) {
             let more = package - rust;
-            println!("{:<38} {:<14} {more:>7.0} ns {STEP_GOAL:>7} ns", name(workload), "a step, more");
+            let word = kept(more <= STEP_GOAL);
+            println!("{:<38} {:<14} {more:>7.0} ns {STEP_GOAL:>7} ns{word}", name(workload), "a step, more");
             goals.push(json!({"workload": workload, "step_ns_more": more, "at_most": STEP_GOAL}));
         }
         if let (Some(package), Some(rust)) = (time("package, learn"), time("Rust, learn")) {
             let ratio = package / rust;
-            println!("{:<38} {:<14} {ratio:>9.2}× {LEARN_GOAL:>9}×", name(workload), "learn");
+            let word = kept(ratio <= LEARN_GOAL);
+            println!("{:<38} {:<14} {ratio:>9.2}× {LEARN_GOAL:>9}×{word}", name(workload), "learn");
             goals.push(json!({"workload": workload, "learn_ratio": ratio, "at_most": LEARN_GOAL}));
         }
     }

@@ -238,7 +238,7 @@ class _Rollout:
         values = _checked(name, given)
         if values.ndim > 0 and values.shape != self._shape[1:]:
             right = f"{self._shape[1:]} for the shape {self._shape}" if self._shape[1:] else "one number"
-            raise ValueError(f"`{name}` has shape {values.shape}: it must be {right}")
+            raise ValueError(f"`{name}` has the shape {values.shape}: it must be {right}")
         return convert.readable(np.broadcast_to(values, self.shape[1:]))
 
     def like(self, result: Floats) -> Any:
@@ -274,9 +274,9 @@ def _common_shape(values: dict[str, Array]) -> tuple[int, ...]:
         raise ValueError(f"{names}: all are numbers, at least one must be an array [time, batch] or [time]")
     for name, shape in arrays.items():
         if len(shape) > 2:
-            raise ValueError(f"`{name}` has shape {shape}: it must be [time, batch] or [time]")
+            raise ValueError(f"`{name}` has the shape {shape}: it must be [time, batch] or [time]")
     for (other, wanted), (name, shape) in itertools.combinations(arrays.items(), 2):
-        both = f"`{name}` has shape {shape}, but `{other}` has {wanted}"
+        both = f"`{name}` has the shape {shape}, but `{other}` has {wanted}"
         if len(shape) != len(wanted):
             raise ValueError(f"{both}: add [:, None] for one number a step, [None, :] for one a stream")
         if any(n != m and 1 not in (n, m) for n, m in zip(shape, wanted, strict=True)):
@@ -287,7 +287,7 @@ def _common_shape(values: dict[str, Array]) -> tuple[int, ...]:
 def _number(name: str, given: Numbers) -> float:
     values = _checked(name, given)
     if values.ndim > 0:
-        raise ValueError(f"`{name}` has shape {values.shape}: it must be one number")
+        raise ValueError(f"`{name}` has the shape {values.shape}: it must be one number")
     return float(values)
 
 

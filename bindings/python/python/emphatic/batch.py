@@ -180,14 +180,16 @@ def _contiguous(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 def _column(name: str, array: NDArray[Any], steps: int) -> NDArray[Any]:
     if array.shape != (steps,):
-        raise ValueError(f"{name} has shape {array.shape}; it must be ({steps},), a number for each action")
+        raise ValueError(
+            f"{name} has the shape {array.shape}; it must be ({steps},), a number for each action"
+        )
     return array
 
 
 def _actions(value: ArrayLike) -> NDArray[Any]:
     array = _array("action", value, "iuf", "integers (action numbers) or floats (real actions)")
     if array.ndim != 1:
-        raise ValueError(f"action has shape {array.shape}; it must be (T,), an action for each step")
+        raise ValueError(f"action has the shape {array.shape}; it must be (T,), an action for each step")
     array = _contiguous("action", array)
     if array.dtype.kind == "f":
         return _finite("action", array)
@@ -201,7 +203,7 @@ def _seen(name: str, value: ArrayLike, steps: int, beyond: Bools | None = None) 
     array = _array(name, value, "iuf", right)
     if array.ndim not in (1, 2) or len(array) != steps:
         right = f"({steps},) or ({steps}, n)"
-        raise ValueError(f"{name} has shape {array.shape}; with {steps} actions it must be {right}")
+        raise ValueError(f"{name} has the shape {array.shape}; with {steps} actions it must be {right}")
     if array.ndim == 1 and array.dtype.kind == "f":
         raise TypeError(f"{name} has dtype {array.dtype} and shape {array.shape}; it must be {right}")
     array = _contiguous(name, array)
@@ -218,7 +220,7 @@ def _check_alike(x: NDArray[Any], x_next: NDArray[Any]) -> None:
     if x.dtype != x_next.dtype:
         raise TypeError(f"x has dtype {x.dtype} and x_next {x_next.dtype}; they must be the same")
     if x.shape != x_next.shape:
-        raise ValueError(f"x has shape {x.shape} and x_next {x_next.shape}; they must be the same")
+        raise ValueError(f"x has the shape {x.shape} and x_next {x_next.shape}; they must be the same")
 
 
 def _floats(name: str, value: ArrayLike, steps: int) -> Floats:

@@ -281,7 +281,7 @@ def _by_table(table: ArrayLike, actions: _Actions, observations: Any) -> _Draw:
         shapes = " or ".join(map(str, right))
         why = "" if numbered else ", because observations are not Discrete states from 0"
         shape = probabilities.shape
-        raise ValueError(f"the behaviour's probabilities have shape {shape}; it must be {shapes}{why}")
+        raise ValueError(f"the behaviour's probabilities have the shape {shape}; it must be {shapes}{why}")
     if probabilities.ndim == 1:
         row = _row(probabilities, "")
         return lambda _observation, _x, rng: row(rng)

@@ -62,7 +62,7 @@ class TileCoder:
             raise TypeError(f"the observation has dtype {values.dtype}; it must be numbers")
         if values.ndim == 0 or values.shape[-1] != self.low.size:
             right = f"({self.low.size},) or (..., {self.low.size})"
-            raise ValueError(f"the observation has shape {values.shape}; it must be {right}")
+            raise ValueError(f"the observation has the shape {values.shape}; it must be {right}")
         if np.isnan(values).any():
             raise ValueError(f"the observation has NaN in it: {values}")
         share = (np.clip(values.astype(np.float64), self.low, self.high) - self.low) / (self.high - self.low)
@@ -81,7 +81,7 @@ def _box(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
     upper = np.atleast_1d(np.array(high, np.float64))
     if lower.ndim != 1 or lower.shape != upper.shape or lower.size == 0:
         raise ValueError(
-            f"low has shape {lower.shape} and high {upper.shape}; both must have a number for each dimension"
+            f"low has the shape {lower.shape} and high {upper.shape}; both must have a number for each dimension"
         )
     for i, (a, b) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
         if not b - a < _ENDLESS:

@@ -82,6 +82,7 @@ impl<F: Features> StochasticPolicy for Softmax<F> {
         scale: R,
         weights: &mut [R],
     ) -> R {
+        // Two and three actions are the commonest; with their number known, scores are computed once and not for each feature.
         if self.actions == 2 {
             let c = [scale * score(0, action, at), scale * score(1, action, at)];
             return add_outputs(&self.features, state, c, weights);
