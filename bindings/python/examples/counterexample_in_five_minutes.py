@@ -78,4 +78,4 @@ print(diagnosis)
 # %%
 # The objective over all policies, with the flows of gradient and semi-gradient.
 diagnosis.figure("near_optimal.svg")
-diagnosis  # in a notebook: words and picture
+diagnosis  # in a notebook: the verdict and the picture

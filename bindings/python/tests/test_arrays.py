@@ -322,6 +322,38 @@ def test_jax_gives_jax() -> None:
         jax.jit(emphatic.follow_on)(rho, gamma)
 
 
+class Bare:
+    """All that DLPack asks for, and no more."""
+
+    def __init__(self, values: Array) -> None:
+        self.values = values
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[Any, Any]:
+        return self.values.__dlpack_device__()
+
+
+def test_whatever_speaks_dlpack_is_read() -> None:
+    """Regression: it had to have a `dtype`, too."""
+    rho, pyarrow = np.array([2.0, 0.5, 1.0]), pytest.importorskip("pyarrow")
+    expected = emphatic.emphasis(rho, 0.9)
+    for given in (Bare(rho), pyarrow.array(rho)):
+        np.testing.assert_array_equal(emphatic.emphasis(given, 0.9), expected)
+    with pytest.raises(TypeError, match="`rho` is complex128"):
+        emphatic.emphasis(Bare(rho.astype(complex)), 0.9)
+
+
+def test_misaligned_arrays_are_read() -> None:
+    bytes_ = np.zeros(8 * 6 + 1, np.uint8)
+    rho = bytes_[1:].view(np.float64).reshape(3, 2)
+    assert not rho.flags.aligned
+    rho[:] = 0.5
+    np.testing.assert_array_equal(emphatic.emphasis(rho, 0.9), emphatic.emphasis(rho.copy(), 0.9))
+    np.testing.assert_array_equal(emphatic.rho(rho, rho), np.ones((3, 2)))
+
+
 class Elsewhere:
     """An array on a GPU, as far as one can see."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -291,6 +292,10 @@ def test_what_is_not_there(results: Results, tmp_path: Path) -> None:
         run(tmp_path / "x.toml")
     with pytest.raises(FileNotFoundError, match="has no results of an experiment"):
         Results(tmp_path)
+    shutil.copytree(results.directory, tmp_path / "cut")
+    (tmp_path / "cut" / "experiment.toml").unlink()
+    with pytest.raises(FileNotFoundError, match="experiment.toml"):
+        Results(tmp_path / "cut").summarise()
     with pytest.raises(ValueError, match="there is no table 'curves'; there are results, settings and fresh"):
         results.columns("curves")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="select is `best`; it must be `final` or `area`"):

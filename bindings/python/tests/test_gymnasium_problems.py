@@ -153,9 +153,37 @@ def test_a_table_of_ones_own() -> None:
     np.testing.assert_array_equal(problem.solve().value, [2.0, 2.0])
 
 
+def with_table(table: Any) -> Odd:
+    env = Odd()
+    env.P = table
+    return env
+
+
+def test_what_is_not_in_the_table_is_warned_of() -> None:
+    """Regression: it was left out without a word."""
+    richer = gymnasium.wrappers.TransformReward(
+        gymnasium.make("FrozenLake-v1"), lambda reward: 100 * float(reward)
+    )
+    with pytest.warns(
+        RuntimeWarning, match="^TransformReward: this is not in the environment's transition table"
+    ):
+        Problem.from_gymnasium(richer)
+    with pytest.warns(RuntimeWarning, match="^fickle_passenger: "):
+        Problem.from_gymnasium(gymnasium.make("Taxi-v4", fickle_passenger=True), gamma=0.9)
+    # A time limit, and what keeps order or counts, change nothing.
+    Problem.from_gymnasium(gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("FrozenLake-v1")))
+
+
 @pytest.mark.parametrize(
     ("make", "error", "says"),
     [
+        (lambda: Problem.from_gymnasium(with_table({})), ValueError, "no states at all"),
+        (lambda: Problem.from_gymnasium(with_table({0: {}, 1: {}})), ValueError, "a state without actions"),
+        (
+            lambda: Problem.from_gymnasium(with_table({0: {0: [(1.0, 7, 0.0, False)]}})),
+            ValueError,
+            r"P\[0\]\[0\] leads to 7; there are 1 states",
+        ),
         (lambda: Problem.from_gymnasium(object()), TypeError, "has no transition table `P`"),
         (
             lambda: Problem.from_gymnasium(Odd(0.5)),

@@ -431,6 +431,21 @@ def test_reprs() -> None:
     assert "a real action" in repr(TrueACE(REAL, alpha=0.1))
 
 
+class Named(ACE):
+    """As one would write it."""
+
+    def __init__(self, *parts: Any, **settings: Any) -> None:
+        super().__init__(*parts, **settings)
+        self.name = "mine"
+
+
+def test_a_subclass_may_call_the_constructor_as_usual() -> None:
+    """Regression: `object.__init__() takes exactly one argument`."""
+    mine = Named(Softmax(Dense(4), 2), VALUES, alpha=0.1)
+    for each in (mine, mine.copy(), pickle.loads(pickle.dumps(mine))):
+        assert type(each) is Named and each.name == "mine" and each.alpha == 0.1
+
+
 def test_parts_are_values() -> None:
     three: Any = np.int8(3)
     assert Dense(3) == Dense(three) != Dense(4)

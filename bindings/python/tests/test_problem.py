@@ -620,7 +620,7 @@ def test_diagnose_is_the_command(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["shop", "continuous-counterexample", "baird"])
 def test_what_a_diagnosis_says_is_what_is_in_its_data(name: str) -> None:
     diagnosis = Problem.open(name).diagnose(starts=2)
-    data = diagnosis.data
+    data: Any = diagnosis.data
     assert (diagnosis.verdict, diagnosis.objective, diagnosis.angle) == (
         data["verdict"],
         data["objective"],
@@ -652,7 +652,23 @@ def test_what_a_diagnosis_says_is_what_is_in_its_data(name: str) -> None:
             list(spread.spectral_radius) == data[which]["spectral_radius"]
             and spread.steps_in_all == data[which]["steps"]
         )
+    assert diagnosis.size._asdict() == data["size"]
+    assert (diagnosis.problem, diagnosis.given, diagnosis.start) == (
+        data["problem"],
+        data["given"],
+        data["start"],
+    )
+    if data["suggestion"] is None:
+        assert diagnosis.suggestion is None
+    else:
+        assert diagnosis.suggestion is not None
+        told = vars(diagnosis.suggestion) | {"reasons": [list(pair) for pair in diagnosis.suggestion.reasons]}
+        assert told == data["suggestion"]
+    if diagnosis.flows is not None:
+        np.testing.assert_array_equal(diagnosis.flows.times, data["flows"]["times"])
+        assert [apart._asdict() for apart in diagnosis.flows.apart] == data["flows"]["apart"]
     critics = diagnosis.critics
+    assert (critics.features, critics.tabular) == (data["critics"]["features"], data["critics"]["tabular"])
     for of in ("td", "etd"):
         assert getattr(critics, f"{of}_stable") == data["critics"][of]["stable"]
         eigenvalues = [complex(re, im) for re, im in data["critics"][of]["eigenvalues"]]

@@ -745,7 +745,8 @@ class Suggestion:
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What it means to learn off-policy in a problem. `print` tells it in words; in a notebook there is a picture, too.
+    """What it means to learn off-policy in a problem. `print` tells all of it in words; in a notebook it is
+    the verdict and a picture.
 
     problem, size
         The problem's name, and how large it is.
@@ -826,7 +827,8 @@ class Diagnosis:
         _native.write_file(path, _native.png(self.svg) if suffix == ".png" else self.svg.encode())
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self._text)}</pre>{self.svg or ''}"
+        verdict = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.verdict)
+        return f"<ul>{verdict}</ul>{self.svg or ''}"
 
     def __str__(self) -> str:
         return self._text
