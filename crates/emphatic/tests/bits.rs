@@ -4,8 +4,8 @@ mod common;
 
 use emphatic::{
     ActionValues, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic,
-    Features, FollowOn, Gaussian, Gtd, Isa, Lanes, LearnedAdvantage, Learner, NoEmphasis, Problem, Random,
-    Real, Softmax, Stateful, Step, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
+    Features, FollowOn, Gaussian, Gtd, InLanes, Isa, Lanes, LearnedAdvantage, Learner, NoEmphasis, Problem,
+    Random, Real, Softmax, Stateful, Step, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
 };
 use std::sync::Arc;
 
@@ -92,6 +92,17 @@ macro_rules! same_bits {
             compare!(4, alone, &steps, make);
             compare!(8, alone, &steps, make);
             compare!(16, alone, &steps, make);
+            // Half-way each leaves its lane and goes on alone.
+            let (early, late) = steps.split_at(steps.len() / 2);
+            for first in (0..SETTINGS).step_by(4) {
+                let state = learn!(make::<Lanes<4>>(first), Isa::best(), early).state();
+                for lane in 0..4 {
+                    let mut learner = make::<f64>(first + lane);
+                    learner.restore(state.lane(lane)).unwrap();
+                    learner.learn(Isa::best(), late).unwrap();
+                    assert_eq!(outcome(&learner, 0), alone[first + lane], "out of lane {lane}");
+                }
+            }
         }
     };
 }

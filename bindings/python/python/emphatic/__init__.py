@@ -7,7 +7,7 @@
 | what they see | `Dense`, `Active`, `OneHot`, `Table`, `TileCoder` |
 | data | `Batch`, `collect` |
 | functions over arrays [time, batch] | `rho`, `gamma_into`, `follow_on`, `emphasis`, `lambda_returns` |
-| exact theory | `Problem`, `Solution`, `Diagnosis`, `problems` |
+| exact theory | `Problem`, `problems`; what it says: `Solution`, `Diagnosis` with `Flows`, `Spread`, `CriticStability`, `Suggestion` |
 | experiments | `run`, `Results` |
 """
 
@@ -49,7 +49,17 @@ from .parts import (
     Softmax,
     Table,
 )
-from .problem import Diagnosis, Problem, Solution, Transitions, problems
+from .problem import (
+    CriticStability,
+    Diagnosis,
+    Flows,
+    Problem,
+    Solution,
+    Spread,
+    Suggestion,
+    Transitions,
+    problems,
+)
 from .tiles import TileCoder
 
 __all__ = [
@@ -62,6 +72,7 @@ __all__ = [
     "AllActions",
     "Batch",
     "Compatible",
+    "CriticStability",
     "Dense",
     "DeterministicActorCritic",
     "DeterministicLinear",
@@ -70,6 +81,7 @@ __all__ = [
     "ExactCritic",
     "ExactEmphasis",
     "FileError",
+    "Flows",
     "FollowOn",
     "Gaussian",
     "Learner",
@@ -81,6 +93,8 @@ __all__ = [
     "Results",
     "Softmax",
     "Solution",
+    "Spread",
+    "Suggestion",
     "Table",
     "TileCoder",
     "Transitions",

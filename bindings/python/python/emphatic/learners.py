@@ -25,7 +25,7 @@ from .parts import (
     Policy,
     SlopeCritic,
     Softmax,
-    Values,
+    ValueCritic,
 )
 from .problem import Problem
 from .progress import Bar
@@ -299,7 +299,7 @@ class ActorCritic(Learner):
     _kind = "actor_critic"
 
     def __new__(
-        cls: type[_L], policy: Softmax | Gaussian, critic: Values, emphasis: Emphasis, *, alpha: float
+        cls: type[_L], policy: Softmax | Gaussian, critic: ValueCritic, emphasis: Emphasis, *, alpha: float
     ) -> _L:
         return cls._compose(policy, critic, emphasis, alpha)
 
@@ -357,7 +357,7 @@ class ACE(Learner):
     _kind = "actor_critic"
 
     def __new__(
-        cls: type[_L], policy: Softmax | Gaussian, critic: Values, *, lambda_a: float = 0.9, alpha: float
+        cls: type[_L], policy: Softmax | Gaussian, critic: ValueCritic, *, lambda_a: float = 0.9, alpha: float
     ) -> _L:
         return cls._compose(policy, critic, FollowOn(lambda_a), alpha)
 
@@ -372,7 +372,7 @@ class OffPAC(Learner):
 
     _kind = "actor_critic"
 
-    def __new__(cls: type[_L], policy: Softmax | Gaussian, critic: Values, *, alpha: float) -> _L:
+    def __new__(cls: type[_L], policy: Softmax | Gaussian, critic: ValueCritic, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
 
 
@@ -386,7 +386,7 @@ class TrueACE(Learner):
         cls: type[_L],
         problem: Problem,
         policy: Softmax | Gaussian | None = None,
-        critic: Values | None = None,
+        critic: ValueCritic | None = None,
         *,
         alpha: float,
     ) -> _L:

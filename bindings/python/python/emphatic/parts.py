@@ -206,7 +206,7 @@ class ExactCritic:
         return {}
 
 
-Values = Union[GTD, ExactCritic]
+ValueCritic = Union[GTD, ExactCritic]
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,7 +216,7 @@ class ActionValues(_Checked):
     alpha_q: float
     alpha_h: float
     lambda_q: float
-    values: Values
+    values: ValueCritic
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
@@ -234,7 +234,7 @@ class LearnedAdvantage(_Checked):
     """The advantage of each action, regressed on the δ of another critic; for `AllActions`."""
 
     alpha_u: float
-    values: Values
+    values: ValueCritic
     features: Features | None = None
 
     def _data(self, policy: Policy, problems: list[Problem]) -> Data:
@@ -266,7 +266,7 @@ class Compatible(_Checked):
 # What each kind of learner takes: a critic of values, of all actions, or of ∂q/∂a.
 ActionCritic = Union[ActionValues, LearnedAdvantage, ExactCritic]
 SlopeCritic = Union[Compatible, ExactCritic]
-Critic = Union[Values, ActionCritic, SlopeCritic]
+Critic = Union[ValueCritic, ActionCritic, SlopeCritic]
 
 # --- Emphases: how much does a state count? ---
 
@@ -322,7 +322,7 @@ def _own(features: Features | None, policy: Policy) -> Data:
     return _features(policy.features if features is None else features)
 
 
-def _values(critic: Values, name: str) -> Values:
+def _values(critic: ValueCritic, name: str) -> ValueCritic:
     if not isinstance(critic, (GTD, ExactCritic)):
         raise TypeError(f"{name} is {critic!r}; it must be GTD or ExactCritic")
     return critic
@@ -368,7 +368,7 @@ def _read_policy(data: Data) -> Policy:
 
 def _read_values(
     data: Data, policy: Policy, numbers: dict[str, float], problems: Sequence[Problem]
-) -> Values:
+) -> ValueCritic:
     if data["kind"] == "exact":
         return ExactCritic(problems[data["problem"]])
     own = _read_features(data["features"])
