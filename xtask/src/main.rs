@@ -68,5 +68,8 @@ fn shown(command: &Command) -> String {
 
 /// The cargo that runs this.
 fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // The Python package's module is loaded by an interpreter and must not bring one along; maturin asks for the same.
+    cargo.env("PYO3_BUILD_EXTENSION_MODULE", "1");
+    cargo
 }

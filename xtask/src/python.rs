@@ -1,6 +1,7 @@
 //! The Python package: its tests and its wheel.
 
 use crate::{output, run};
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,14 +13,10 @@ const PYTHON: &str = "python3";
 /// What the tests need beside the package.
 const REQUIREMENTS: &str = "bindings/python/tests/requirements.txt";
 
-/// Installs the package as a user would and tests it; in full, with PyTorch too (3 GB).
+/// Tests the package as it was built with everything else; in full, with PyTorch too (3 GB).
 pub(crate) fn test(full: bool) -> Result<(), String> {
     let python = environment()?;
-    // Compiled as all other tests are, so that it need not be compiled twice.
-    run(pip(&python)
-        .args(["--force-reinstall", "--no-deps"])
-        .arg(PACKAGE)
-        .env("MATURIN_PEP517_ARGS", "--profile dev"))?;
+    place(&python)?;
     if full {
         run(pip(&python).arg("torch"))?;
     }
@@ -28,6 +25,28 @@ pub(crate) fn test(full: bool) -> Result<(), String> {
     // The tests of the command have built it.
     let command = Path::new("target/debug/emphatic").canonicalize();
     pytest(&python, Some(&command.map_err(|error| format!("target/debug/emphatic: {error}"))?))
+}
+
+/// Puts the package where the interpreter finds it. pip would compile everything once more, since what a package asks of its
+/// dependencies is not what all packages ask of them; `cargo xtask wheel` installs it as a user does.
+fn place(python: &Path) -> Result<(), String> {
+    let asked = "import sysconfig; print(sysconfig.get_path('platlib'))";
+    let site = output(Command::new(python).args(["-c", asked]))?;
+    let package = Path::new(site.trim()).join("emphatic");
+    let library = format!("target/debug/{DLL_PREFIX}_native{DLL_SUFFIX}");
+    let put = || -> std::io::Result<()> {
+        let _ = std::fs::remove_dir_all(&package);
+        std::fs::create_dir_all(&package)?;
+        for file in std::fs::read_dir(format!("{PACKAGE}/python/emphatic"))? {
+            let file = file?;
+            if file.file_type()?.is_file() {
+                std::fs::copy(file.path(), package.join(file.file_name()))?;
+            }
+        }
+        std::fs::copy(&library, package.join("_native.abi3.so")).map(|_| ())
+    };
+    println!("$ cp {PACKAGE}/python/emphatic/* {library} {}", package.display());
+    put().map_err(|error| format!("{}: {error}", package.display()))
 }
 
 /// Builds the wheel, and tests it in an environment where nothing else is.

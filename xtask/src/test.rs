@@ -11,6 +11,8 @@ pub(crate) fn test(full: bool) -> Result<(), String> {
     run(cargo().args(["fmt", "--all", "--check"]))?;
     run(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    // With the Python package's module, which no test in Rust needs.
+    run(cargo().args(["build", "--workspace", "--all-targets"]))?;
     run(cargo().args(["test", "--workspace"]))?;
     python::test(full)?;
     if full { readme_says_what_is_reproduced() } else { Ok(()) }

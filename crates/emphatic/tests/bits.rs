@@ -2,8 +2,9 @@
 
 mod common;
 
+use emphatic::learner::{ActionOf, SeenBy};
 use emphatic::{
-    ActionValues, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic,
+    ActionValues, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, Either, ExactCritic,
     Features, FollowOn, Gaussian, Gtd, InLanes, Isa, Lanes, LearnedAdvantage, Learner, NoEmphasis, Problem,
     Random, Real, Softmax, Stateful, Step, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
 };
@@ -92,17 +93,6 @@ macro_rules! same_bits {
             compare!(4, alone, &steps, make);
             compare!(8, alone, &steps, make);
             compare!(16, alone, &steps, make);
-            // Half-way each leaves its lane and goes on alone.
-            let (early, late) = steps.split_at(steps.len() / 2);
-            for first in (0..SETTINGS).step_by(4) {
-                let state = learn!(make::<Lanes<4>>(first), Isa::best(), early).state();
-                for lane in 0..4 {
-                    let mut learner = make::<f64>(first + lane);
-                    learner.restore(state.lane(lane)).unwrap();
-                    learner.learn(Isa::best(), late).unwrap();
-                    assert_eq!(outcome(&learner, 0), alone[first + lane], "out of lane {lane}");
-                }
-            }
         }
     };
 }
@@ -355,6 +345,78 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
     assert_eq!(alone.diverged(0), Some(step));
     assert!(alone.weights().iter().chain(&alone.critic().weights()).any(|w| !w.is_finite()));
 }
+
+/// Learns step by step.
+fn go_on<L: Learner>(mut learner: L, steps: &[Step<SeenBy<L>, ActionOf<L>>]) -> L
+where
+    SeenBy<L>: Sized,
+{
+    steps.iter().for_each(|step| _ = learner.step(step).unwrap());
+    learner
+}
+
+/// Half-way each of four learners leaves its lane, and goes on alone.
+macro_rules! leaves_its_lane {
+    ($name:ident, $steps:expr, |$R:ident, $first:ident| $make:expr) => {
+        #[test]
+        fn $name() {
+            let steps: Vec<_> = $steps;
+            let (early, late) = steps.split_at(steps.len() / 2);
+            for block in (0..SETTINGS).step_by(4) {
+                let state = {
+                    type $R = Lanes<4>;
+                    let $first = block;
+                    go_on($make, early).state()
+                };
+                type $R = f64;
+                for lane in 0..4 {
+                    let $first = block + lane;
+                    let mut left = $make;
+                    left.restore(state.lane(lane)).unwrap();
+                    let (left, alone) = (go_on(left, late), go_on($make, &steps));
+                    assert_eq!(outcome(&left, 0), outcome(&alone, 0), "setting {}", block + lane);
+                }
+            }
+        }
+    };
+}
+
+leaves_its_lane!(ace_leaves_its_lane, endless().stream(3, 0).take(3000).collect(), |R, first| ace(
+    endless().softmax(),
+    gtd::<R>(endless().actor(), first),
+    lambda::<R>(first),
+    alpha::<R>(first)
+)
+.unwrap());
+
+leaves_its_lane!(some_actions_leave_their_lane, steps(&varied()), |R, first| {
+    let values = gtd::<R>(varied().actor(), first);
+    let critic = LearnedAdvantage::new(varied().actor().clone(), 5, alpha_v(first + 1), values).unwrap();
+    let learner = AllActions::new(varied().softmax(), critic, follow_on::<R>(first), alpha(first)).unwrap();
+    learner.with_subset(2, 7, 0).unwrap()
+});
+
+leaves_its_lane!(action_values_leave_their_lane, steps(&varied()), |R, first| {
+    let values = Either::<_, ExactCritic<R, Task, Softmax<Table>>>::First(gtd::<R>(varied().actor(), first));
+    let (alpha_q, lambda_q) = (alpha_v(first + 1), lambda(first));
+    let critic =
+        ActionValues::new(varied().actor().clone(), 5, alpha_q, R::splat(0.01), lambda_q, values).unwrap();
+    AllActions::new(varied().softmax(), critic, NoEmphasis, alpha::<R>(first)).unwrap()
+});
+
+leaves_its_lane!(
+    a_compatible_critic_leaves_its_lane,
+    continuous().stream(3, 0).take(400).collect::<Vec<_>>(),
+    |R, first| {
+        let critic = Compatible::new(
+            Table::aliased(&[0, 1, 2]),
+            alpha_v::<R>(first),
+            alpha_v(first + 1),
+            R::splat(0.01),
+        );
+        dpg(continuous().deterministic(), critic.unwrap(), alpha(first)).unwrap()
+    }
+);
 
 #[test]
 fn a_state_of_another_learner_is_refused() {
