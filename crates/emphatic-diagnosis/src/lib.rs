@@ -3,12 +3,14 @@
 //! ```
 //! use emphatic_diagnosis::{Options, diagnose, solve};
 //! use emphatic_problems::ProblemFile;
+//! use std::ops::ControlFlow;
 //!
 //! let problem = ProblemFile::open("counterexample".as_ref())?;
 //! let solution = solve(&problem, 1.0)?;
 //! assert_eq!(solution.objective, 0.6875);
 //!
-//! let diagnosis = diagnose(&problem, &Options::default(), &|_, _| {})?;
+//! let go_on = |_, _| ControlFlow::Continue(()); // It could stop the diagnosis; then there is none.
+//! let diagnosis = diagnose(&problem, &Options::default(), &go_on)?.unwrap();
 //! let flows = diagnosis.flows.unwrap();
 //! assert!((flows.best - 1.25).abs() < 1e-8);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
