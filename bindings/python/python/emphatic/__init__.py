@@ -17,6 +17,7 @@ from ._native import DivergedError, FileError, Update, __version__
 from .arrays import emphasis, follow_on, gamma_into, lambda_returns, rho
 from .batch import Batch
 from .collect import collect
+from .diagnosis import CriticStability, Diagnosis, Flows, Spread, Suggestion
 from .environments import register as _register
 from .experiments import Results, run
 from .learners import (
@@ -49,17 +50,8 @@ from .parts import (
     Softmax,
     Table,
 )
-from .problem import (
-    CriticStability,
-    Diagnosis,
-    Flows,
-    Problem,
-    Solution,
-    Spread,
-    Suggestion,
-    Transitions,
-    problems,
-)
+from .problem import Problem, Transitions, problems
+from .solution import Solution
 from .tiles import TileCoder
 
 __all__ = [
