@@ -64,8 +64,9 @@ impl Iterator for Pieces {
         // Called when the piece before is done.
         let took = self.begun.elapsed();
         self.begun = Instant::now();
-        if took < TICK / 4 {
-            self.size = self.size.saturating_mul(2);
+        // In few pieces: each costs a call into Python.
+        if took < TICK / 8 {
+            self.size = self.size.saturating_mul(8);
         } else if took > TICK {
             self.size = (self.size / 2).max(1);
         }
