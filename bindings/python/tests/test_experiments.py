@@ -162,9 +162,7 @@ def test_columns_and_frames_are_what_pyarrow_reads(results: Results, table: Any)
             assert [x.tolist() if isinstance(x, np.ndarray) else x for x in values] == read[name]
     arrow = results.to_pyarrow(table)
     assert arrow.to_pydict() == read
-    assert arrow.schema == parquet.read_schema(results.path(table)).remove_metadata() or arrow.schema.equals(
-        parquet.read_schema(results.path(table))
-    )
+    assert arrow.schema.equals(parquet.read_schema(results.path(table)))
     if table != "settings":
         wide, columns = (
             results.to_pyarrow(table, with_settings=True),
