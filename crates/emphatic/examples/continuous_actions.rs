@@ -67,7 +67,7 @@ impl StochasticPolicy for Released {
             let x = R::splat(x);
             weights[2 * f] += scale * x;
             weights[2 * f + 1] += scale * at.slope * x;
-            sum += weights[2 * f] + weights[2 * f + 1];
+            sum += weights[2 * f].nan_unless_finite() + weights[2 * f + 1].nan_unless_finite();
         }
         sum
     }

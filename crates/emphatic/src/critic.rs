@@ -39,7 +39,7 @@ pub trait Critic<R: Real, P: Policy>: Part<R, P> {
         target - self.value(step.state)
     }
 
-    /// Learns from the step. Gives the sum of the weights it changed, which is finite as long as they are.
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn learn(&mut self, step: &StepOf<P>, rho: R, delta: R) -> R;
 }
 
@@ -48,7 +48,8 @@ pub trait ActionCritic<R: Real, P: FinitePolicy>: Part<R, P> {
     /// q̂(s,b) − v̂(s) for every action b, from the weights before this step's updates.
     fn advantages(&mut self, state: &P::State, out: &mut [R]);
 
-    /// Learns from the step, given the policy's weights before its update. Gives the sum of the weights it changed.
+    /// Learns from the step, given the policy's weights before its update. Returns the sum of
+    /// [`Real::nan_unless_finite`] over the weights it changed.
     ///
     /// `room` is for the policy's distribution in another state, should the critic need it.
     fn learn(
@@ -66,6 +67,7 @@ pub trait SlopeCritic<R: Real, P: DeterministicPolicy>: Part<R, P> {
     /// ∂q(s,a)/∂a, from the weights before this step's updates.
     fn slope(&mut self, state: &P::State, action: R) -> R;
 
-    /// Learns from the step, given π(S_t) before the policy's update. Gives the sum of the weights it changed.
+    /// Learns from the step, given π(S_t) before the policy's update. Returns the sum of [`Real::nan_unless_finite`]
+    /// over the weights it changed.
     fn learn(&mut self, step: &StepOf<P>, action: R) -> R;
 }

@@ -22,7 +22,7 @@ pub use watch::Diverged;
 
 use crate::features::FeatureError;
 use crate::isa::{Isa, Kernel};
-use crate::part::{ComposeError, Part, StepOf};
+use crate::part::{ComposeError, Part, StepOf, set_nan};
 use crate::policy::Policy;
 use crate::real::Real;
 use crate::state::{InLanes, RestoreError, Stateful, check_len, check_step_size, not_finite};
@@ -85,7 +85,8 @@ pub trait Learner: Stateful + Sized {
         self.actor().watch.steps
     }
 
-    /// The number of the step (the first is 1) after which a lane's weights were no longer finite.
+    /// The number of the step (the first is 1) after which a lane's weights were no longer finite. From then on they are
+    /// all NaN, the critic's too.
     fn diverged(&self, lane: usize) -> Option<u64> {
         self.actor().watch.diverged.get(lane).copied().flatten()
     }
@@ -219,11 +220,24 @@ impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
         Ok(())
     }
 
-    /// Takes up an update in a state, given the sum of all weights that it changed.
+    /// Takes up an update in a state, given the sum of [`Real::nan_unless_finite`] over all weights that it changed.
     #[inline(always)]
     fn updated(&mut self, state: &P::State, changed: R) {
-        self.actor.watch.step(changed);
+        if self.actor.watch.step(changed) {
+            self.give_up();
+        }
         self.follow(Some(state));
+    }
+
+    /// Lets all the weights of lanes that have just diverged be NaN.
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self) {
+        for lane in self.actor.watch.diverged_now() {
+            set_nan(&mut self.actor.weights, lane);
+            self.critic.give_up(lane);
+            self.emphasis.give_up(lane);
+        }
     }
 
     /// Lets the exact parts take up a change of the policy.

@@ -43,6 +43,13 @@ pub(crate) fn check_actions<P: FinitePolicy>(critic: usize, policy: &P) -> Resul
     if critic == policy { Ok(()) } else { Err(ComposeError::Actions { critic, policy }) }
 }
 
+/// Makes the weights of a lane NaN.
+pub(crate) fn set_nan<R: Real>(weights: &mut [R], lane: usize) {
+    for weight in weights {
+        *weight = weight.with_lane(lane, f64::NAN);
+    }
+}
+
 /// A part of a learner beside its policy: a critic or an emphasis.
 pub trait Part<R: Real, P: Policy>: Stateful {
     /// Whether the part can deal with this state; everything else may assume that it can.
@@ -57,4 +64,8 @@ pub trait Part<R: Real, P: Policy>: Stateful {
     /// Takes up that the policy changed by an update in `state`, or altogether.
     #[inline(always)]
     fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
+
+    /// Takes up that the learner in a lane has diverged: its weights are NaN from now on, all of them. (Which of them a number
+    /// that is not finite reaches next may depend on what the other lanes still trace.)
+    fn give_up(&mut self, _lane: usize) {}
 }

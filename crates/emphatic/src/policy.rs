@@ -70,7 +70,7 @@ pub trait StochasticPolicy: Policy {
 
     /// `weights` ← `weights` + `scale` ∇ ln π(a|s), where `at` is the distribution in `state`.
     ///
-    /// Gives the sum of the weights it changed, which is finite as long as they are.
+    /// Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn add_score<R: Real>(
         &self,
         state: &Self::State,
@@ -95,7 +95,7 @@ pub trait DeterministicPolicy: Policy<Action = f64> {
     /// π(s).
     fn action<R: Real>(&self, at: &Self::Distribution<R>) -> R;
 
-    /// `weights` ← `weights` + `scale` ∇π(s). Gives the sum of the weights it changed.
+    /// `weights` ← `weights` + `scale` ∇π(s). Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn add_gradient<R: Real>(
         &self,
         state: &Self::State,
@@ -124,7 +124,7 @@ pub(crate) fn outputs<R: Real, F: Features, const K: usize>(
     y
 }
 
-/// θ_{f,k} ← θ_{f,k} + c_k x_f. Gives the sum of the weights it changed.
+/// θ_{f,k} ← θ_{f,k} + c_k x_f. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
 #[inline(always)]
 pub(crate) fn add_outputs<R: Real, F: Features, const K: usize>(
     features: &F,
@@ -139,7 +139,7 @@ pub(crate) fn add_outputs<R: Real, F: Features, const K: usize>(
         let x = R::splat(x);
         for ((w, c), sum) in weights[f].iter_mut().zip(c).zip(&mut sums) {
             *w += c * x;
-            *sum += *w;
+            *sum += w.nan_unless_finite();
         }
     }
     sums.into_iter().fold(R::zero(), |all, sum| all + sum)

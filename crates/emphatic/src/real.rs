@@ -97,6 +97,18 @@ pub trait Real:
         Self::splat(1.0)
     }
 
+    /// Zero where the number is finite, NaN where it is infinite or NaN. A sum of such is NaN exactly where one of the
+    /// numbers is not finite: unlike the sum of the numbers themselves, it cannot overflow.
+    #[inline(always)]
+    fn nan_unless_finite(self) -> Self {
+        self * Self::zero()
+    }
+
+    /// The same but for one lane. `lane` must be less than [`Real::LANES`].
+    fn with_lane(self, lane: usize, x: f64) -> Self {
+        Self::from_lanes(|other| if other == lane { x } else { self.lane(other) })
+    }
+
     /// The larger of the two, lane by lane; `other` where either is NaN.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {

@@ -4,13 +4,16 @@ mod common;
 
 use emphatic::learner::{ActionOf, SeenBy};
 use emphatic::{
-    ActionValues, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, Either, ExactCritic,
-    Features, FollowOn, Gaussian, Gtd, InLanes, Isa, Lanes, LearnedAdvantage, Learner, NoEmphasis, Problem,
-    Random, Real, Softmax, Stateful, Step, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
+    ActionValues, AllActions, Compatible, ContinuousCounterexample, Dense, DeterministicLinear, Either,
+    ExactCritic, Features, FollowOn, Gaussian, Gtd, InLanes, Isa, Lanes, LearnedAdvantage, Learner,
+    NoEmphasis, Problem, Random, Real, Softmax, Stateful, Step, Table, Task, ace, dpg, off_pac, true_ace,
+    true_dpge,
 };
 use std::sync::Arc;
 
 const SETTINGS: usize = 16;
+
+const STREAMS: u64 = 16;
 
 /// The setting of lane `k` of a block that starts at `first`. Some step-sizes are so large that the learner diverges.
 fn alpha<R: Real>(first: usize) -> R {
@@ -25,10 +28,15 @@ fn lambda<R: Real>(first: usize) -> R {
     R::from_lanes(|k| [0.0, 0.4, 1.0][(first + k) % 3])
 }
 
-/// The bits of the weights, or when they diverged.
-fn outcome<L: Learner>(learner: &L, lane: usize) -> Result<Vec<u64>, u64> {
-    let bits = || learner.weights().iter().map(|w| w.lane(lane).to_bits()).collect();
-    learner.diverged(lane).map_or_else(|| Ok(bits()), Err)
+/// With the larger ones a critic takes its time to diverge: its weights grow until products of them overflow.
+fn alpha_w<R: Real>(first: usize) -> R {
+    R::from_lanes(|k| [0.01, 10.0][(first + k) / 3 % 2])
+}
+
+/// When the learner diverged, and the bits of its weights; of NaN there is only one.
+fn outcome<L: Learner>(learner: &L, lane: usize) -> (Option<u64>, Vec<u64>) {
+    let bits = |w: &L::Number| if w.lane(lane).is_nan() { f64::NAN } else { w.lane(lane) }.to_bits();
+    (learner.diverged(lane), learner.weights().iter().map(bits).collect())
 }
 
 /// Learns all the steps at once, or saves itself half-way and goes on as another learner.
@@ -74,25 +82,28 @@ macro_rules! compare {
     };
 }
 
-/// A test of one kind of learner, made by an expression for the block of settings that starts at `$first`.
+/// A test of one kind of learner, made by an expression for the block of settings that starts at `$first`, on some streams.
 macro_rules! same_bits {
-    ($name:ident, $steps:expr, |$R:ident, $first:ident| -> $learner:ty { $($make:tt)* }) => {
+    ($name:ident, $streams:expr, |$R:ident, $first:ident| -> $learner:ty { $($make:tt)* }) => {
         #[test]
         fn $name() {
             fn make<$R: Real>($first: usize) -> $learner {
                 $($make)*
             }
-            let steps: Vec<_> = $steps;
-            let alone: Vec<_> = (0..SETTINGS).map(|k| outcome(&learn!(make::<f64>(k), Isa::Plain, &steps), 0)).collect();
-            let interrupted: Vec<_> =
-                (0..SETTINGS).map(|k| outcome(&learn!(make::<f64>(k), Isa::Plain, &steps, interrupted), 0)).collect();
-            assert_eq!(interrupted, alone);
-            // The test means nothing if all settings gave the same, or all diverged.
-            assert!(alone.iter().any(|x| *x != alone[0]) && alone.iter().any(Result::is_ok));
-            compare!(1, alone, &steps, make);
-            compare!(4, alone, &steps, make);
-            compare!(8, alone, &steps, make);
-            compare!(16, alone, &steps, make);
+            for steps in $streams {
+                let alone: Vec<_> =
+                    (0..SETTINGS).map(|k| outcome(&learn!(make::<f64>(k), Isa::Plain, &steps), 0)).collect();
+                let interrupted: Vec<_> = (0..SETTINGS)
+                    .map(|k| outcome(&learn!(make::<f64>(k), Isa::Plain, &steps, interrupted), 0))
+                    .collect();
+                assert_eq!(interrupted, alone);
+                // The test means nothing if all settings gave the same, or all diverged.
+                assert!(alone.iter().any(|x| *x != alone[0]) && alone.iter().any(|(diverged, _)| diverged.is_none()));
+                compare!(1, alone, &steps, make);
+                compare!(4, alone, &steps, make);
+                compare!(8, alone, &steps, make);
+                compare!(16, alone, &steps, make);
+            }
         }
     };
 }
@@ -137,8 +148,13 @@ fn steps(task: &Task) -> Vec<Step<usize, usize>> {
     task.stream(3, 0).take(400).collect()
 }
 
+/// For learned critics, some of which diverge at other steps in every stream. (Once it depended on the other lanes at which.)
+fn many(task: &Task) -> impl Iterator<Item = Vec<Step<usize, usize>>> {
+    (0..STREAMS).map(|run| task.stream(3, run).take(600).collect())
+}
+
 fn gtd<R: Real>(features: &Table, first: usize) -> Gtd<R, Table> {
-    Gtd::new(features.clone(), alpha_v(first), R::splat(0.01), lambda(first)).unwrap()
+    Gtd::new(features.clone(), alpha_v(first), alpha_w(first), lambda(first)).unwrap()
 }
 
 fn exact<R: Real>(task: &Arc<Task>) -> ExactCritic<R, Task, Softmax<Table>> {
@@ -149,18 +165,18 @@ fn follow_on<R: Real>(first: usize) -> FollowOn<R> {
     FollowOn::new(lambda(first)).unwrap()
 }
 
-same_bits!(off_pac_with_gtd, steps(&varied()), |R,
-                                                first|
+same_bits!(off_pac_with_gtd, many(&varied()), |R,
+                                               first|
  -> impl Learner<Number = R, Policy = Softmax<Table>> {
     off_pac(varied().softmax(), gtd(varied().actor(), first), alpha(first)).unwrap()
 });
 
-same_bits!(ace_with_gtd, steps(&three()), |R, first| -> impl Learner<Number = R, Policy = Softmax<Table>> {
+same_bits!(ace_with_gtd, many(&three()), |R, first| -> impl Learner<Number = R, Policy = Softmax<Table>> {
     ace(three().softmax(), gtd(three().critic(), first), lambda(first), alpha(first)).unwrap()
 });
 
-same_bits!(ace_with_gtd_and_dense_features, steps(&varied()), |R,
-                                                               first|
+same_bits!(ace_with_gtd_and_dense_features, many(&varied()), |R,
+                                                              first|
  -> impl Learner<
     Number = R,
     Policy = Softmax<Table>,
@@ -170,7 +186,7 @@ same_bits!(ace_with_gtd_and_dense_features, steps(&varied()), |R,
 
 same_bits!(
     ace_with_gtd_and_a_trace_that_forgets,
-    endless().stream(3, 0).take(3000).collect(),
+    [endless().stream(3, 0).take(3000).collect::<Vec<_>>()],
     |R, first| -> impl Learner<Number = R, Policy = Softmax<Table>> {
         let critic =
             Gtd::new(endless().actor().clone(), R::splat(0.05), R::splat(0.01), lambda(first)).unwrap();
@@ -178,16 +194,17 @@ same_bits!(
     }
 );
 
-same_bits!(
-    ace_with_the_exact_critic,
-    steps(&eleven()),
-    |R, first| -> impl Learner<Number = R, Policy = Softmax<Table>> {
-        ace(eleven().softmax(), exact(&eleven()), lambda(first), alpha(first)).unwrap()
-    }
-);
+same_bits!(ace_with_the_exact_critic, [steps(&eleven())], |R,
+                                                           first|
+ -> impl Learner<
+    Number = R,
+    Policy = Softmax<Table>,
+> {
+    ace(eleven().softmax(), exact(&eleven()), lambda(first), alpha(first)).unwrap()
+});
 
-same_bits!(true_ace_with_the_exact_critic, steps(&eleven()), |R,
-                                                              first|
+same_bits!(true_ace_with_the_exact_critic, [steps(&eleven())], |R,
+                                                                first|
  -> impl Learner<
     Number = R,
     Policy = Softmax<Table>,
@@ -195,8 +212,8 @@ same_bits!(true_ace_with_the_exact_critic, steps(&eleven()), |R,
     true_ace(eleven(), eleven().softmax(), exact(&eleven()), alpha(first)).unwrap()
 });
 
-same_bits!(true_ace_with_dense_features, steps(&varied()), |R,
-                                                            first|
+same_bits!(true_ace_with_dense_features, [steps(&varied())], |R,
+                                                              first|
  -> impl Learner<
     Number = R,
     Policy = Softmax<Table>,
@@ -204,8 +221,8 @@ same_bits!(true_ace_with_dense_features, steps(&varied()), |R,
     true_ace(varied(), varied().softmax(), exact(&varied()), alpha(first)).unwrap()
 });
 
-same_bits!(all_actions_with_exact_values, steps(&eleven()), |R,
-                                                             first|
+same_bits!(all_actions_with_exact_values, [steps(&eleven())], |R,
+                                                               first|
  -> impl Learner<
     Number = R,
     Policy = Softmax<Table>,
@@ -213,8 +230,8 @@ same_bits!(all_actions_with_exact_values, steps(&eleven()), |R,
     AllActions::new(eleven().softmax(), exact(&eleven()), follow_on(first), alpha(first)).unwrap()
 });
 
-same_bits!(all_actions_with_learned_values, steps(&varied()), |R,
-                                                               first|
+same_bits!(all_actions_with_learned_values, many(&varied()), |R,
+                                                              first|
  -> impl Learner<
     Number = R,
     Policy = Softmax<Table>,
@@ -225,7 +242,7 @@ same_bits!(all_actions_with_learned_values, steps(&varied()), |R,
         task.actor().clone(),
         5,
         alpha_v(first + 1),
-        R::splat(0.01),
+        alpha_w(first + 1),
         lambda(first),
         baseline,
     )
@@ -233,8 +250,8 @@ same_bits!(all_actions_with_learned_values, steps(&varied()), |R,
     AllActions::new(task.softmax(), critic, follow_on(first), alpha(first)).unwrap()
 });
 
-same_bits!(some_actions_with_a_learned_advantage, steps(&varied()), |R,
-                                                                     first|
+same_bits!(some_actions_with_a_learned_advantage, many(&varied()), |R,
+                                                                    first|
  -> impl Learner<
     Number = R,
     Policy = Softmax<Table>,
@@ -249,21 +266,23 @@ fn continuous_steps() -> Vec<Step<usize, f64>> {
     continuous().stream(3, 0).take(120).collect()
 }
 
+fn many_continuous() -> impl Iterator<Item = Vec<Step<usize, f64>>> {
+    (0..STREAMS).map(|run| continuous().stream(3, run).take(120).collect())
+}
+
 fn exact_gaussian<R: Real>() -> ExactCritic<R, ContinuousCounterexample, Gaussian<Table>> {
     ExactCritic::new(continuous(), &continuous().gaussian()).unwrap()
 }
 
-same_bits!(
-    gaussian_ace_with_gtd,
-    continuous_steps(),
-    |R, first| -> impl Learner<Number = R, Policy = Gaussian<Table>> {
-        let features = Table::aliased(&[0, 1, 2]);
-        ace(continuous().gaussian(), gtd(&features, first), lambda(first), alpha(first)).unwrap()
-    }
-);
+same_bits!(gaussian_ace_with_gtd, many_continuous(), |R,
+                                                      first|
+ -> impl Learner<Number = R, Policy = Gaussian<Table>> {
+    let features = Table::aliased(&[0, 1, 2]);
+    ace(continuous().gaussian(), gtd(&features, first), lambda(first), alpha(first)).unwrap()
+});
 
-same_bits!(gaussian_ace_with_the_exact_critic, continuous_steps(), |R,
-                                                                    first|
+same_bits!(gaussian_ace_with_the_exact_critic, [continuous_steps()], |R,
+                                                                      first|
  -> impl Learner<
     Number = R,
     Policy = Gaussian<Table>,
@@ -271,8 +290,8 @@ same_bits!(gaussian_ace_with_the_exact_critic, continuous_steps(), |R,
     ace(continuous().gaussian(), exact_gaussian(), lambda(first), alpha(first)).unwrap()
 });
 
-same_bits!(gaussian_true_ace, continuous_steps(), |R,
-                                                   first|
+same_bits!(gaussian_true_ace, [continuous_steps()], |R,
+                                                     first|
  -> impl Learner<Number = R, Policy = Gaussian<Table>> {
     true_ace(continuous(), continuous().gaussian(), exact_gaussian(), alpha(first)).unwrap()
 });
@@ -281,8 +300,8 @@ fn exact_action<R: Real>() -> ExactCritic<R, ContinuousCounterexample, Determini
     ExactCritic::new(continuous(), &continuous().deterministic()).unwrap()
 }
 
-same_bits!(dpg_with_the_exact_critic, continuous_steps(), |R,
-                                                           first|
+same_bits!(dpg_with_the_exact_critic, [continuous_steps()], |R,
+                                                             first|
  -> impl Learner<
     Number = R,
     Policy = DeterministicLinear<Table>,
@@ -290,8 +309,8 @@ same_bits!(dpg_with_the_exact_critic, continuous_steps(), |R,
     dpg(continuous().deterministic(), exact_action(), alpha(first)).unwrap()
 });
 
-same_bits!(dpg_with_compatible_features, continuous_steps(), |R,
-                                                              first|
+same_bits!(dpg_with_compatible_features, many_continuous(), |R,
+                                                             first|
  -> impl Learner<
     Number = R,
     Policy = DeterministicLinear<Table>,
@@ -302,8 +321,8 @@ same_bits!(dpg_with_compatible_features, continuous_steps(), |R,
     dpg(DeterministicLinear { features }, critic, alpha(first)).unwrap()
 });
 
-same_bits!(true_dpge_with_the_exact_critic, continuous_steps(), |R,
-                                                                 first|
+same_bits!(true_dpge_with_the_exact_critic, [continuous_steps()], |R,
+                                                                   first|
  -> impl Learner<
     Number = R,
     Policy = DeterministicLinear<Table>,
@@ -343,7 +362,58 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
     );
     alone.step(&steps[step as usize - 1]).unwrap();
     assert_eq!(alone.diverged(0), Some(step));
-    assert!(alone.weights().iter().chain(&alone.critic().weights()).any(|w| !w.is_finite()));
+    assert!(alone.weights().iter().chain(&alone.critic().weights()).all(|w| w.is_nan()));
+}
+
+/// Once a learner whose weights were finite counted as diverged, since their sum was not.
+#[test]
+fn finite_weights_whose_sum_overflows_have_not_diverged() {
+    let step = Step {
+        state: [1.0, 1.0],
+        action: 0,
+        mu: 0.5,
+        reward: 1.5e308,
+        next: [0.0, 0.0],
+        gamma: 0.0,
+        gamma_next: 0.0,
+        interest: 0.0,
+    };
+    let dense = || Dense { len: 2 };
+    let critic = Gtd::new(dense(), 2.0, 0.0, 0.0).unwrap();
+    let mut learner = off_pac(Softmax { features: dense(), actions: 2 }, critic, 0.0).unwrap();
+    learner.step(&step).unwrap();
+    assert_eq!((learner.critic().weights(), learner.check()), (vec![1.5e308; 2], Ok(())));
+}
+
+/// Two lanes that trace the same state, one of which forgets it; then δ overflows in a state without features.
+#[test]
+fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_something() {
+    let features = Table::new(2, &[vec![(0, 1.0)], vec![], vec![(0, 1e200), (1, 1e200)]]).unwrap();
+    let step = |state, reward, next, gamma, gamma_next| Step {
+        state,
+        action: 0,
+        mu: 0.5,
+        reward,
+        next,
+        gamma,
+        gamma_next,
+        interest: 1.0,
+    };
+    let steps = [step(0, 1e150, 1, 0.0, 0.9), step(1, 0.0, 2, 0.9, 0.9), step(2, 0.0, 1, 0.9, 0.0)];
+    let learned = |learner: &mut dyn FnMut(&Step<usize, usize>)| steps.iter().for_each(learner);
+    let policy = || Softmax { features: features.clone(), actions: 2 };
+    let mut both = {
+        let critic = Gtd::new(features.clone(), Lanes([1e-10; 2]), Lanes([0.0; 2]), Lanes([0.0, 0.9]));
+        off_pac(policy(), critic.unwrap(), Lanes([1e-300; 2])).unwrap()
+    };
+    learned(&mut |step| _ = both.step(step).unwrap());
+    for (lane, lambda) in [0.0, 0.9].into_iter().enumerate() {
+        let critic = Gtd::new(features.clone(), 1e-10, 0.0, lambda).unwrap();
+        let mut alone = off_pac(policy(), critic, 1e-300).unwrap();
+        learned(&mut |step| _ = alone.step(step).unwrap());
+        assert_eq!(outcome(&both, lane), outcome(&alone, 0));
+        assert_eq!(alone.diverged(0), Some(2));
+    }
 }
 
 /// Learns step by step.

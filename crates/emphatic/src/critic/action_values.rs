@@ -92,6 +92,11 @@ where
     fn follow(&mut self, policy: &P, weights: &[R], state: Option<&F::State>) {
         self.baseline.follow(policy, weights, state);
     }
+
+    fn give_up(&mut self, lane: usize) {
+        self.td.give_up(lane);
+        self.baseline.give_up(lane);
+    }
 }
 
 impl<R, F, V, P> ActionCritic<R, P> for ActionValues<R, F, V>

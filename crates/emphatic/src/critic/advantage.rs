@@ -2,7 +2,7 @@
 
 use super::{ActionCritic, Critic};
 use crate::features::{FeatureError, Features};
-use crate::part::{ComposeError, Part, StepOf, check_actions};
+use crate::part::{ComposeError, Part, StepOf, check_actions, set_nan};
 use crate::policy::{FinitePolicy, any_outputs};
 use crate::real::Real;
 use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
@@ -61,6 +61,11 @@ where
     fn follow(&mut self, policy: &P, weights: &[R], state: Option<&F::State>) {
         self.values.follow(policy, weights, state);
     }
+
+    fn give_up(&mut self, lane: usize) {
+        set_nan(&mut self.u, lane);
+        self.values.give_up(lane);
+    }
 }
 
 impl<R, F, V, P> ActionCritic<R, P> for LearnedAdvantage<R, F, V>
@@ -86,7 +91,7 @@ where
         }
         for (f, x) in self.features.active(step.state) {
             self.u[pair(f)] += self.alpha * error * R::splat(x);
-            sum += self.u[pair(f)];
+            sum += self.u[pair(f)].nan_unless_finite();
         }
         sum
     }

@@ -95,7 +95,11 @@ impl<R: Real> GradientTd<R> {
     }
 
     /// Learns from one step. ρ multiplies the old trace, and x by `scale`. `x` and `next` list the features x and
-    /// x̄. Gives the sum of the weights it changed.
+    /// x̄. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    ///
+    /// A feature that only other lanes still trace is gone through too. There this lane's trace is zero and the weights stay as they
+    /// are, unless they are changed by 0 · ∞: so factors that are not finite count as divergence, whether or not this lane
+    /// traces a feature.
     #[inline(always)]
     pub(super) fn learn<N: Iterator<Item = (usize, R)>>(
         &mut self,
@@ -130,27 +134,27 @@ impl<R: Real> GradientTd<R> {
         }
 
         let (step, step_h) = (self.alpha * delta, self.alpha_h * delta);
-        let mut sum = R::zero();
+        let mut sum = rho.nan_unless_finite() + step.nan_unless_finite() + step_h.nan_unless_finite();
         for &(k, at) in &self.traced[..self.listed] {
             let cell = &mut self.cells[k];
             if cell.active_at == at {
                 cell.weight += step * cell.trace;
                 cell.second += step_h * cell.trace;
-                sum += cell.weight + cell.second;
+                sum += cell.weight.nan_unless_finite() + cell.second.nan_unless_finite();
             }
         }
         let step_x = self.alpha_h * x_h;
         for (k, x) in x {
             let cell = &mut self.cells[k];
             cell.second -= step_x * R::splat(x);
-            sum += cell.second;
+            sum += cell.second.nan_unless_finite();
         }
         if gamma_next > 0.0 {
             let correction = self.correction * R::splat(gamma_next) * trace_h;
             for (k, x) in next() {
                 let cell = &mut self.cells[k];
                 cell.weight -= correction * x;
-                sum += cell.weight;
+                sum += cell.weight.nan_unless_finite();
             }
         }
         sum
@@ -200,7 +204,7 @@ impl<R: Real> GradientTd<R> {
             cell.trace += scale * x;
             cell.weight += step * cell.trace;
             cell.second = cell.second + step_h * cell.trace - step_x * x;
-            sum += cell.weight + cell.second;
+            sum += cell.weight.nan_unless_finite() + cell.second.nan_unless_finite();
         }
         // A sum of its own, which need not wait for the other.
         let mut corrected = R::zero();
@@ -208,7 +212,7 @@ impl<R: Real> GradientTd<R> {
             let correction = self.correction * R::splat(gamma_next) * trace_h;
             for (cell, (_, x)) in self.cells.iter_mut().zip(next()) {
                 cell.weight -= correction * x;
-                corrected += cell.weight;
+                corrected += cell.weight.nan_unless_finite();
             }
         }
         sum + corrected
@@ -273,6 +277,14 @@ impl<R: Real> GradientTd<R> {
     /// The features for which the trace is not zero.
     fn traced(&self) -> impl Iterator<Item = usize> {
         self.traced[..self.listed].iter().filter(|(k, at)| self.cells[*k].active_at == *at).map(|(k, _)| *k)
+    }
+
+    /// See [`Part::give_up`](crate::Part::give_up).
+    pub(super) fn give_up(&mut self, lane: usize) {
+        for cell in &mut self.cells {
+            cell.weight = cell.weight.with_lane(lane, f64::NAN);
+            cell.second = cell.second.with_lane(lane, f64::NAN);
+        }
     }
 
     pub(super) fn weights(&self) -> Vec<R> {

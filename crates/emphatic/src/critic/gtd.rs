@@ -42,6 +42,10 @@ impl<R: Real, F: Features, P: Policy<State = F::State>> Part<R, P> for Gtd<R, F>
     fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
         self.features.check(state)
     }
+
+    fn give_up(&mut self, lane: usize) {
+        self.td.give_up(lane);
+    }
 }
 
 impl<R: Real, F: Features, P: Policy<State = F::State>> Critic<R, P> for Gtd<R, F> {

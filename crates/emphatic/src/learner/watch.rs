@@ -30,16 +30,22 @@ impl<R: Real> Default for Watch<R> {
 }
 
 impl<R: Real> Watch<R> {
-    /// Counts a step, given the sum of the weights it changed. (Finite weights whose sum overflows, all beyond 10³⁰⁷,
-    /// count as diverged too; only there may it depend on a neighbour which weights are summed.)
+    /// Counts a step, given the sum of [`Real::nan_unless_finite`] over the weights it changed. True if a lane has diverged by it.
     #[inline(always)]
-    pub(super) fn step(&mut self, sum: R) {
+    pub(super) fn step(&mut self, sum: R) -> bool {
         // A saved state may have any number.
         self.steps = self.steps.saturating_add(1);
         let watched = if self.all_alive { sum } else { R::zero().if_less(self.alive, sum, R::zero()) };
-        if !watched.all_finite() {
+        let diverged = !watched.all_finite();
+        if diverged {
             self.note(watched);
         }
+        diverged
+    }
+
+    /// The lanes that have diverged by the last step.
+    pub(super) fn diverged_now(&self) -> impl Iterator<Item = usize> {
+        (0..R::LANES).filter(|lane| self.diverged[*lane] == Some(self.steps))
     }
 
     #[cold]

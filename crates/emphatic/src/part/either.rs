@@ -71,6 +71,10 @@ impl<R: Real, P: Policy, A: Part<R, P>, B: Part<R, P>> Part<R, P> for Either<A, 
     fn follow(&mut self, policy: &P, weights: &[R], state: Option<&P::State>) {
         either!(self, part => part.follow(policy, weights, state));
     }
+
+    fn give_up(&mut self, lane: usize) {
+        either!(self, part => part.give_up(lane));
+    }
 }
 
 impl<R: Real, P: Policy, A: Critic<R, P>, B: Critic<R, P>> Critic<R, P> for Either<A, B> {

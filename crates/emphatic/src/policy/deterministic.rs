@@ -75,6 +75,6 @@ mod tests {
         policy.distribution(&weights, &[2.0, 5.0], &mut at);
         assert_eq!(policy.action(&at), 1.0);
         let sum = policy.add_gradient(&[2.0, 5.0], &at, 0.5, &mut weights);
-        assert_eq!((weights, sum), ([4.0, 1.5], 5.5));
+        assert_eq!((weights, sum), ([4.0, 1.5], 0.0));
     }
 }

@@ -95,7 +95,7 @@ impl<F: Features> StochasticPolicy for Softmax<F> {
         for (f, x) in self.features.active(state) {
             for (b, w) in weights[f * self.actions..][..self.actions].iter_mut().enumerate() {
                 *w += scale * score(b, action, at) * R::splat(x);
-                sum += *w;
+                sum += w.nan_unless_finite();
             }
         }
         sum
