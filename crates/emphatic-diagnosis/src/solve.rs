@@ -4,6 +4,7 @@ pub use crate::subject::Column;
 use crate::subject::{Subject, with_subject};
 use emphatic::{Exact, Features, Policy, ProblemError, Table};
 use emphatic_problems::{ProblemFile, Target, World};
+use emphatic_text::csv;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -172,8 +173,11 @@ impl Solution {
     /// The largest entries in words and tables: `most` states and weights at most.
     pub fn text(&self, most: usize) -> String {
         let (states, objective) = (self.states.len(), number(self.objective));
-        let mut text =
-            format!("{}: {states} states, {} policy\n\nJ_μ = {objective}\n", self.problem, self.policy);
+        let mut text = format!(
+            "{}: {states} states, {} policy\n\nJ_μ = {objective}\n",
+            name(&self.problem),
+            self.policy
+        );
         if self.lambda_a != 1.0 {
             let _ = writeln!(text, "λ_a = {}: m below is (1 − λ_a) d_μ i + λ_a m", self.lambda_a);
         }
@@ -199,10 +203,10 @@ impl Solution {
     /// A line for each state.
     pub fn csv(&self) -> String {
         let names = std::iter::once("state").chain(self.columns.iter().map(|column| column.name.as_str()));
-        let mut text = line(names.map(quoted));
+        let mut text = csv::line(names.map(csv::text));
         for (s, state) in self.states.iter().enumerate() {
-            let numbers = self.columns.iter().map(|column| plain(column.values[s]));
-            text += &line(std::iter::once(quoted(state)).chain(numbers));
+            let numbers = self.columns.iter().map(|column| csv::number(column.values[s]));
+            text += &csv::line(std::iter::once(csv::text(state)).chain(numbers));
         }
         text
     }
@@ -213,12 +217,12 @@ impl Solution {
         let own = asked.map(|_| format!("gradient({})", self.lambda_a));
         let names =
             ["weight", "value", "gradient", "semi_gradient"].into_iter().map(str::to_owned).chain(own);
-        let mut text = line(names);
+        let mut text = csv::line(names);
         let Some(g) = &self.gradients else { return text };
         for (k, name) in g.names.iter().enumerate() {
             let numbers = [g.weights[k], g.gradient[k], g.semi_gradient[k]].into_iter();
-            let numbers = numbers.chain(asked.map(|own| own[k])).map(plain);
-            text += &line(std::iter::once(quoted(name)).chain(numbers));
+            let numbers = numbers.chain(asked.map(|own| own[k])).map(csv::number);
+            text += &csv::line(std::iter::once(csv::text(name)).chain(numbers));
         }
         text
     }
@@ -312,40 +316,12 @@ pub(crate) fn number(x: f64) -> String {
 
 /// Columns side by side, numbers to the right.
 pub(crate) fn table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
-    // A name may hold what would break the table or the terminal.
-    let harmless = |cell: String| cell.replace(char::is_control, "�");
-    let rows: Vec<Vec<String>> =
-        std::iter::once(header).chain(rows).map(|row| row.into_iter().map(harmless).collect()).collect();
-    let width = |c: usize| rows.iter().map(|row| row[c].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (c, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let _ = match c {
-                0 => write!(line, "  {cell:<width$}"),
-                _ => write!(line, "  {cell:>width$}"),
-            };
-        }
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
+    emphatic_text::table(std::iter::once(header).chain(rows).collect(), 1, 2)
 }
 
-fn line(cells: impl Iterator<Item = String>) -> String {
-    cells.collect::<Vec<_>>().join(",") + "\n"
-}
-
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
-}
-
-fn plain(x: f64) -> String {
-    if x.is_finite() { x.to_string() } else { String::new() }
+/// What is shown of a name.
+pub(crate) fn name(name: &str) -> String {
+    emphatic_text::shortened(name, emphatic_text::LONGEST)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::critic::Stability;
 use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
 use crate::flows::{Apart, Flows, Reached};
-use crate::solve::{number, table};
+use crate::solve::{name, number, table};
 use std::fmt::Write;
 
 /// Lines of text are no longer than this.
@@ -44,6 +44,7 @@ pub(crate) fn verdict(diagnosis: &Diagnosis) -> Vec<String> {
 
 fn coverage(diagnosis: &Diagnosis) -> Option<String> {
     let (state, action) = diagnosis.uncovered.first()?;
+    let (state, action) = (name(state), name(action));
     let more = match diagnosis.uncovered.len() - 1 {
         0 => String::new(),
         more => format!(" (and {more} more)"),
@@ -196,7 +197,7 @@ pub(crate) fn text(diagnosis: &Diagnosis) -> String {
     let actions = size.actions.map_or("a real action".to_owned(), |n| plural(n, "action"));
     let mut text = format!(
         "{}: {}, {actions}, {}; the actor sees {} ({})\n\n",
-        diagnosis.problem,
+        name(&diagnosis.problem),
         plural(size.states, "state"),
         plural(size.transitions, "transition"),
         plural(size.actor_features, "feature"),

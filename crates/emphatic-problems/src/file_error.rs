@@ -1,5 +1,6 @@
 //! What is wrong with a file, and where.
 
+use emphatic_text::{harmless, same_length};
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::ops::Range;
 use std::sync::Arc;
@@ -85,11 +86,12 @@ impl Wrong {
             Some(_) => self.message,
             None => format!("{name}: {}", self.message),
         };
+        let shown = NamedSource::new(harmless(name), Arc::from(same_length(text)));
         FileError {
-            message,
-            source_code: Arc::new(NamedSource::new(name, Arc::from(text)).with_language("toml")),
+            message: harmless(&message).into_owned(),
+            source_code: Arc::new(shown.with_language("toml")),
             span: self.span.map(|span| first_line(span, text).into()),
-            help: self.help,
+            help: self.help.map(|help| harmless(&help).into_owned()),
         }
     }
 }

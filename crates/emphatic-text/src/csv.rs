@@ -1,0 +1,74 @@
+//! Comma-separated values, for spreadsheets too.
+
+use crate::harmless::harmless;
+
+/// A line of cells, as [`text`] and [`number`] give them.
+pub fn line(cells: impl IntoIterator<Item = String>) -> String {
+    cells.into_iter().collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// A cell with a text. Where a spreadsheet would take it for a formula and run it, an apostrophe stands before it, which
+/// spreadsheets take for "this is text"; harmful characters are replaced.
+pub fn text(text: &str) -> String {
+    let text = harmless(text);
+    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}").into() } else { text };
+    match text.contains([',', '"']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.into_owned(),
+    }
+}
+
+/// A cell with a number, to the last digit; an empty one if it is not finite.
+pub fn number(x: f64) -> String {
+    match x.abs() {
+        size if !size.is_finite() => String::new(),
+        // Without an exponent it could have three hundred digits.
+        size if size != 0.0 && !(1e-7..1e16).contains(&size) => format!("{x:e}"),
+        _ => x.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once `=cmd|…` as a name was a formula in the spreadsheet that opened the file.
+    #[test]
+    fn names_are_no_formulas() {
+        let names = [
+            "=1+1",
+            "+A1",
+            "-A1",
+            "@SUM(A1)",
+            "=HYPERLINK(\"x\",\"y\")",
+            "S1",
+            "a,b",
+            "a\tb\rc",
+            "\n=1",
+            "1-2",
+        ];
+        let cells = [
+            "'=1+1",
+            "'+A1",
+            "'-A1",
+            "'@SUM(A1)",
+            "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"",
+            "S1",
+            "\"a,b\"",
+            "a\u{fffd}b\u{fffd}c",
+            "\u{fffd}=1",
+            "1-2",
+        ];
+        assert_eq!(names.map(text), cells);
+        assert_eq!(line([text("a"), number(2.0)]), "a,2\n");
+    }
+
+    /// Once they had up to 309 digits.
+    #[test]
+    fn numbers_are_short_and_exact() {
+        let numbers = [-1.5, f64::NAN, 1e300, 0.0, 1e-7, -1.5e-8, 123456789.25, f64::MAX];
+        let cells =
+            ["-1.5", "", "1e300", "0", "0.0000001", "-1.5e-8", "123456789.25", "1.7976931348623157e308"];
+        assert_eq!(numbers.map(number), cells);
+    }
+}

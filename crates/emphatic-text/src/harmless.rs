@@ -1,0 +1,103 @@
+//! Characters that a terminal obeys instead of showing them.
+
+use std::borrow::Cow;
+
+/// What stands in place of a harmful character.
+const REPLACEMENT: char = '\u{FFFD}';
+
+/// Whether a terminal would do something else than show the character: control characters, line separators, and what sets the
+/// direction of reading (with it a text can look like another one).
+fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+fn replaced(text: &str, kept: &[char], with: impl Fn(char) -> char) -> String {
+    text.chars().map(|c| if is_harmful(c) && !kept.contains(&c) { with(c) } else { c }).collect()
+}
+
+/// The text in one line, without harmful characters.
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    match text.contains(is_harmful) {
+        true => replaced(text, &[], |_| REPLACEMENT).into(),
+        false => text.into(),
+    }
+}
+
+/// The text without harmful characters; the ends of its lines stay.
+pub fn harmless_lines(text: &str) -> String {
+    replaced(text, &['\n'], |_| REPLACEMENT)
+}
+
+/// The text without harmful characters, each replaced by one of as many bytes, so that places in it stay where they are. Line ends
+/// and tabs stay.
+pub fn same_length(text: &str) -> String {
+    replaced(text, &['\n', '\r', '\t'], |c| match c.len_utf8() {
+        1 => '?',
+        2 => '¿',
+        _ => REPLACEMENT,
+    })
+}
+
+/// The text in one line, without harmful characters and with at most so many others: the last is then an ellipsis.
+pub fn shortened(text: &str, most: usize) -> String {
+    // The whole may be megabytes, so only what is shown is looked at.
+    let end = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
+    match (end(most), end(most.saturating_sub(1))) {
+        (Some(_), Some(end)) => harmless(&text[..end]).into_owned() + "…",
+        _ => harmless(text).into_owned(),
+    }
+}
+
+/// JSON that means the same, with harmful characters as escapes. (Those of ASCII are already, within strings; line ends between
+/// them stay.)
+pub fn json_escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\n' => text.push(c),
+            // All of them have four digits.
+            _ if is_harmful(c) => text += &format!("\\u{:04x}", u32::from(c)),
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once raw escape sequences and reversed text from files reached the terminal.
+    #[test]
+    fn what_a_terminal_would_obey_is_replaced() {
+        for harmful in
+            "\u{1b}\u{7}\u{0}\t\r\n\u{7f}\u{80}\u{9b}\u{9f}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}".chars()
+        {
+            let text = format!("a{harmful}b");
+            assert_eq!(harmless(&text), "a\u{fffd}b", "{harmful:?}");
+            let same = same_length(&text);
+            assert_eq!(same.len(), text.len(), "{harmful:?}");
+            assert_eq!(same == text, ['\t', '\n', '\r'].contains(&harmful), "{harmful:?}");
+        }
+        assert_eq!(harmless("S1 → 状態 é 😀"), "S1 → 状態 é 😀");
+        assert_eq!(harmless_lines("one\ntwo\r\u{1b}[2J"), "one\ntwo\u{fffd}\u{fffd}[2J");
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(shortened("abcdef", 6), "abcdef");
+        assert_eq!(shortened("abcdefg", 6), "abcde…");
+        assert_eq!(shortened("é\u{1b}éé", 3), "é\u{fffd}…");
+        assert_eq!(shortened("", 0), "");
+        assert_eq!(shortened("ab", 0), "…");
+    }
+
+    #[test]
+    fn escaped_json_means_the_same() {
+        assert_eq!(
+            json_escaped("{\n \"a\u{202e}\u{9b}\u{7f}\": \"é😀\"\n}"),
+            "{\n \"a\\u202e\\u009b\\u007f\": \"é😀\"\n}"
+        );
+    }
+}
