@@ -9,7 +9,8 @@ use crate::unit::{self, FRESH, Machine, Shared, UnitError};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -131,12 +132,17 @@ struct Job {
 
 /// What tells a running experiment to stop, from another thread or a signal handler.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(std::sync::Arc<Shared>);
+pub struct Stop(Arc<Shared>);
 
 impl Stop {
     /// Asks it to stop. Finished units are kept.
     pub fn stop(&self) {
         self.0.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// What is set to ask it: for a signal handler, which can do no more than that.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.stop.clone()
     }
 
     /// Whether it was asked to stop.
@@ -309,6 +315,7 @@ impl Engine<'_> {
         job: impl Fn(Unit) -> Job + Sync,
     ) -> Result<bool, RunError> {
         let (experiment, machine, shared) = (self.experiment, self.options.machine, &*self.stop.0);
+        let fingerprint = &store.view().experiment().to_owned();
         let start = Instant::now();
         let units = all.len();
         let missing: Vec<Unit> = all.iter().filter(|unit| !store.has(kind, **unit)).copied().collect();
@@ -320,12 +327,17 @@ impl Engine<'_> {
         let (sender, receiver) = mpsc::sync_channel::<Result<Bytes, RunError>>(4 * threads);
         let mut done = before;
         let result = std::thread::scope(|scope| {
+            let _stop = StopOnPanic(shared);
+            // Dropped however this ends: who still has something to send does not wait for ever.
+            let receiver = receiver;
             for started in 0..threads {
                 let (sender, next, job, missing) = (sender.clone(), &next, &job, &missing);
                 let work = move || {
+                    let _stop = StopOnPanic(shared);
                     while let Some(&unit) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let job = job(unit);
-                        match unit::run(experiment, &job.settings, unit, job.stream, machine, shared) {
+                        let of = (experiment, fingerprint.as_str());
+                        match unit::run(of, &job.settings, unit, job.stream, machine, shared) {
                             Ok(None) => return,
                             Ok(Some(bytes)) => {
                                 if sender.send(Ok(bytes)).is_err() {
@@ -400,6 +412,17 @@ impl Engine<'_> {
     }
 }
 
+/// If its thread panics, the others stop as soon as they can.
+struct StopOnPanic<'a>(&'a Shared);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 fn failed(job: &Job, source: UnitError) -> RunError {
     let (first, last) = (job.settings.first(), job.settings.last());
     RunError::Unit {
@@ -407,5 +430,35 @@ fn failed(job: &Job, source: UnitError) -> RunError {
         first: first.copied().unwrap_or(0),
         last: last.copied().unwrap_or(0),
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const MANY: &str = r#"
+        problem = "counterexample"
+        runs = 100000
+        episodes = 20
+        [[method]]
+        algorithm = "offpac"
+        alpha = 0.1
+        critic = "exact"
+    "#;
+
+    /// Once the threads at work waited for ever for somebody to take what they had done.
+    #[test]
+    fn a_panic_of_who_is_told_ends_the_run() {
+        let experiment = Experiment::parse(MANY, "many.toml", Path::new("")).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let (options, stop) = (Options { threads: 2, ..Options::default() }, Stop::default());
+        let mut told = |_: News| panic!("nobody listens");
+        let run = AssertUnwindSafe(|| run(&experiment, dir.path(), &options, &stop, &mut told));
+        assert!(catch_unwind(run).is_err());
+        assert!(stop.is_stopped());
+        // The lock is released too.
+        assert!(open(&experiment, dir.path()).is_ok());
     }
 }

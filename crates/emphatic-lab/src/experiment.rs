@@ -7,6 +7,7 @@ pub(crate) use draft::{Structure, Values};
 pub use quantity::Quantity;
 
 use crate::file::{ExperimentFile, ProblemValue, Select};
+use crate::store::{PROBLEMS, fingerprint};
 use crate::sweep::{Located, Sweep};
 use draft::Variant;
 use emphatic::{ContinuousCounterexample, Task};
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use thiserror::Error;
 
 /// More settings than this are surely a mistake.
 const MOST_SETTINGS: usize = 10_000_000;
@@ -31,6 +33,9 @@ const MOST_SCENARIOS: usize = 10_000;
 
 /// The longest chains of the long counterexample that a file may ask for.
 const MOST_CHAIN: u64 = 10_000;
+
+/// The most units: each has an entry in the tables' footers, which are held in memory.
+const MOST_UNITS: usize = 1_000_000;
 
 /// More runs or evaluations than this are surely a mistake too.
 const MOST_RUNS: u64 = 1_000_000;
@@ -124,6 +129,18 @@ pub struct Experiment {
     problem_files: Vec<KeptFile>,
 }
 
+/// More units of work than can be dealt with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the settings make {blocks} blocks, of each of which at most {most} runs are possible: ask for fewer runs, or sweep fewer settings"
+)]
+pub struct TooManyUnits {
+    /// How many blocks of settings there are.
+    pub blocks: usize,
+    /// How many runs of them there may be.
+    pub most: usize,
+}
+
 /// A problem file that an experiment names.
 #[derive(Clone, Debug)]
 struct KeptFile {
@@ -131,6 +148,23 @@ struct KeptFile {
     span: Range<usize>,
     /// Its name beside the results.
     name: String,
+}
+
+impl KeptFile {
+    /// Where it is kept, seen from the results.
+    fn path(&self) -> String {
+        format!("{PROBLEMS}/{}", self.name)
+    }
+}
+
+/// The name that a file of this name is kept under: one that every file system takes, with room for what is put before and behind it.
+fn keepable(name: &str) -> String {
+    const LONGEST: usize = 100;
+    let plain = |c: char| if c.is_alphanumeric() || ".-_ ".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, "toml"));
+    let end = (0..=LONGEST).rev().find(|end| stem.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}.{extension}", &stem[..end.min(stem.len())])
 }
 
 impl Experiment {
@@ -215,14 +249,33 @@ impl Experiment {
             runs_span: file.runs.span.clone(),
             problem_files,
         };
-        experiment.cut_into_blocks();
+        let kinds = experiment.cut_into_blocks();
+        experiment.check_units().map_err(|TooManyUnits { blocks, most }| {
+            let message = format!(
+                "the settings make {blocks} blocks, of each of which at most {most} runs are possible"
+            );
+            Wrong::at(&file.runs.span, message).help("shorten some lists, or ask for fewer runs")
+        })?;
+        if kinds.saturating_mul(experiment.fresh_runs as usize) > MOST_UNITS {
+            let span = file.fresh_runs.as_ref().map_or(&file.runs.span, |fresh| &fresh.span);
+            let most = MOST_UNITS / kinds;
+            let message = format!("at most {most} fresh runs are possible of {kinds} kinds of settings");
+            return Err(Wrong::at(span, message));
+        }
         Ok(experiment)
     }
 
+    /// Whether its units can be held in memory.
+    fn check_units(&self) -> Result<(), TooManyUnits> {
+        let (blocks, most) = (self.blocks.len(), MOST_UNITS / self.blocks.len().max(1));
+        if self.runs as usize <= most { Ok(()) } else { Err(TooManyUnits { blocks, most }) }
+    }
+
     /// The same with another number of runs.
-    pub fn with_runs(mut self, runs: u32) -> Self {
+    pub fn with_runs(mut self, runs: u32) -> Result<Self, TooManyUnits> {
         let runs = runs.clamp(1, MOST_RUNS as u32);
         self.runs = runs;
+        self.check_units()?;
         let text = runs.to_string();
         let grown = text.len() as isize - self.runs_span.len() as isize;
         self.text.replace_range(self.runs_span.clone(), &text);
@@ -230,7 +283,7 @@ impl Experiment {
             file.span = file.span.start.wrapping_add_signed(grown)..file.span.end.wrapping_add_signed(grown);
         }
         self.runs_span.end = self.runs_span.start + text.len();
-        self
+        Ok(self)
     }
 
     /// The files that belong to it: `experiment.toml` as run, and the problem files it names, under names that
@@ -240,10 +293,10 @@ impl Experiment {
         let mut files: Vec<&KeptFile> = self.problem_files.iter().collect();
         files.sort_by_key(|file| std::cmp::Reverse(file.span.start));
         for file in &files {
-            text.replace_range(file.span.clone(), &Value::from(file.name.as_str()).to_string());
+            text.replace_range(file.span.clone(), &Value::from(file.path()).to_string());
         }
         let mut all = vec![("experiment.toml".to_owned(), text)];
-        all.extend(files.into_iter().map(|file| (file.name.clone(), file.text.clone())));
+        all.extend(files.into_iter().map(|file| (file.path(), file.text.clone())));
         all
     }
 
@@ -273,7 +326,7 @@ impl Experiment {
             "evaluations": self.evaluations,
             "record": self.record,
             "problems": self.scenarios.iter().map(problem).collect::<Vec<_>>(),
-            "problem_files": self.problem_files.iter().map(|f| fingerprint(&f.text)).collect::<Vec<_>>(),
+            "problem_files": self.problem_files.iter().map(|f| fingerprint(&json!(f.text))).collect::<Vec<_>>(),
             "methods": self.variants.iter().map(variant).collect::<Vec<_>>(),
         })
     }
@@ -322,8 +375,9 @@ impl Experiment {
         &self.blocks
     }
 
-    fn cut_into_blocks(&mut self) {
-        let mut first = 0;
+    /// Gives the number of kinds of settings, which share no lanes.
+    fn cut_into_blocks(&mut self) -> usize {
+        let (mut first, mut kinds) = (0, 0);
         while first < self.variants.len() {
             let structure = &self.variants[first].structure;
             let alike = self.variants[first..].iter().take_while(|v| v.structure == *structure).count();
@@ -338,7 +392,9 @@ impl Experiment {
             let cut = |start: usize| start..(start + size).min(settings.end);
             self.blocks.extend(settings.clone().step_by(size).map(cut));
             first += alike;
+            kinds += 1;
         }
+        kinds
     }
 
     fn variant(&self, setting: usize) -> &Variant {
@@ -379,12 +435,6 @@ impl Cell {
             Self::Number(x) => json!(x),
         }
     }
-}
-
-/// A number that tells texts apart (FNV-1a).
-fn fingerprint(text: &str) -> String {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
 fn whole(
@@ -607,7 +657,9 @@ fn from_file(
     problem_files: &mut Vec<KeptFile>,
 ) -> Result<Vec<Scenario>, Wrong> {
     let file = ProblemFile::understand(text, full).map_err(|wrong| wrong.in_other(full.to_owned(), text))?;
-    let taken = |name: &str| name == "experiment.toml" || problem_files.iter().any(|f| f.name == name);
+    // Some file systems do not tell capital letters from small ones.
+    let taken = |name: &str| problem_files.iter().any(|f| f.name.to_lowercase() == name.to_lowercase());
+    let base = keepable(&base);
     let numbered = (1..).map(|k| format!("{k}-{base}"));
     let own = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base);
     problem_files.push(KeptFile { text: text.to_owned(), span, name: own.clone() });

@@ -56,7 +56,7 @@ mod unit;
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, News, Options, Progress, Report, RunError, Shard, Stop, run};
 pub use estimate::{Estimate, estimate};
-pub use experiment::{Cell, Experiment, Length, Method, Quantity};
+pub use experiment::{Cell, Experiment, Length, Method, Quantity, TooManyUnits};
 pub use file::{Select, schema};
 pub use merge::{MergeError, Merged, merge};
 pub use runs::{Run, read_runs};

@@ -103,7 +103,8 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
             let diverged = table.units()[group].1;
             let schema = table.schema().clone();
             let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            waiting.push(table::encode(unit, diverged, &table.read(group, &columns)?)?);
+            let rows = table.read(group, &columns)?;
+            waiting.push(table::encode(view.experiment(), unit, diverged, &rows)?);
             if waiting.len() == AT_ONCE {
                 store.add(Kind::Results, std::mem::take(&mut waiting))?;
             }

@@ -1,12 +1,12 @@
 //! Runs, as they are in the tables.
 
 use crate::experiment::Experiment;
+use crate::rows::schema;
 use crate::store::{Kind, Store, View};
 use crate::summary::SummaryError;
 use crate::table::Table;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, Float64Array, UInt32Array, UInt64Array};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -55,7 +55,8 @@ pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), SummaryError> {
         return Err(SummaryError::Changed(dir.display().to_string()));
     }
     let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
-    Ok((experiment.with_runs(runs.unwrap_or(1)), view))
+    let experiment = experiment.with_runs(runs.unwrap_or(1))?;
+    Ok((experiment, view))
 }
 
 pub(crate) fn of_settings(
@@ -85,7 +86,10 @@ pub(crate) fn of_settings(
 
 /// The runs in a row group, one after the other.
 pub(crate) struct Runs {
-    batch: RecordBatch,
+    setting: UInt32Array,
+    at: UInt64Array,
+    quantity: Float64Array,
+    diverged: UInt64Array,
     run: u32,
     row: usize,
 }
@@ -102,8 +106,20 @@ impl Runs {
             "episodes" => "episode",
             _ => "step",
         };
-        let batch = table.read(group, &["setting", axis, quantity, "diverged_step"])?;
-        Ok(Self { batch, run, row: 0 })
+        let names = ["setting", axis, quantity, "diverged_step"];
+        let batch = table.read(group, &names)?;
+        let runs = || {
+            let [setting, at, values, diverged] = batch.columns() else { return None };
+            Some(Self {
+                setting: setting.as_primitive_opt()?.clone(),
+                at: at.as_primitive_opt()?.clone(),
+                quantity: values.as_primitive_opt()?.clone(),
+                diverged: diverged.as_primitive_opt()?.clone(),
+                run,
+                row: 0,
+            })
+        };
+        Ok(runs().ok_or_else(|| table.other_columns(&schema(&experiment.record)))?)
     }
 }
 
@@ -111,20 +127,19 @@ impl Iterator for Runs {
     type Item = Run;
 
     fn next(&mut self) -> Option<Run> {
-        let settings = self.batch.column(0).as_primitive::<UInt32Type>().values();
-        let at = self.batch.column(1).as_primitive::<UInt64Type>().values();
-        let quantity = self.batch.column(2).as_primitive::<Float64Type>();
-        let diverged = self.batch.column(3);
+        let Self { setting: settings, at, quantity, diverged, .. } = &*self;
+        let (settings, at) = (settings.values(), at.values());
         let setting = *settings.get(self.row)?;
         let length = settings[self.row..].iter().take_while(|other| **other == setting).count();
         let rows = self.row..self.row + length;
-        self.row = rows.end;
-        Some(Run {
+        let run = Run {
             setting: setting as usize,
             run: self.run,
             at: at[rows.clone()].to_vec(),
             values: rows.clone().map(|k| quantity.is_valid(k).then(|| quantity.value(k))).collect(),
             diverged: diverged.is_valid(rows.end - 1),
-        })
+        };
+        self.row = rows.end;
+        Some(run)
     }
 }

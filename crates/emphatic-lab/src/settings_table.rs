@@ -1,12 +1,14 @@
 //! The table of settings.
 
 use crate::experiment::{Cell, Experiment};
+use crate::store::fingerprint;
 use crate::table;
 use arrow_array::builder::{Float64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use std::sync::Arc;
 
@@ -62,7 +64,11 @@ pub(crate) fn encode(experiment: &Experiment) -> Result<Vec<u8>, ParquetError> {
     let mut arrays = vec![("setting", numbers, false)];
     arrays.extend(columns.iter_mut().map(|(name, column)| (*name, column.finish(), true)));
     let batch = RecordBatch::try_from_iter_with_nullable(arrays)?;
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let experiment = KeyValue::new(table::EXPERIMENT.to_owned(), fingerprint(&experiment.identity()));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_key_value_metadata(Some(vec![experiment]))
+        .build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
     writer.write(&batch)?;
     let mut bytes = writer.into_inner()?;

@@ -9,16 +9,32 @@ use serde::Serialize;
 /// The mean; `None` of no values, or if it is not a number.
 pub fn mean(values: &[f64]) -> Option<f64> {
     // No values give 0 / 0.
-    number(values.iter().sum::<f64>() / values.len() as f64)
+    without_overflow(values, |values| number(values.iter().sum::<f64>() / values.len() as f64))
 }
 
 /// The standard error of the mean: the sample deviation (over n - 1) by √n. `None` of fewer than two values,
 /// or if it is not a number.
 pub fn standard_error(values: &[f64]) -> Option<f64> {
-    let (mean, n) = (mean(values)?, values.len() as f64);
-    let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
-    // A single value gives 0 / 0.
-    number((squares / (n - 1.0)).sqrt() / n.sqrt())
+    without_overflow(values, |values| {
+        let (mean, n) = (mean(values)?, values.len() as f64);
+        let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+        // A single value gives 0 / 0.
+        number((squares / (n - 1.0)).sqrt() / n.sqrt())
+    })
+}
+
+/// Makes numbers near the largest so small that neither sums nor squares of them overflow; a power of two, so that all their digits
+/// stay.
+const SMALLER: f64 = f64::from_bits((1023 - 600) << 52);
+
+/// A statistic in the unit of its values. If it overflows though they do not, it is that of smaller values, made larger again.
+fn without_overflow(values: &[f64], statistic: impl Fn(&[f64]) -> Option<f64>) -> Option<f64> {
+    let found = statistic(values);
+    if found.is_none_or(f64::is_finite) || !values.iter().all(|x| x.is_finite()) {
+        return found;
+    }
+    let smaller: Vec<f64> = values.iter().map(|x| x * SMALLER).collect();
+    statistic(&smaller).map(|x| x / SMALLER)
 }
 
 /// The mean of what is left when a quarter of the values, rounded down, is cut from each end: SciPy's
@@ -42,6 +58,9 @@ pub fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let place = q * last as f64;
     let below = place as usize;
     let (low, high, part) = (sorted[below], sorted[last.min(below + 1)], place - below as f64);
+    if low.is_finite() && high.is_finite() && !(high - low).is_finite() {
+        return number(low * (1.0 - part) + high * part);
+    }
     // From the nearer neighbour, as NumPy does: either end is then exact.
     number(if part < 0.5 { low + (high - low) * part } else { high - (high - low) * (1.0 - part) })
 }
@@ -154,7 +173,10 @@ pub fn choose(scores: &[Vec<Option<f64>>]) -> Option<usize> {
 /// Every score as its number of values, one or none, and their sum: adding these takes no branches, which
 /// with many settings and resamples would often be mispredicted.
 fn counted(scores: &[Vec<Option<f64>>]) -> Vec<Vec<(u32, f64)>> {
-    let count = |score: &Option<f64>| score.and_then(number).map_or((0, 0.0), |value| (1, value));
+    let finite = scores.iter().flatten().flatten().filter(|x| x.is_finite());
+    // Means are only compared, so all may be made smaller before their sums overflow.
+    let scale = if finite.fold(0.0, |most: f64, x| most.max(x.abs())) > 1e280 { SMALLER } else { 1.0 };
+    let count = |score: &Option<f64>| score.and_then(number).map_or((0, 0.0), |value| (1, scale * value));
     scores.iter().map(|runs| runs.iter().map(count).collect()).collect()
 }
 
@@ -200,8 +222,12 @@ pub fn area(points: &[f64], values: &[f64]) -> Option<f64> {
         return Some(*value);
     }
     let trapezoid = |(x, y): (&[f64], &[f64])| (x[1] - x[0]) * (y[0] + y[1]) / 2.0;
-    let area: f64 = points.windows(2).zip(values.windows(2)).map(trapezoid).sum();
-    Some(area / (points.last()? - points.first()?)).filter(|height| height.is_finite())
+    let length = points.last()? - points.first()?;
+    let height = |values: &[f64]| {
+        let area: f64 = points.windows(2).zip(values.windows(2)).map(trapezoid).sum();
+        number(area / length)
+    };
+    without_overflow(values, height).filter(|height| height.is_finite())
 }
 
 fn number(x: f64) -> Option<f64> {
@@ -237,6 +263,24 @@ mod tests {
         for values in [&[][..], &[1.0], &[1.0, NAN], &[1.0, INFINITY]] {
             assert_eq!(standard_error(values), None);
         }
+    }
+
+    /// Once sums of large numbers made their mean infinite, and the choice between them the first.
+    #[test]
+    fn statistics_of_large_numbers_do_not_overflow() {
+        let large = [1e308, 1.5e308, 1.7e308, 1.2e308];
+        assert!((mean(&large).unwrap() / 1.35e308 - 1.0).abs() < 1e-15);
+        assert!((interquartile_mean(&large).unwrap() / 1.35e308 - 1.0).abs() < 1e-15);
+        let small = large.map(|x| x / 1e308);
+        assert!(
+            (standard_error(&large).unwrap() / 1e308 / standard_error(&small).unwrap() - 1.0).abs() < 1e-14
+        );
+        assert_eq!(area(&[0.0, 10.0, 20.0], &[1.5e308; 3]), Some(1.5e308));
+        assert_eq!(quantile(&[-1.5e308, 1.5e308], 0.5), Some(0.0));
+        let scores = [vec![Some(1e308); 3], vec![Some(1.5e308); 3], vec![Some(-1e308); 3]];
+        assert_eq!(choose(&scores), Some(1));
+        assert_eq!(FIVE.best(&scores), [0.0, 1.0, 0.0]);
+        assert_eq!(mean(&[1e308, INFINITY]), Some(INFINITY));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! DIR/results.parquet    all units, once finished
 //! DIR/fresh.parquet      the same for fresh runs
 //! DIR/manifest.json      which experiment this is
+//! DIR/experiment.toml, DIR/problems/     the experiment file as run, and the problem files it names
 //! DIR/parts/results-000001.parquet ...   finished units while under way
 //! DIR/damaged/           files that were found changed, kept but not used
 //! DIR/lock               locked while a process works here
@@ -24,15 +25,18 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::table::{
-    DiskError, Table, TableError, Unit, concatenate, is_temporary, sync_directory, write_atomically,
+    DiskError, Table, TableError, Unit, concatenate, experiment_of, is_temporary, sync_directory,
+    write_atomically,
 };
 
 /// The layout of a directory that this code reads and writes.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = "lock";
 const PARTS: &str = "parts";
+/// Problem files are kept apart, where they cannot take the name of anything else.
+pub(crate) const PROBLEMS: &str = "problems";
 const DAMAGED: &str = "damaged";
 /// More parts than these of about the same size are put together.
 const CROWD: usize = 32;
@@ -102,6 +106,15 @@ pub enum StoreError {
         /// How many are asked for.
         asked: u32,
     },
+    /// The directory is not the one that was opened any more.
+    #[error(
+        "{} was removed or replaced while the experiment was running, and what was finished with it; \
+         run the same command again", dir.display()
+    )]
+    Gone {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// The manifest cannot be understood.
     #[error("{} {what}; restore the file, or choose another directory", path.display())]
     BadManifest {
@@ -165,10 +178,26 @@ impl Kind {
     }
 }
 
+/// A number that tells values apart (FNV-1a), whatever the order of their keys: experiments by their identities, say.
+pub fn fingerprint(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(map) => {
+                let keys: BTreeSet<&String> = map.keys().collect();
+                keys.into_iter().map(|key| (key.clone(), sorted(&map[key]))).collect()
+            }
+            Value::Array(list) => list.iter().map(sorted).collect(),
+            other => other.clone(),
+        }
+    }
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", sorted(value).to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
 /// What a directory is opened for.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
-    /// Files to be there beside the results, by name.
+    /// Files to be there beside the results, by name: in the directory itself, or in `problems`.
     pub files: &'a [(&'a str, &'a [u8])],
     /// What makes it this experiment: results of different identities never share a directory.
     pub identity: &'a Value,
@@ -221,13 +250,25 @@ impl Shelf {
 pub struct View {
     dir: PathBuf,
     manifest: Value,
+    /// The fingerprint of the experiment.
+    experiment: String,
     shelves: [Shelf; 2],
     warnings: Vec<String>,
 }
 
 impl View {
+    fn new(dir: &Path, manifest: Value) -> View {
+        let experiment = fingerprint(&manifest["identity"]);
+        View { dir: dir.to_owned(), manifest, experiment, shelves: Default::default(), warnings: vec![] }
+    }
+
     fn shelf(&self, kind: Kind) -> &Shelf {
         &self.shelves[kind as usize]
+    }
+
+    /// The fingerprint of the experiment: see [`fingerprint`].
+    pub fn experiment(&self) -> &str {
+        &self.experiment
     }
 
     /// The directory.
@@ -272,7 +313,7 @@ pub struct Store {
     /// The number of the next part.
     next: u64,
     /// Released by the system when the process ends, however it does.
-    _lock: File,
+    lock: File,
 }
 
 impl Store {
@@ -287,24 +328,30 @@ impl Store {
         let manifest = check(dir, contents)?;
         remove_temporaries(dir)?;
         remove_temporaries(&dir.join(PARTS))?;
+        remove_temporaries(&dir.join(PROBLEMS))?;
         for (name, bytes) in contents.files {
-            write_if_different(&dir.join(name), bytes)?;
+            let path = dir.join(name);
+            if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
+                fs::create_dir(parent).map_err(DiskError::on("create", parent))?;
+                sync_directory(parent)?;
+            }
+            write_if_different(&path, bytes)?;
         }
         let manifest = match manifest {
             Some(manifest) => manifest,
             None => begin_manifest(dir, contents.identity)?,
         };
-        let mut view = View { dir: dir.to_owned(), manifest, shelves: Default::default(), warnings: vec![] };
+        let mut view = View::new(dir, manifest);
         let mut next = 1;
         for kind in Kind::ALL {
-            let (shelf, damaged) = load(dir, kind)?;
+            let (shelf, damaged) = load(dir, kind, &view.experiment)?;
             next = shelf.tables.keys().fold(next, |next, number| next.max(number + 1));
             view.shelves[kind as usize] = shelf;
             for (path, error) in damaged {
                 view.warnings.push(move_aside(dir, &path, &error)?);
             }
         }
-        Ok(Store { view, next, _lock: lock })
+        Ok(Store { view, next, lock })
     }
 
     /// The directory as it is now, to look at only: without the lock, also while another process works there.
@@ -312,13 +359,25 @@ impl Store {
         let Some(manifest) = read_manifest(dir)? else {
             return Err(StoreError::NoResults { dir: dir.to_owned() });
         };
-        let mut view = View { dir: dir.to_owned(), manifest, shelves: Default::default(), warnings: vec![] };
+        let mut view = View::new(dir, manifest);
         for kind in Kind::ALL {
-            let (shelf, damaged) = load(dir, kind)?;
+            let (shelf, damaged) = load(dir, kind, &view.experiment)?;
             view.shelves[kind as usize] = shelf;
             view.warnings.extend(damaged.iter().map(|(_, error)| format!("{error}; its units do not count")));
         }
         Ok(view)
+    }
+
+    /// An error if a Parquet file in a directory of results, also the table of settings, is of another experiment.
+    pub fn check_table(dir: &Path, path: &Path) -> Result<(), StoreError> {
+        let Some(manifest) = read_manifest(dir)? else {
+            return Err(StoreError::NoResults { dir: dir.to_owned() });
+        };
+        if experiment_of(path)?.as_deref() != Some(&*fingerprint(&manifest["identity"])) {
+            let (path, beside) = (path.to_owned(), dir.join(MANIFEST));
+            return Err(TableError::OtherExperiment { path, beside }.into());
+        }
+        Ok(())
     }
 
     /// The directory as this process sees it.
@@ -361,10 +420,11 @@ impl Store {
             .collect();
         sources.sort_by_key(|(table, group)| table.units()[*group].0);
         let Some(&(first, _)) = sources.first() else { return Ok(()) };
+        self.check_still_there()?;
         let parts = self.view.dir.join(PARTS);
         fs::create_dir_all(&parts).map_err(DiskError::on("create", &parts))?;
         sync_directory(&parts)?;
-        let (number, part) = write_part(&self.view.dir, kind, &mut self.next, &sources, first)?;
+        let (number, part) = write_part(&self.view, kind, &mut self.next, &sources, first)?;
         self.view.shelves[kind as usize].insert(number, part);
         self.compact(kind)
     }
@@ -372,7 +432,7 @@ impl Store {
     /// Puts parts together, so that there are few files and no unit is copied often.
     fn compact(&mut self, kind: Kind) -> Result<(), StoreError> {
         while let Some(old) = self.view.shelf(kind).crowd() {
-            let shelf = &mut self.view.shelves[kind as usize];
+            let shelf = self.view.shelf(kind);
             let sources: Vec<(&Table, usize)> = shelf
                 .places
                 .values()
@@ -380,7 +440,8 @@ impl Store {
                 .map(|place| (&shelf.tables[&place.table], place.group))
                 .collect();
             let Some(first) = old.first().map(|number| &shelf.tables[number]) else { return Ok(()) };
-            let (number, part) = write_part(&self.view.dir, kind, &mut self.next, &sources, first)?;
+            let (number, part) = write_part(&self.view, kind, &mut self.next, &sources, first)?;
+            let shelf = &mut self.view.shelves[kind as usize];
             shelf.insert(number, part);
             for number in old {
                 remove(&kind.path(&self.view.dir, number))?;
@@ -401,7 +462,7 @@ impl Store {
             return Ok(());
         }
         let to = kind.path(&self.view.dir, 0);
-        concatenate(&sources, schema, &to)?;
+        concatenate(&self.view.experiment, &sources, schema, &to)?;
         let table = Table::open(&to)?;
         self.remove_parts(kind)?;
         let mut finished = Shelf::default();
@@ -429,8 +490,18 @@ impl Store {
         Ok(())
     }
 
+    /// An error if the directory is not the one that was opened any more: somebody has removed it, and what is written now would
+    /// make one in which everything else is missing.
+    fn check_still_there(&self) -> Result<(), StoreError> {
+        match fs::metadata(self.view.dir.join(LOCK)) {
+            Ok(now) if self.lock.metadata().is_ok_and(|own| is_same_file(&own, &now)) => Ok(()),
+            _ => Err(StoreError::Gone { dir: self.view.dir.clone() }),
+        }
+    }
+
     /// Puts fields into the manifest. `format`, `emphatic` and `identity` stay as they are.
     pub fn set_manifest(&mut self, fields: Map<String, Value>) -> Result<(), StoreError> {
+        self.check_still_there()?;
         let mut manifest = self.view.manifest.clone();
         if let Some(object) = manifest.as_object_mut() {
             let ours = ["format", "emphatic", "identity"];
@@ -442,16 +513,27 @@ impl Store {
     }
 }
 
+#[cfg(unix)]
+fn is_same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    a.created().ok() == b.created().ok()
+}
+
 fn write_part(
-    dir: &Path,
+    view: &View,
     kind: Kind,
     next: &mut u64,
     sources: &[(&Table, usize)],
     like: &Table,
 ) -> Result<(u64, Table), StoreError> {
     let number = *next;
-    let path = kind.path(dir, number);
-    concatenate(sources, like.schema(), &path)?;
+    let path = kind.path(&view.dir, number);
+    concatenate(&view.experiment, sources, like.schema(), &path)?;
     // Only now, so that a failed write leaves no gap.
     *next += 1;
     Ok((number, Table::open(&path)?))
@@ -504,16 +586,28 @@ fn refuse_foreign(dir: &Path, contents: &Contents) -> Result<(), StoreError> {
 }
 
 fn is_leftover(path: &Path, name: &str, contents: &Contents) -> Result<bool, StoreError> {
-    if name == LOCK || is_temporary(name) {
+    if name == LOCK {
         return Ok(path.is_file());
     }
     if name == PARTS {
         return Ok(path.is_dir() && names(path)?.is_empty());
     }
-    // A file of this name with other bytes may be the user's own.
+    if name == PROBLEMS {
+        for file in names(path)? {
+            if !is_kept(&path.join(&file), &format!("{PROBLEMS}/{file}"), contents)? {
+                return Ok(false);
+            }
+        }
+        return Ok(path.is_dir());
+    }
+    is_kept(path, name, contents)
+}
+
+/// Whether a file is one that belongs beside the results, or a part of one. With other bytes it may be the user's own.
+fn is_kept(path: &Path, name: &str, contents: &Contents) -> Result<bool, StoreError> {
     match contents.files.iter().find(|(file, _)| *file == name) {
         Some((_, bytes)) => Ok(read(path)?.as_deref() == Some(*bytes)),
-        None => Ok(false),
+        None => Ok(is_temporary(name) && path.is_file()),
     }
 }
 
@@ -645,11 +739,11 @@ fn open_all(dir: &Path, kind: Kind) -> Result<Opened, StoreError> {
 }
 
 /// All sound tables of a kind, and the damaged ones with what is wrong with them.
-fn load(dir: &Path, kind: Kind) -> Result<(Shelf, Damage), StoreError> {
+fn load(dir: &Path, kind: Kind, experiment: &str) -> Result<(Shelf, Damage), StoreError> {
     let mut shelf = Shelf::default();
     let mut damaged = Vec::new();
     for (Listed { number, .. }, table) in open_all(dir, kind)? {
-        match table.and_then(verified) {
+        match table.and_then(|table| verified(table, experiment, dir)) {
             Ok(table) => shelf.insert(number, table),
             Err(error) if error.is_damage() => damaged.push((kind.path(dir, number), error)),
             Err(error) => return Err(error.into()),
@@ -658,7 +752,13 @@ fn load(dir: &Path, kind: Kind) -> Result<(Shelf, Damage), StoreError> {
     Ok((shelf, damaged))
 }
 
-fn verified(table: Table) -> Result<Table, TableError> {
+fn verified(table: Table, experiment: &str, dir: &Path) -> Result<Table, TableError> {
+    if table.experiment() != experiment {
+        return Err(TableError::OtherExperiment {
+            path: table.path().to_owned(),
+            beside: dir.join(MANIFEST),
+        });
+    }
     (0..table.units().len()).try_for_each(|index| table.verify(index))?;
     Ok(table)
 }
@@ -728,7 +828,7 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::tests::{assert_rows, encoded, unit};
+    use crate::table::tests::{assert_rows, bound, encoded, unit};
     use std::sync::atomic::{AtomicBool, Ordering};
     use tempfile::{TempDir, tempdir};
 
@@ -739,7 +839,7 @@ mod tests {
     }
 
     fn open(dir: &TempDir) -> Store {
-        open_as(dir.path(), json!({ "name": "bound" })).unwrap()
+        open_as(dir.path(), bound()).unwrap()
     }
 
     fn refusal(dir: &Path, identity: Value) -> StoreError {
@@ -945,8 +1045,8 @@ mod tests {
         assert!(
             matches!(refusal(dir, json!({})), StoreError::OtherVersion { found, .. } if found == "0.0.7")
         );
-        fs::write(&manifest, text.replace("\"format\": 1", "\"format\": 2")).unwrap();
-        assert!(refusal(dir, json!({})).to_string().contains("should have format 1, but has 2"));
+        fs::write(&manifest, text.replace("\"format\": 2", "\"format\": 1")).unwrap();
+        assert!(refusal(dir, json!({})).to_string().contains("should have format 2, but has 1"));
         for broken in ["", "[1]", &text[..text.len() / 2], "\u{0}"] {
             fs::write(&manifest, broken).unwrap();
             assert!(matches!(refusal(dir, json!({})), StoreError::BadManifest { .. }), "{broken}");
@@ -958,7 +1058,7 @@ mod tests {
     fn only_one_process_works_in_a_directory() {
         let dir = tempdir().unwrap();
         let first = open(&dir);
-        let error = refusal(dir.path(), json!({ "name": "bound" })).to_string();
+        let error = refusal(dir.path(), bound()).to_string();
         assert!(error.contains("is in use by another process"), "{error}");
         assert!(Store::read_only(dir.path()).is_ok());
         drop(first);
@@ -975,7 +1075,7 @@ mod tests {
             assert!(error.contains("file") && error.contains("where a directory should be"), "{error}");
         }
         assert!(matches!(Store::read_only(&dir.path().join("none")), Err(StoreError::NoResults { .. })));
-        let mut store = open_as(&dir.path().join("new/below"), json!({})).unwrap();
+        let mut store = open_as(&dir.path().join("new/below"), bound()).unwrap();
         fs::create_dir_all(dir.path().join("new/below/parts/results-000001.parquet")).unwrap();
         assert!(store.add(Kind::Results, vec![encoded(0, 0)]).is_err());
         assert_eq!(names(&dir.path().join("new/below/parts")).unwrap(), ["results-000001.parquet"]);
@@ -990,7 +1090,7 @@ mod tests {
         let fields = json!({ "chosen": [1, 2], "format": 7, "identity": 8, "emphatic": 9 });
         store.set_manifest(fields.as_object().unwrap().clone()).unwrap();
         let right =
-            json!({ "format": 1, "emphatic": VERSION, "identity": { "name": "bound" }, "chosen": [1, 2] });
+            json!({ "format": 2, "emphatic": VERSION, "identity": { "name": "bound" }, "chosen": [1, 2] });
         assert_eq!(*store.manifest(), right);
         drop(store);
         assert_eq!(*open(&dir).manifest(), right);

@@ -2,7 +2,7 @@
 
 mod print;
 
-use crate::experiment::{Cell, Experiment};
+use crate::experiment::{Cell, Experiment, TooManyUnits};
 use crate::file::Select;
 use crate::runs::{self, Run, Runs};
 use crate::statistics::{
@@ -35,6 +35,9 @@ pub enum SummaryError {
         "{0}/experiment.toml is not the file that these results are of: put back the one they were run with"
     )]
     Changed(String),
+    /// The manifest beside the results asks for more than can be.
+    #[error(transparent)]
+    TooManyUnits(#[from] TooManyUnits),
     /// There is nothing to compare by.
     #[error("the objective was not recorded, so there is nothing to choose the best settings by")]
     NoObjective,

@@ -1,7 +1,8 @@
 //! Result tables: Parquet files whose row groups are the finished units of an experiment.
 //!
-//! Any Parquet reader opens them. Two entries of their metadata are ours: `emphatic.units` names the unit of each row
-//! group, `[block, run, diverged, checksum]`, and `emphatic.checksum` is the checksum of the footer itself. Row groups
+//! Any Parquet reader opens them. Three entries of their metadata are ours: `emphatic.experiment` is the fingerprint of the experiment
+//! they are of, `emphatic.units` names the unit of each row group, `[block, run, diverged, checksum]`, and
+//! `emphatic.checksum` is the checksum of the footer itself. Row groups
 //! follow each other without gaps, so every byte of a file is covered and a changed one is always seen.
 
 use std::fs::{self, File, OpenOptions};
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 const MAGIC: &[u8] = b"PAR1";
+pub(crate) const EXPERIMENT: &str = "emphatic.experiment";
 const UNITS: &str = "emphatic.units";
 const CHECKSUM: &str = "emphatic.checksum";
 /// What the value of `emphatic.checksum` begins with: the footer is searched for it.
@@ -58,6 +60,17 @@ pub enum DiskError {
          free some space and run the same command again", path.display()
     )]
     Full {
+        /// What was being written.
+        path: PathBuf,
+        /// The system's word for it.
+        source: io::Error,
+    },
+    /// The file would be larger than the user's limits allow.
+    #[error(
+        "could not write {}: it would be larger than your limits allow (ulimit -f); what was finished before is safe; \
+         raise the limit and run the same command again", path.display()
+    )]
+    TooLarge {
         /// What was being written.
         path: PathBuf,
         /// The system's word for it.
@@ -92,9 +105,8 @@ impl DiskError {
         move |source| {
             let path = path.to_owned();
             match source.kind() {
-                ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
-                    DiskError::Full { path, source }
-                }
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded => DiskError::Full { path, source },
+                ErrorKind::FileTooLarge => DiskError::TooLarge { path, source },
                 _ => DiskError::Failed { action, path, source },
             }
         }
@@ -130,6 +142,14 @@ pub enum TableError {
         path: PathBuf,
         /// The unit.
         unit: Unit,
+    },
+    /// The table is sound, but of another experiment.
+    #[error("{} is of another experiment than {}", path.display(), beside.display())]
+    OtherExperiment {
+        /// The file.
+        path: PathBuf,
+        /// The file that says which experiment it should be.
+        beside: PathBuf,
     },
     /// A column that is not there was asked for.
     #[error("{} has no column `{column}`; it has {}", path.display(), columns.join(", "))]
@@ -185,7 +205,8 @@ pub enum TableError {
 impl TableError {
     /// Whether the file's contents are at fault, and not the reading of it.
     pub(crate) fn is_damage(&self) -> bool {
-        matches!(self, TableError::Damaged { .. } | TableError::DamagedUnit { .. })
+        use TableError::{Damaged, DamagedUnit, OtherExperiment};
+        matches!(self, Damaged { .. } | DamagedUnit { .. } | OtherExperiment { .. })
     }
 
     /// For `map_err`: a full disk behind an error of Parquet's is found again.
@@ -213,16 +234,22 @@ impl TableError {
     }
 }
 
-/// Encodes a finished unit as a table in memory with one row group. Equal input gives equal bytes.
-pub fn encode(unit: Unit, diverged: u32, batch: &RecordBatch) -> Result<Bytes, TableError> {
+/// Encodes a finished unit of the experiment with this fingerprint as a table in memory with one row group. Equal input
+/// gives equal bytes.
+pub fn encode(experiment: &str, unit: Unit, diverged: u32, batch: &RecordBatch) -> Result<Bytes, TableError> {
     if batch.num_rows() == 0 {
         return Err(TableError::NoRows { unit });
     }
     let failed = TableError::parquet(Path::new("a unit in memory"));
-    encode_rows(unit, diverged, batch).map(Bytes::from).map_err(failed)
+    encode_rows(experiment, unit, diverged, batch).map(Bytes::from).map_err(failed)
 }
 
-fn encode_rows(unit: Unit, diverged: u32, batch: &RecordBatch) -> Result<Vec<u8>, ParquetError> {
+fn encode_rows(
+    experiment: &str,
+    unit: Unit,
+    diverged: u32,
+    batch: &RecordBatch,
+) -> Result<Vec<u8>, ParquetError> {
     let schema = bare(&batch.schema());
     let properties = properties(&ArrowSchemaConverter::new().convert(&schema)?);
     let mut writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties))?;
@@ -230,7 +257,7 @@ fn encode_rows(unit: Unit, diverged: u32, batch: &RecordBatch) -> Result<Vec<u8>
     writer.flush()?;
     writer.sync()?;
     let entry = Entry::new(unit, diverged, checksum(&writer.inner()[MAGIC.len()..]));
-    for pair in our_metadata(&[entry])? {
+    for pair in our_metadata(experiment, &[entry])? {
         writer.append_key_value_metadata(pair);
     }
     let mut file = Cursor::new(writer.into_inner()?);
@@ -266,10 +293,14 @@ impl Entry {
     }
 }
 
-fn our_metadata(entries: &[Entry]) -> Result<[KeyValue; 2], ParquetError> {
+fn our_metadata(experiment: &str, entries: &[Entry]) -> Result<[KeyValue; 3], ParquetError> {
     let units = serde_json::to_string(entries).map_err(|e| ParquetError::External(Box::new(e)))?;
     let unsealed = format!("{SEAL}{:0DIGITS$}", 0);
-    Ok([KeyValue::new(UNITS.to_owned(), units), KeyValue::new(CHECKSUM.to_owned(), unsealed)])
+    Ok([
+        KeyValue::new(EXPERIMENT.to_owned(), experiment.to_owned()),
+        KeyValue::new(UNITS.to_owned(), units),
+        KeyValue::new(CHECKSUM.to_owned(), unsealed),
+    ])
 }
 
 /// A checksum in the manner of FNV-1a, but by words. Each step is one-to-one: a single changed word is always seen.
@@ -377,6 +408,7 @@ pub struct Table {
     input: Mutex<Box<dyn Input>>,
     metadata: ArrowReaderMetadata,
     schema: SchemaRef,
+    experiment: String,
     units: Vec<(Unit, u32)>,
     groups: Vec<Group>,
 }
@@ -405,18 +437,31 @@ impl Table {
         check_seal(&footer).map_err(TableError::reading(&path))?;
         let damaged = |what: String| TableError::Damaged { path: path.clone(), what };
         let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(|e| damaged(e.to_string()))?;
+        let experiment = ours(&metadata, EXPERIMENT).map_err(damaged)?.to_owned();
         let entries = entries(&metadata).map_err(damaged)?;
         let groups = groups(&metadata, &entries, end).map_err(damaged)?;
         let units = entries.iter().map(|e| (Unit { block: e.0, run: e.1 }, e.2)).collect();
         let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
             .map_err(|e| damaged(e.to_string()))?;
         let schema = bare(metadata.schema());
-        Ok(Table { path, input: Mutex::new(input), metadata, schema, units, groups })
+        Ok(Table { path, input: Mutex::new(input), metadata, schema, experiment, units, groups })
     }
 
     /// Where the table is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The fingerprint of the experiment that it is of.
+    pub fn experiment(&self) -> &str {
+        &self.experiment
+    }
+
+    /// That its columns are not what they should be.
+    pub(crate) fn other_columns(&self, expected: &Schema) -> TableError {
+        let (found, expected) = columns(&self.schema, expected);
+        let what = format!("its columns are ({found}), but should be ({expected})");
+        TableError::Damaged { path: self.path.clone(), what }
     }
 
     /// The unit of each row group and how many of its runs diverged.
@@ -480,12 +525,25 @@ impl Table {
     }
 }
 
-fn entries(metadata: &ParquetMetaData) -> Result<Vec<Entry>, String> {
+/// The fingerprint of the experiment that a Parquet file of ours is of, if it has one.
+pub(crate) fn experiment_of(path: &Path) -> Result<Option<String>, TableError> {
+    let mut file = File::open(path).map_err(DiskError::on("open", path))?;
+    let (_, footer) = read_footer(&mut file).map_err(TableError::reading(path))?;
+    let metadata = ParquetMetaDataReader::decode_metadata(&footer)
+        .map_err(|error| TableError::Damaged { path: path.to_owned(), what: error.to_string() })?;
+    Ok(ours(&metadata, EXPERIMENT).ok().map(str::to_owned))
+}
+
+/// An entry of the metadata that every table of ours has.
+fn ours<'a>(metadata: &'a ParquetMetaData, key: &str) -> Result<&'a str, String> {
     let pairs = metadata.file_metadata().key_value_metadata().map_or(&[][..], Vec::as_slice);
-    let text = pairs.iter().find(|pair| pair.key == UNITS).and_then(|pair| pair.value.as_deref());
-    let text = text.ok_or_else(|| format!("its footer has no `{UNITS}`"))?;
+    let value = pairs.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.as_deref());
+    value.ok_or_else(|| format!("its footer has no `{key}`"))
+}
+
+fn entries(metadata: &ParquetMetaData) -> Result<Vec<Entry>, String> {
     let entries: Vec<Entry> =
-        serde_json::from_str(text).map_err(|e| format!("`{UNITS}` of its footer: {e}"))?;
+        serde_json::from_str(ours(metadata, UNITS)?).map_err(|e| format!("`{UNITS}` of its footer: {e}"))?;
     if entries.len() != metadata.num_row_groups() {
         return Err(format!("{} units in {} row groups", entries.len(), metadata.num_row_groups()));
     }
@@ -555,20 +613,35 @@ impl ChunkReader for Slice {
     }
 }
 
-/// Writes a table with these row groups of these tables, in this order. They are verified and copied as they are, so
-/// that equal units give equal bytes, wherever they were. The file appears whole or not at all.
-pub fn concatenate(sources: &[(&Table, usize)], schema: &Schema, to: &Path) -> Result<(), TableError> {
+/// Writes a table of the experiment with this fingerprint, with these row groups of these tables, in this order. They are
+/// verified and copied as they are, so that equal units give equal bytes, wherever they were. The file appears whole or not at all.
+pub fn concatenate(
+    experiment: &str,
+    sources: &[(&Table, usize)],
+    schema: &Schema,
+    to: &Path,
+) -> Result<(), TableError> {
+    if let Some((table, _)) = sources.iter().find(|(table, _)| table.experiment != experiment) {
+        return Err(TableError::OtherExperiment { path: table.path.clone(), beside: to.to_owned() });
+    }
     if let Some((table, _)) = sources.iter().find(|(table, _)| table.schema.fields() != schema.fields()) {
-        return Err(other_columns(table, schema, to));
+        let (found, expected) = columns(&table.schema, schema);
+        return Err(TableError::OtherColumns {
+            path: table.path.clone(),
+            to: to.to_owned(),
+            found,
+            expected,
+        });
     }
     write_atomically(to, |file| {
-        write_groups(sources, schema, to, file)?;
+        write_groups(experiment, sources, schema, to, file)?;
         seal(file).map_err(DiskError::on("write", to))?;
         Ok(())
     })
 }
 
 fn write_groups(
+    experiment: &str,
     sources: &[(&Table, usize)],
     schema: &Schema,
     to: &Path,
@@ -587,7 +660,7 @@ fn write_groups(
         let (unit, diverged) = table.units[index];
         entries.push(Entry::new(unit, diverged, table.groups[index].checksum));
     }
-    for pair in our_metadata(&entries).map_err(&failed)? {
+    for pair in our_metadata(experiment, &entries).map_err(&failed)? {
         writer.append_key_value_metadata(pair);
     }
     writer.finish().map(drop).map_err(&failed)
@@ -615,19 +688,15 @@ fn copy_group(
     copy.close().map(drop)
 }
 
-fn other_columns(table: &Table, schema: &Schema, to: &Path) -> TableError {
+/// What a table's columns are and what they should be.
+fn columns(found: &Schema, expected: &Schema) -> (String, String) {
     let list = |schema: &Schema| {
         let column = |f: &Arc<arrow_schema::Field>| {
             format!("{}: {}{}", f.name(), f.data_type(), if f.is_nullable() { "?" } else { "" })
         };
         schema.fields().iter().map(column).collect::<Vec<_>>().join(", ")
     };
-    TableError::OtherColumns {
-        path: table.path.clone(),
-        to: to.to_owned(),
-        found: list(&table.schema),
-        expected: list(schema),
-    }
+    (list(found), list(expected))
 }
 
 /// Whether a file of this name is one that [`write_atomically`] could not complete.
@@ -687,6 +756,7 @@ pub(crate) mod tests {
     use arrow_array::{Array, Float64Array, UInt32Array};
     use arrow_schema::{DataType, Field};
     use parquet::basic::ColumnOrder;
+    use serde_json::{Value, json};
     use tempfile::tempdir;
 
     pub(crate) const COLUMNS: [&str; 4] = ["setting", "step", "target.S1.A0", "curve"];
@@ -717,8 +787,17 @@ pub(crate) mod tests {
         RecordBatch::try_new(Arc::new(schema), columns.to_vec()).unwrap()
     }
 
+    /// The identity of the experiment that the tables of tests are of.
+    pub(crate) fn bound() -> Value {
+        json!({ "name": "bound" })
+    }
+
+    fn ours() -> String {
+        crate::store::fingerprint(&bound())
+    }
+
     pub(crate) fn encoded(block: u32, run: u32) -> Bytes {
-        encode(unit(block, run), run % 2, &rows(unit(block, run))).unwrap()
+        encode(&ours(), unit(block, run), run % 2, &rows(unit(block, run))).unwrap()
     }
 
     /// Compared as text: NaN is to equal NaN.
@@ -731,8 +810,19 @@ pub(crate) mod tests {
     }
 
     fn concatenated(sources: &[(&Table, usize)], to: &Path) -> Vec<u8> {
-        concatenate(sources, sources[0].0.schema(), to).unwrap();
+        concatenate(&ours(), sources, sources[0].0.schema(), to).unwrap();
         fs::read(to).unwrap()
+    }
+
+    #[test]
+    fn a_table_of_another_experiment_is_not_mixed_in() {
+        let dir = tempdir().unwrap();
+        let (own, rows) = (memory(0, 0), rows(unit(0, 1)));
+        let other = Table::from_bytes(encode("another", unit(0, 1), 0, &rows).unwrap()).unwrap();
+        let to = dir.path().join("t");
+        let error = concatenate(&ours(), &[(&own, 0), (&other, 0)], own.schema(), &to).unwrap_err();
+        assert!(matches!(error, TableError::OtherExperiment { .. }), "{error}");
+        assert!(!to.exists());
     }
 
     fn files(dir: &Path) -> usize {
@@ -770,7 +860,7 @@ pub(crate) mod tests {
         let error = memory(0, 0).read(1, &["step"]).unwrap_err().to_string();
         assert!(error.contains("no row group 1; it has 1"), "{error}");
         let none = rows(unit(0, 7)).slice(0, 0);
-        let error = encode(unit(0, 7), 0, &none).unwrap_err().to_string();
+        let error = encode(&ours(), unit(0, 7), 0, &none).unwrap_err().to_string();
         assert!(error.contains("block 0, run 7 has no rows"), "{error}");
     }
 
@@ -795,7 +885,7 @@ pub(crate) mod tests {
     fn a_table_may_have_no_units() {
         let dir = tempdir().unwrap();
         let to = dir.path().join("none");
-        concatenate(&[], &rows(unit(0, 0)).schema(), &to).unwrap();
+        concatenate(&ours(), &[], &rows(unit(0, 0)).schema(), &to).unwrap();
         let table = Table::open(&to).unwrap();
         assert_eq!(table.units(), []);
         assert_eq!(*table.schema(), rows(unit(0, 0)).schema());
@@ -805,9 +895,10 @@ pub(crate) mod tests {
     fn tables_with_other_columns_are_refused() {
         let dir = tempdir().unwrap();
         let other = rows(unit(0, 1)).project(&[0, 1]).unwrap();
-        let other = Table::from_bytes(encode(unit(0, 1), 0, &other).unwrap()).unwrap();
+        let other = Table::from_bytes(encode(&ours(), unit(0, 1), 0, &other).unwrap()).unwrap();
         let a = memory(0, 0);
-        let error = concatenate(&[(&a, 0), (&other, 0)], a.schema(), &dir.path().join("t")).unwrap_err();
+        let error =
+            concatenate(&ours(), &[(&a, 0), (&other, 0)], a.schema(), &dir.path().join("t")).unwrap_err();
         assert!(matches!(error, TableError::OtherColumns { .. }), "{error}");
         assert_eq!(files(dir.path()), 0);
     }
@@ -817,7 +908,7 @@ pub(crate) mod tests {
         let Ok(table) = Table::from_bytes(bytes.into()) else { return true };
         let sources: Vec<_> = (0..table.units().len()).map(|index| (&table, index)).collect();
         let to = dir.join("copy");
-        let copied = concatenate(&sources, table.schema(), &to);
+        let copied = concatenate(&ours(), &sources, table.schema(), &to);
         assert_eq!(copied.is_err(), !to.exists());
         let read = sources.iter().all(|(table, index)| table.read(*index, &COLUMNS).is_ok());
         copied.is_err() && !read

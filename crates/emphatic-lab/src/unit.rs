@@ -7,6 +7,7 @@ use crate::table::{self, TableError, Unit};
 use bytes::Bytes;
 use emphatic::{Isa, Lanes, LearnError, ProblemError, Step};
 use emphatic_problems::World;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -68,7 +69,7 @@ impl From<ProblemError> for UnitError {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// Set when everything is to stop.
-    pub(crate) stop: AtomicBool,
+    pub(crate) stop: Arc<AtomicBool>,
     /// How many updates have been made.
     pub(crate) updates: AtomicU64,
 }
@@ -78,7 +79,7 @@ pub(crate) const FRESH: u64 = 1 << 32;
 
 /// Runs the settings on the stream with this number, and gives their table. Nothing if it was told to stop.
 pub(crate) fn run(
-    experiment: &Experiment,
+    (experiment, fingerprint): (&Experiment, &str),
     settings: &[usize],
     unit: Unit,
     stream: u64,
@@ -88,7 +89,7 @@ pub(crate) fn run(
     let Some(rows) = learn(experiment, settings, stream, machine, shared)? else { return Ok(None) };
     let diverged = rows.diverged();
     let table = rows.table(unit, settings, &experiment.record)?;
-    Ok(Some(table::encode(unit, diverged, &table)?))
+    Ok(Some(table::encode(fingerprint, unit, diverged, &table)?))
 }
 
 /// How long the settings take.

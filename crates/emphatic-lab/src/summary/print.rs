@@ -1,8 +1,15 @@
 //! Summaries as text.
 
 use super::{MethodSummary, SettingSummary, Statistics, Summary};
+use emphatic_text::{csv, shortened};
 use serde_json::{Map, Value};
 use std::fmt::Write;
+
+/// What is shown of a method's name.
+const LONGEST_NAME: usize = 60;
+
+/// What is shown of a setting's value: an interest lists all states.
+const LONGEST_VALUE: usize = 40;
 
 impl Summary {
     /// A table for people.
@@ -22,7 +29,7 @@ impl Summary {
             let _ = writeln!(text, "Under way: {} of {} units are there.\n", self.units_done, self.units);
         }
         let _ = writeln!(text, "The objective {judged}, for the best setting of each method:\n");
-        text.push_str(&columns(&rows));
+        text += &emphatic_text::table(rows, 2, 0);
         let _ = writeln!(
             text,
             "\n±: one standard error. iqm: interquartile mean. is the best: how probable it is, by the bootstrap over\n\
@@ -49,7 +56,7 @@ impl Summary {
             statistics
                 .interval
                 .filter(|_| method.runs > 1)
-                .map_or_else(String::new, |i| format!("{:.4} … {:.4}", i.low, i.high)),
+                .map_or_else(String::new, |i| format!("{} … {}", decimal(i.low), decimal(i.high))),
             // One run says nothing about what others would.
             if method.runs < 2 { String::new() } else { format!("{:.0} %", 100.0 * method.probability_best) },
         ];
@@ -86,22 +93,21 @@ impl Summary {
             }
         }
         let mut text = String::from("method,setting");
-        names.iter().for_each(|name| text.extend([",", &quoted(name)]));
+        names.iter().for_each(|name| text.extend([",", &csv::text(name)]));
         text.push_str(",runs,diverged,final_mean,final_standard_error,final_interquartile_mean,area_mean,");
         text.push_str("area_standard_error,area_interquartile_mean,probability_best,best\n");
         for (method, setting) in all() {
-            let _ = write!(text, "{},{}", quoted(&method.method), setting.setting);
+            let _ = write!(text, "{},{}", csv::text(&method.method), setting.setting);
             for name in &names {
                 let value = setting.values.get(*name).or_else(|| method.values.get(*name));
-                let value =
-                    value.map_or_else(String::new, |v| v.as_str().map_or_else(|| v.to_string(), quoted));
+                let value = value.map_or_else(String::new, cell);
                 text.extend([",", &value]);
             }
             let _ = write!(text, ",{},{}", method.runs, setting.final_objective.diverged);
             for s in [&setting.final_objective, &setting.area] {
                 for x in [s.mean, s.standard_error, s.interquartile_mean] {
                     text.push(',');
-                    text.push_str(&x.map_or_else(String::new, |x| x.to_string()));
+                    text.push_str(&x.map_or_else(String::new, csv::number));
                 }
             }
             let _ = writeln!(text, ",{},{}", setting.probability_best, setting.setting == method.best);
@@ -111,40 +117,32 @@ impl Summary {
 }
 
 fn number(x: Option<f64>) -> String {
-    x.map_or_else(String::new, |x| format!("{x:.4}"))
+    x.map_or_else(String::new, decimal)
+}
+
+/// Four decimals, or four digits where they would be lost among hundreds.
+fn decimal(x: f64) -> String {
+    if x.abs() < 1e9 { format!("{x:.4}") } else { format!("{x:.3e}") }
 }
 
 fn pairs(values: &Map<String, Value>) -> String {
-    let pair = |(name, value): (&String, &Value)| match value.as_str() {
-        Some(text) => format!("{name} = {text}"),
-        None => format!("{name} = {value}"),
+    let pair = |(name, value): (&String, &Value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("{name} = {}", shortened(&value, LONGEST_VALUE))
     };
     values.iter().map(pair).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn label(method: &str, values: &Map<String, Value>) -> String {
-    if values.is_empty() { method.to_owned() } else { format!("{method} ({})", pairs(values)) }
+    let method = shortened(method, LONGEST_NAME);
+    if values.is_empty() { method } else { format!("{method} ({})", pairs(values)) }
 }
 
-fn quoted(text: &str) -> String {
-    let plain = !text.contains([',', '"', '\n', '\r']);
-    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
-}
-
-/// Rows as aligned columns: words to the left, numbers to the right.
-fn columns(rows: &[Vec<String>]) -> String {
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|k| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(k, (cell, &width))| match k {
-            0 | 1 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        text.push_str(line.trim_end());
-        text.push('\n');
+/// A value as a cell: numbers as they are, everything else as text.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), csv::number),
+        Value::String(text) => csv::text(text),
+        other => csv::text(&other.to_string()),
     }
-    text
 }
