@@ -10,7 +10,8 @@ const HELP: &str = "\
 The developer commands of emphatic.
 
   cargo xtask test               install what the tests need, check formatting and lints, run all tests
-  cargo xtask test --full        the same with PyTorch, and check the README's verdicts against a reproduction at full scale
+  cargo xtask test --full        the same with PyTorch and 200 kills at random moments, and check the README's verdicts
+                                 against a reproduction at full scale
   cargo xtask wheel              build the Python package's wheel, install it into an environment of its own and test it there
   cargo xtask bench              nanoseconds an update: lanes against f64, Numba and JAX; exact solutions against SciPy and
                                  dense elimination; the Python package against Rust, NumPy and Numba; as ratios in one run

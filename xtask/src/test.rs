@@ -3,7 +3,8 @@
 use crate::{cargo, output, python, run};
 use std::process::Command;
 
-/// Formatting, lints, documentation and all tests; in full, also that the README has the verdicts of a reproduction.
+/// Formatting, lints, documentation and all tests; in full, also that the README has the verdicts of a reproduction, and with many
+/// more kills.
 pub(crate) fn test(full: bool) -> Result<(), String> {
     install("fmt", "rustfmt")?;
     install("clippy", "clippy")?;
@@ -13,7 +14,11 @@ pub(crate) fn test(full: bool) -> Result<(), String> {
     run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     // With the Python package's module, which no test in Rust needs.
     run(cargo().args(["build", "--workspace", "--all-targets"]))?;
-    run(cargo().args(["test", "--workspace"]))?;
+    let mut tests = cargo();
+    if full {
+        tests.env("EMPHATIC_KILLS", "200");
+    }
+    run(tests.args(["test", "--workspace"]))?;
     python::test(full)?;
     if full { readme_says_what_is_reproduced() } else { Ok(()) }
 }

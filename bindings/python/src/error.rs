@@ -2,7 +2,7 @@
 
 use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, RestoreError, SettingError, StepError};
 use emphatic_lab::store::StoreError;
-use emphatic_lab::{RunError, SummaryError};
+use emphatic_lab::{RunError, SummaryError, TooManyUnits};
 use emphatic_problems::ReadError;
 use miette::Diagnostic;
 use pyo3::exceptions::{
@@ -90,7 +90,7 @@ macro_rules! wrong_value {
     };
 }
 
-wrong_value!(SettingError, ProblemError, RestoreError);
+wrong_value!(SettingError, ProblemError, RestoreError, TooManyUnits);
 
 /// An error of the system as Python's subclass of `OSError` for it.
 pub(crate) fn of_system(error: &std::io::Error, message: String) -> PyErr {

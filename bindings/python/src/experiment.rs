@@ -4,6 +4,7 @@ use crate::error::{OrRaise, of_system};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
+use emphatic_lab::store::Store;
 use emphatic_lab::{Ending, Experiment, News, Options, Select, Stop, summarise};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -25,7 +26,7 @@ pub(crate) fn run(
 ) -> PyResult<u64> {
     let experiment = Experiment::open(&file).or_raise()?;
     let experiment = match runs {
-        Some(runs) => experiment.with_runs(runs),
+        Some(runs) => experiment.with_runs(runs).or_raise()?,
         None => experiment,
     };
     let mut options = Options::default();
@@ -83,6 +84,12 @@ pub(crate) fn summary(
     Ok((summary.text(), json))
 }
 
+/// Refuses a table that was put beside the results of another experiment.
+#[pyfunction]
+pub(crate) fn check_table(directory: PathBuf, path: PathBuf) -> PyResult<()> {
+    Store::check_table(&directory, &path).or_raise()
+}
+
 /// The columns of a Parquet table.
 #[pyfunction]
 pub(crate) fn read_table<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
@@ -136,7 +143,7 @@ fn column<'py>(py: Python<'py>, parts: &[&dyn Array]) -> PyResult<Bound<'py, PyA
             let all: Vec<Option<bool>> = parts.iter().flat_map(|part| part.as_boolean().iter()).collect();
             all.into_pyobject(py)?.into_any()
         }
-        List(_) => {
+        List(field) if *field.data_type() == Float64 => {
             let lists = parts.iter().flat_map(|part| part.as_list::<i32>().iter());
             let numbers = |list: arrow_array::ArrayRef| -> Vec<f64> {
                 list.as_primitive::<Float64Type>().iter().map(|x| x.unwrap_or(f64::NAN)).collect()

@@ -49,6 +49,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(saved::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(experiment::run, module)?)?;
     module.add_function(wrap_pyfunction!(experiment::summary, module)?)?;
+    module.add_function(wrap_pyfunction!(experiment::check_table, module)?)?;
     module.add_function(wrap_pyfunction!(experiment::read_table, module)?)?;
     Ok(())
 }

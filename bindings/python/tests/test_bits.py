@@ -142,3 +142,60 @@ def test_a_sweep_gives_the_bits_of_the_rust_library(name: str) -> None:
     # Several, so that it is done in lanes.
     for swept in emphatic.sweep([agent, agent.copy(), agent.copy()], batch):
         assert bits(swept) == BITS[name]
+
+
+def diverging(kind: str, k: int) -> emphatic.Learner:
+    """Learner number `k` of those whose critics, most of them, grow until products of their weights overflow, at other
+    steps each."""
+    alpha_v, alpha_w, lambda_ = (0.3, 1.0, 3.0)[k % 3], (10.0, 0.1)[k // 3 % 2], (0.0, 0.9, 0.5)[k // 2 % 3]
+    alpha, lambda_a = (0.07, 0.5)[k // 5 % 2], (0.0, 0.5)[k % 2]
+    problem = emphatic.Problem.open("five-states")
+    features = emphatic.OneHot(5)
+    gtd = GTD(alpha_v, alpha_w, lambda_, features)
+    softmax = emphatic.Softmax(features, 2)
+    if kind == "GTD":
+        return emphatic.ACE(softmax, gtd, lambda_a=lambda_a, alpha=alpha)
+    if kind == "GTD, active":
+        active = Active(12, 3)
+        return emphatic.ACE(
+            emphatic.Softmax(active, 3), GTD(alpha_v, alpha_w, lambda_), lambda_a=0.1, alpha=alpha
+        )
+    if kind == "action values":
+        values = ActionValues((0.1, 3.0)[k % 2], (0.0, 1.0)[k // 2 % 2], lambda_, gtd, features)
+        return emphatic.AllActions(problem.softmax(), values, FollowOn(lambda_a), alpha=alpha)
+    if kind == "advantage":
+        return emphatic.AllActions(
+            problem.softmax(), LearnedAdvantage((0.1, 4.0)[k % 2], gtd, features), NoEmphasis(), alpha=alpha
+        )
+    return emphatic.DPG(
+        emphatic.DeterministicLinear(Dense(4)), Compatible(alpha_v, 3 * alpha_v, alpha_w), alpha=0.1 * alpha
+    )
+
+
+def outcome(agent: emphatic.Learner) -> tuple[Any, list[float]]:
+    return agent.diverged, np.nan_to_num(agent.weights.ravel(), nan=np.inf, posinf=1, neginf=2).tolist()
+
+
+@pytest.mark.parametrize("kind", ["GTD", "GTD, active", "action values", "advantage", "compatible"])
+def test_when_a_learner_diverged_depends_on_it_alone(kind: str) -> None:
+    """Once `sweep` and `learn` disagreed on `.diverged`: which weights were summed depended on the other lanes."""
+    five = emphatic.Problem.open("five-states")
+    diverged, all_ = 0, 0
+    for seed in range(10):
+        batch = {"GTD, active": TILES, "compatible": VECTORS_REAL}.get(kind) or five.stream(2000, seed=seed)
+        alone = []
+        for k in range(16):
+            agent = diverging(kind, k)
+            agent.learn(batch)
+            alone.append(outcome(agent))
+        for count in (2, 3, 5, 8, 13, 16):
+            first = seed % (17 - count)
+            learners = [diverging(kind, k) for k in range(first, first + count)]
+            assert [outcome(agent) for agent in emphatic.sweep(learners, batch)] == alone[
+                first : first + count
+            ]
+        diverged += sum(when is not None for when, _ in alone)
+        all_ += len(alone)
+        if kind in ("GTD, active", "compatible"):
+            break
+    assert all_ / 4 < diverged < all_

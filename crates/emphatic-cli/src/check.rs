@@ -1,24 +1,26 @@
 //! `emphatic check`.
 
 use crate::arguments::CheckArguments;
-use crate::print;
+use crate::output::{path, print};
 use crate::progress::{duration, short};
 use emphatic_lab::{Estimate, Experiment, Options, estimate};
-use miette::miette;
+use emphatic_text::{LONGEST, shortened};
+use miette::{IntoDiagnostic, miette};
 
 pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     let experiment = Experiment::open(&arguments.file)?;
     let experiment = match arguments.runs {
-        Some(runs) => experiment.with_runs(runs),
+        Some(runs) => experiment.with_runs(runs).into_diagnostic()?,
         None => experiment,
     };
     let Estimate { settings, units, updates, rows, seconds, bytes } =
         estimate(&experiment).map_err(|error| miette!("{error}"))?;
     let threads = Options::default().threads;
-    let mut text = format!("{} makes sense.\n\n", arguments.file.display());
-    for (k, method) in experiment.methods.iter().enumerate() {
-        let count = (0..settings).filter(|setting| experiment.method_of(*setting) == k).count();
-        text += &format!("  {:<24} {count:>12} settings\n", method.name);
+    let mut text = format!("{} makes sense.\n\n", path(&arguments.file));
+    let mut counts = vec![0_usize; experiment.methods.len()];
+    (0..settings).for_each(|setting| counts[experiment.method_of(setting)] += 1);
+    for (method, count) in experiment.methods.iter().zip(counts) {
+        text += &format!("  {:<24} {count:>12} settings\n", shortened(&method.name, LONGEST));
     }
     text += &format!("\n  {:<24} {settings:>12}\n", "settings");
     text += &format!("  {:<24} {:>12}\n", "runs", experiment.runs);

@@ -2,14 +2,13 @@
 
 use crate::arguments::DiagnoseArguments;
 use crate::new::write_new;
-use crate::print;
+use crate::output::{self, print, print_json, say};
 use crate::progress::Display;
 use crate::solve::unsolved;
 use emphatic_chart::Painter;
 use emphatic_diagnosis::{Diagnosis, Options, figure};
 use emphatic_problems::ProblemFile;
 use miette::{IntoDiagnostic, miette};
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Mutex;
@@ -35,28 +34,23 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     }
     let diagnosis = diagnosis.map_err(|error| unsolved(&problem, &error))?;
     let Some(diagnosis) = diagnosis else { return Ok(()) };
-    print(&match arguments.json {
-        true => serde_json::to_string_pretty(&diagnosis).into_diagnostic()? + "\n",
-        false => diagnosis.text(),
-    })?;
+    match arguments.json {
+        true => print_json(&diagnosis)?,
+        false => print(&diagnosis.text())?,
+    }
     if let Some(path) = &arguments.figure {
         draw(&problem, &diagnosis, path)?;
-        say(&format!("{} is drawn.", path.display()));
+        say(&format!("{} is drawn.", output::path(path)));
     }
     if let Some(path) = &arguments.write {
         let suggestion = diagnosis.suggestion.as_ref();
         let suggestion =
             suggestion.ok_or_else(|| miette!("there is nothing to try: {}", diagnosis.why_nothing()))?;
         write_new(path, &suggestion.experiment(&problem, path))?;
-        let path = path.display();
+        let path = output::path(path);
         say(&format!("{path} is written. Try `emphatic run {path}`."));
     }
     Ok(())
-}
-
-/// Says something beside the output. Whoever hears it may have gone.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn draw(problem: &ProblemFile, diagnosis: &Diagnosis, path: &Path) -> miette::Result<()> {

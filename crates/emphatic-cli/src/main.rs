@@ -5,16 +5,17 @@ mod arguments;
 mod check;
 mod diagnose;
 mod new;
+mod output;
 mod progress;
 mod reproduce;
 mod run;
+mod signals;
 mod solve;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
 use emphatic_lab::Select;
-use miette::{IntoDiagnostic, Report};
-use std::io::{ErrorKind, Write};
+use output::{complain, print, print_as_it_is, print_json, warn};
 use std::process::ExitCode;
 
 /// What a command leaves behind for the shell: see `EXAMPLES` in `arguments`.
@@ -24,11 +25,12 @@ pub(crate) enum Exit {
 }
 
 fn main() -> ExitCode {
+    signals::survive_file_limits();
     match perform(Arguments::parse().command) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Stopped) => ExitCode::from(130),
         Err(report) => {
-            eprintln!("{report:?}");
+            complain(report);
             ExitCode::FAILURE
         }
     }
@@ -47,11 +49,11 @@ fn perform(command: Command) -> miette::Result<Exit> {
                 arguments::FileKind::Experiment => emphatic_lab::schema(),
                 arguments::FileKind::Problem => emphatic_problems::schema(),
             };
-            print(&format!("{schema:#}\n"))?;
+            print_json(&schema)?;
         }
         Command::Merge { dirs, out } => {
             let merged = emphatic_lab::merge(&dirs, &out)?;
-            warn(&merged.warnings);
+            merged.warnings.iter().for_each(|warning| warn(warning));
             print(&run::merged(&merged, &out))?;
         }
         Command::Summarise { dir, json, csv, select } => {
@@ -60,34 +62,18 @@ fn perform(command: Command) -> miette::Result<Exit> {
                 arguments::Select::Area => Select::Area,
             });
             let summary = emphatic_lab::summarise(&dir, by)?;
-            warn(&summary.warnings);
-            let text = match (json, csv) {
-                (true, _) => serde_json::to_string_pretty(&summary).into_diagnostic()? + "\n",
-                (_, true) => summary.csv(),
-                _ => summary.text(),
-            };
-            print(&text)?;
+            summary.warnings.iter().for_each(|warning| warn(warning));
+            match (json, csv) {
+                (true, _) => print_json(&summary)?,
+                (_, true) => print(&summary.csv())?,
+                _ => print(&summary.text())?,
+            }
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "emphatic", &mut script);
-            print(&String::from_utf8_lossy(&script))?;
+            print_as_it_is(&String::from_utf8_lossy(&script))?;
         }
     }
     Ok(Exit::Done)
-}
-
-fn warn(warnings: &[String]) {
-    warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
-}
-
-/// Prints to standard output. Whoever reads it may stop reading.
-pub(crate) fn print(text: &str) -> miette::Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Report::msg(format!("could not write to standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
 }

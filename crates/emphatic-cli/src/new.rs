@@ -1,7 +1,7 @@
 //! `emphatic new`.
 
 use crate::arguments::NewArguments;
-use crate::print;
+use crate::output::{self, print};
 use emphatic_problems::shipped;
 use miette::miette;
 use std::fs::OpenOptions;
@@ -16,7 +16,7 @@ pub(crate) fn new(arguments: &NewArguments) -> miette::Result<()> {
     }
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{problem}.toml")));
     write_new(&path, shipped.text)?;
-    let path = path.display();
+    let path = output::path(&path);
     print(&format!("{path} is written. Try `emphatic solve {path}` and `emphatic diagnose {path}`.\n"))
 }
 

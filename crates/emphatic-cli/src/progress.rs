@@ -1,5 +1,6 @@
 //! Progress: a bar on a terminal, a line now and then elsewhere, nothing if quiet.
 
+use crate::output::{say, warn};
 use emphatic_lab::store::Kind;
 use emphatic_lab::{News, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -52,8 +53,8 @@ impl Display {
     /// A warning is worth saying even if quiet.
     fn warn(&self, warning: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("warning: {warning}")),
-            None => eprintln!("warning: {warning}"),
+            Some(bar) => bar.suspend(|| warn(warning)),
+            None => warn(warning),
         }
     }
 
@@ -66,7 +67,7 @@ impl Display {
         } else if self.told.elapsed() >= EVERY {
             self.told = Instant::now();
             let Progress { done, units, .. } = progress;
-            eprintln!("{}{done} of {units} units, {}", self.prefix, message(progress));
+            say(&format!("{}{done} of {units} units, {}", self.prefix, message(progress)));
         }
     }
 
@@ -79,7 +80,7 @@ impl Display {
             bar.set_message(what.to_owned());
         } else if !self.quiet && self.told.elapsed() >= EVERY {
             self.told = Instant::now();
-            eprintln!("{done} of {all} {what}");
+            say(&format!("{done} of {all} {what}"));
         }
     }
 

@@ -2,9 +2,9 @@
 
 use crate::Exit;
 use crate::arguments::ReproduceArguments;
-use crate::print;
+use crate::output::{path, print, say};
 use crate::progress::{Display, duration, short};
-use crate::run::stop_on_signals;
+use crate::signals::stop_on_signals;
 use emphatic_paper::figures::{FIGURES, Figure};
 use emphatic_paper::reproduce::{Options, Reproduction, Tell, reproduce as run};
 use emphatic_paper::summary::JudgedClaim;
@@ -32,7 +32,7 @@ pub(crate) fn reproduce(arguments: &ReproduceArguments) -> miette::Result<Exit> 
             Ok(Exit::Done)
         }
         None => {
-            eprintln!("Stopped. Give the same command again to go on.");
+            say("Stopped. Give the same command again to go on.");
             Ok(Exit::Stopped)
         }
     }
@@ -70,7 +70,7 @@ fn told(reproduction: &Reproduction, out: &Path, start: Instant) -> String {
         text += &format!("{} updates in {}, {rate} a second. ", short(updates), duration(seconds));
     }
     text += &format!("Everything took {}.\n", duration(start.elapsed().as_secs_f64()));
-    text + &format!("Report: {}\n", out.join("report.html").display())
+    text + &format!("Report: {}\n", path(&out.join("report.html")))
 }
 
 /// A claim, and below it the evidence.

@@ -2,18 +2,19 @@
 
 use crate::Exit;
 use crate::arguments::{InstructionSet, Lanes, RunArguments};
+use crate::output::{path, say};
 use crate::progress::{Display, duration, short};
+use crate::signals::stop_on_signals;
 use emphatic::Isa;
-use emphatic_lab::{Ending, Experiment, LaneCount, Machine, Merged, Options, Report, Shard, Stop};
-use miette::miette;
+use emphatic_lab::{Ending, Experiment, LaneCount, Machine, Merged, Options, Report, Shard};
+use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 pub(crate) fn run(arguments: &RunArguments) -> miette::Result<Exit> {
     let experiment = Experiment::open(&arguments.file)?;
     let experiment = match arguments.runs {
-        Some(runs) => experiment.with_runs(runs),
+        Some(runs) => experiment.with_runs(runs).into_diagnostic()?,
         None => experiment,
     };
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.file, arguments.shard));
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: &RunArguments) -> miette::Result<Exit> {
     display.clear();
     let report = report.map_err(|error| miette!("{error}"))?;
     if !arguments.quiet {
-        eprint!("{}", told(&report, &experiment, &out, start));
+        say(told(&report, &experiment, &out, start).trim_end());
     }
     Ok(match report.ending {
         Ending::Stopped => Exit::Stopped,
@@ -72,27 +73,10 @@ fn options(arguments: &RunArguments) -> Options {
     }
 }
 
-/// The first signal asks to stop, the second insists.
-pub(crate) fn stop_on_signals() -> miette::Result<Stop> {
-    let stop = Stop::default();
-    let asked = AtomicBool::new(false);
-    let handler = {
-        let stop = stop.clone();
-        move || {
-            if asked.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-            stop.stop();
-        }
-    };
-    ctrlc::set_handler(handler).map_err(|error| miette!("signals cannot be handled: {error}"))?;
-    Ok(stop)
-}
-
 fn told(report: &Report, experiment: &Experiment, out: &Path, start: Instant) -> String {
     let seconds = start.elapsed().as_secs_f64();
     let Report { done, units, before, updates, diverged, .. } = *report;
-    let shown = out.display();
+    let shown = path(out);
     let mut text = match report.ending {
         Ending::Finished => format!("Finished: all {units} units are in {shown}"),
         Ending::ShardFinished => format!("This shard is finished: {done} of {units} units are in {shown}"),
@@ -121,7 +105,7 @@ fn told(report: &Report, experiment: &Experiment, out: &Path, start: Instant) ->
 }
 
 pub(crate) fn merged(merged: &Merged, out: &Path) -> String {
-    let (Merged { done, units, fresh, .. }, out) = (merged, out.display());
+    let (Merged { done, units, fresh, .. }, out) = (merged, path(out));
     let mut text = format!("{done} of {units} units are in {out}.\n");
     if done < units || *fresh {
         let what = if done < units { "the rest" } else { "the fresh runs" };

@@ -1,7 +1,7 @@
 //! `emphatic solve`.
 
 use crate::arguments::{Lines, SolveArguments};
-use crate::print;
+use crate::output::{print, print_json};
 use crate::progress::Display;
 use emphatic::ProblemError;
 use emphatic_diagnosis::Solution;
@@ -32,10 +32,10 @@ pub(crate) fn solve(arguments: &SolveArguments) -> miette::Result<()> {
     let solution = solution_of(arguments);
     display.clear();
     let solution = solution?;
-    print(&match (arguments.json, arguments.csv) {
-        (true, _) => format!("{:#}\n", solution.json()),
-        (_, Some(Lines::States)) => solution.csv(),
-        (_, Some(Lines::Weights)) => solution.weights_csv(),
-        _ => solution.text(arguments.top),
-    })
+    match (arguments.json, arguments.csv) {
+        (true, _) => print_json(&solution.json()),
+        (_, Some(Lines::States)) => print(&solution.csv()),
+        (_, Some(Lines::Weights)) => print(&solution.weights_csv()),
+        _ => print(&solution.text(arguments.top)),
+    }
 }

@@ -28,6 +28,23 @@ fn merged(bench: &Bench, dirs: &[&PathBuf], name: &str) -> PathBuf {
     out
 }
 
+/// Learned critics whose weights grow until they overflow, at other steps in every run.
+const DIVERGING: &str = include_str!("experiments/diverging.toml");
+
+/// Once it depended on the other lanes when a run had diverged.
+#[test]
+fn when_a_run_diverged_depends_on_it_alone() {
+    let bench = Bench::new(DIVERGING);
+    let reference = bench.run("16", &["--lanes", "16"]);
+    for lanes in ["1", "8"] {
+        assert_same(&reference, &bench.run(lanes, &["--lanes", lanes]));
+    }
+    let rows = table(&reference.join("results.parquet"));
+    let steps = rows.column_by_name("diverged_step").unwrap();
+    let (diverged, all) = (steps.len() - steps.null_count(), steps.len());
+    assert!(diverged > all / 4 && diverged < all, "{diverged} of {all}");
+}
+
 fn the_bits_do_not_depend_on_how(experiment: &str, runs: &str) {
     let bench = Bench::new(experiment);
     let reference = bench.run("reference", &["--threads", "2"]);

@@ -255,8 +255,8 @@ fn a_manifest_that_cannot_be_read_is_named() {
     for (text, words) in [
         ("", "manifest.json is no JSON"),
         ("{ \"format\": 1, ", "manifest.json is no JSON"),
-        ("[1, 2]", "should have format 1, but has nothing"),
-        ("{ \"format\": 99 }", "should have format 1, but has 99"),
+        ("[1, 2]", "should have format 2, but has nothing"),
+        ("{ \"format\": 99 }", "should have format 2, but has 99"),
         ("{ \"format\": 1, \"emphatic\": \"99.0.0\" }", "emphatic 99.0.0"),
     ] {
         fs::write(whole.join("manifest.json"), text).unwrap();
@@ -334,4 +334,96 @@ fn what_cannot_be_summarised_is_named() {
     // A shard that had nothing to do.
     let none = bench.run("none", &["--shard", "99/99"]);
     refused(&summarise(&none), &["has no finished runs yet"]);
+}
+
+/// A problem file of one state, and an experiment that names it.
+fn with_problem(name: &str) -> Bench {
+    let problem = "states = [\"s\"]\nactions = [\"a\", \"b\"]\nstart = \"s\"\nbehaviour = \"uniform\"\n\
+                   transitions = [{ from = \"s\", action = \"*\", end = true, reward = 1 }]\n";
+    let json = r#"{"states": ["s"], "actions": ["a", "b"], "start": "s", "behaviour": "uniform",
+        "transitions": [{"from": "s", "action": "*", "end": true, "reward": 1}]}"#;
+    let escaped = name.replace('\u{7f}', "\\u007F");
+    let bench = Bench::new(&format!(
+        "problem = \"{escaped}\"\nruns = 2\nepisodes = 5\nevaluations = 1\n[[method]]\nalgorithm = \"offpac\"\nalpha = 0.1\ncritic = \"exact\"\n"
+    ));
+    bench.write(name, if name.ends_with(".json") { json } else { problem });
+    bench
+}
+
+/// Once a problem file called `manifest.json` took the manifest's place, DEL in a name made the kept experiment file invalid, and
+/// names near the longest had no room for what is put behind them while they are written.
+#[test]
+fn a_problem_file_may_have_any_name() {
+    let long = format!("{}.toml", "n".repeat(250));
+    let names =
+        ["manifest.json", "problems.toml", "lock.toml", "a\u{7f}b.toml", "ä ö.json", &long, "é%$\"'.toml"];
+    for name in names.map(|name| name.replace('"', "")) {
+        let bench = with_problem(&name);
+        let out = bench.run("out", &[]);
+        succeeded(summarise(&out));
+        // The same command, and the file beside the results, find everything done.
+        let again = bench.finish(&out, &[]);
+        assert!(says(&again, "were there before"), "{name}: {}", text(&again));
+        let kept =
+            emphatic(["run"]).arg(out.join("experiment.toml")).arg("--out").arg(&out).output().unwrap();
+        assert!(says(&succeeded(kept), "were there before"), "{name}");
+        let merged = bench.path("merged");
+        succeeded(merge(&[&out], &merged));
+        assert_same(&out, &merged);
+    }
+}
+
+/// Once such a table was accepted, and the wrong best setting shown.
+#[test]
+fn a_table_of_another_experiment_is_noticed() {
+    let bench = Bench::new(SHORT);
+    let whole = bench.run("whole", &[]);
+    for (name, change) in
+        [("seed", ("seed = 1", "seed = 2")), ("grid", ("alpha = [0.01, 0.1]", "alpha = [0.01, 0.1, 0.2]"))]
+    {
+        fs::write(&bench.file, SHORT.replace(change.0, change.1)).unwrap();
+        let other = bench.run(&format!("other-{name}"), &[]);
+        for table in ["results.parquet", "fresh.parquet"] {
+            let out = bench.path(&format!("mixed-{name}-{table}"));
+            copy(&whole, &out);
+            fs::copy(other.join(table), out.join(table)).unwrap();
+            let output = summarise(&out);
+            assert!(says(&output, &format!("{table} is of another experiment")), "{}", text(&output));
+            refused(&merge(&[&out], &bench.path("merged")), &["is of another experiment"]);
+            fs::write(&bench.file, SHORT).unwrap();
+            let output = bench.finish(&out, &[]);
+            assert!(says(&output, "its units will be run again"), "{}", text(&output));
+            assert!(out.join("damaged").join(table).exists());
+            assert_same(&whole, &out);
+        }
+    }
+}
+
+/// Once it was a panic.
+#[test]
+fn a_table_with_other_columns_is_refused() {
+    use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
+    use emphatic_lab::store::fingerprint;
+    use emphatic_lab::table::{Unit, encode};
+    use std::sync::Arc;
+    let bench = Bench::new(SHORT);
+    let out = bench.run("out", &[]);
+    let experiment = fingerprint(&manifest(&out)["identity"]);
+    let number = || Arc::new(Float64Array::from(vec![1.0])) as ArrayRef;
+    let count = || Arc::new(UInt64Array::from(vec![Some(1)])) as ArrayRef;
+    let setting = || Arc::new(UInt32Array::from(vec![0])) as ArrayRef;
+    let word = || Arc::new(StringArray::from(vec!["x"])) as ArrayRef;
+    for columns in [
+        [setting(), count(), word(), count()],
+        [setting(), count(), count(), count()],
+        [number(), count(), number(), count()],
+        [setting(), setting(), number(), count()],
+        [setting(), count(), number(), word()],
+    ] {
+        let names = ["setting", "episode", "objective", "diverged_step"];
+        let batch = RecordBatch::try_from_iter(names.into_iter().zip(columns)).unwrap();
+        let bytes = encode(&experiment, Unit { block: 0, run: 0 }, 0, &batch).unwrap();
+        fs::write(out.join("results.parquet"), bytes).unwrap();
+        refused(&summarise(&out), &["results.parquet is damaged: its columns are", "but should be"]);
+    }
 }

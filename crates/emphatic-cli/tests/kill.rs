@@ -2,16 +2,18 @@
 
 mod common;
 
-use common::{Bench, LONG, SHORT, assert_same, ended, says, signal, text, units, wait_until};
+use common::{Bench, LONG, SHORT, assert_same, ended, refused, says, signal, text, units, wait_until};
 use emphatic::Random;
 use std::fs;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// `kill -9` at random moments.
-const KILLS: usize = 24;
+/// How often `kill -9` comes at random moments.
+fn kills_asked_for() -> usize {
+    std::env::var("EMPHATIC_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(24)
+}
 
 /// A summary can be asked for at any time. It says how many units there are, or that there is nothing yet.
 #[track_caller]
@@ -47,21 +49,32 @@ fn wait(child: &mut Child, time: Duration) {
 
 #[test]
 fn killed_at_any_moment_nothing_finished_is_lost() {
-    let bench = Bench::new(LONG);
     // One thread leaves room for the other tests, and takes long enough on fast machines.
-    let options = ["--quiet", "--threads", "1"];
-    let start = Instant::now();
-    let whole = bench.run("whole", &options);
-    let mut duration = start.elapsed();
+    soak(&["--quiet", "--threads", "1"], Stdio::null);
+}
+
+/// Once such a run hung where it should have said something.
+#[test]
+fn killed_at_any_moment_with_nobody_listening_nothing_finished_is_lost() {
+    soak(&["--threads", "1"], || std::io::pipe().unwrap().1.into());
+}
+
+fn soak(options: &[&str], stderr: impl Fn() -> Stdio) {
+    let bench = Bench::new(LONG);
+    let asked = kills_asked_for();
+    let start = |out: &Path| bench.command(out, options).stdout(stderr()).stderr(stderr()).spawn().unwrap();
+    let begun = Instant::now();
+    let whole = bench.run("whole", options);
+    let mut duration = begun.elapsed();
     let all = units(&whole);
 
     let mut random = Random::new(11, 0);
     let (mut kills, mut after_some, mut endings) = (0, 0, 0);
-    while kills < KILLS || after_some == 0 {
+    while kills < asked || after_some == 0 {
         let out = bench.path(&format!("killed-{endings}"));
         let mut before = 0;
         loop {
-            let mut child = bench.start(&out, &options);
+            let mut child = start(&out);
             // Of what is left of the whole, so that the end, where tables are put together, has its share.
             let left = duration.mul_f64(1.0 - before as f64 / all as f64) + duration / 20;
             wait(&mut child, left.mul_f64(random.uniform()));
@@ -77,8 +90,8 @@ fn killed_at_any_moment_nothing_finished_is_lost() {
                 break;
             }
             kills += 1;
-            if kills >= KILLS && after_some > 0 {
-                bench.finish(&out, &options);
+            if kills >= asked && after_some > 0 {
+                bench.finish(&out, options);
                 break;
             }
         }
@@ -152,6 +165,68 @@ fn asked_to_stop_it_says_how_to_go_on_and_does() {
         let output = bench.finish(&out, &[]);
         assert!(says(&output, &format!("({before} were there before)")), "{}", text(&output));
         assert_same(&whole, &out);
+    }
+}
+
+/// The command behind a shell that changes something for it first.
+fn behind_shell(bench: &Bench, first: &str, out: &Path) -> Command {
+    let command = bench.command(out, &["--threads", "1"]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{first}; exec \"$@\""), "sh"]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell.stdout(Stdio::null()).stderr(Stdio::piped());
+    shell
+}
+
+/// Once the handler took the place of the "ignore" that `nohup` had asked for.
+#[test]
+fn a_signal_that_was_to_be_ignored_is() {
+    let bench = Bench::new(LONG);
+    let whole = bench.run("whole", &["--quiet"]);
+    for name in ["HUP", "INT", "TERM"] {
+        let out = bench.path(name);
+        let mut child = behind_shell(&bench, &format!("trap '' {name}"), &out).spawn().unwrap();
+        assert!(wait_until(&mut child, || out.join("manifest.json").exists()));
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", text(&output));
+        assert_same(&whole, &out);
+    }
+    // One that was not to be ignored is heard.
+    let out = bench.path("heard");
+    let mut child = bench.start(&out, &["--threads", "1"]);
+    assert!(wait_until(&mut child, || out.join("manifest.json").exists()));
+    signal(&child, "HUP");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// Once the process was killed by SIGXFSZ, without a word.
+#[test]
+fn a_limit_on_the_size_of_files_is_an_error_like_any_other() {
+    let bench = Bench::new(LONG);
+    let whole = bench.run("whole", &["--quiet"]);
+    let out = bench.path("limited");
+    let output = behind_shell(&bench, "ulimit -f 16", &out).output().unwrap();
+    refused(&output, &["larger than your limits allow", "run the same command again"]);
+    bench.finish(&out, &[]);
+    assert_same(&whole, &out);
+}
+
+/// Once it went on in a new directory, without the experiment file, and said that all was well.
+#[test]
+fn a_directory_that_is_removed_is_missed() {
+    let bench = Bench::new(LONG);
+    for replaced in [false, true] {
+        let out = bench.path(&format!("out-{replaced}"));
+        let mut child = bench.start(&out, &["--threads", "1"]);
+        assert!(wait_until(&mut child, || out.join("parts").exists()));
+        while fs::remove_dir_all(&out).is_err() {}
+        if replaced {
+            fs::create_dir(&out).unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        refused(&output, &["was removed or replaced while the experiment was running"]);
+        assert!(!out.join("manifest.json").exists());
     }
 }
 

@@ -71,7 +71,7 @@ fn a_problem_file_keeps_its_name_beside_the_results() {
     let bench = Bench::new(SUBSET);
     bench.write("bandit.toml", BANDIT);
     let out = bench.run("out", &[]);
-    assert_eq!(fs::read_to_string(out.join("bandit.toml")).unwrap(), BANDIT);
+    assert_eq!(fs::read_to_string(out.join("problems/bandit.toml")).unwrap(), BANDIT);
     let settings = fs::read(out.join("settings.parquet")).unwrap();
     // From the file beside the results, nothing changes.
     succeeded(emphatic(["run"]).arg(out.join("experiment.toml")).arg("--out").arg(&out).output().unwrap());
@@ -142,4 +142,38 @@ fn more_numbers_than_memory_holds_are_refused() {
         &ended(["check".as_ref(), bench.file.as_os_str()]),
         &["`evaluations` is 4000000000; it must lie"],
     );
+}
+
+/// Once `check` accepted it and `run` tried to list forty billion units.
+#[test]
+fn more_units_than_can_be_dealt_with_are_refused_from_their_number() {
+    let alphas = |n: usize| (1..=n).map(|k| format!("{k}e-9")).collect::<Vec<_>>().join(", ");
+    let many = format!(
+        "problem = \"counterexample\"\nruns = 1000000\nepisodes = 2\nevaluations = 1\n[[method]]\nalgorithm = \"ace\"\n\
+         alpha = [{0}]\nlambda_a = [{0}]\ncritic = \"exact\"\n",
+        alphas(3000)
+    );
+    let bench = Bench::new(&many);
+    let words = ["35157 blocks, of each of which at most 28 runs are possible", "ask for fewer runs"];
+    refused(&emphatic(["check"]).arg(&bench.file).output().unwrap(), &words);
+    refused(&bench.output(&bench.path("out"), &[]), &words);
+    let fewer = Bench::new(&many.replace("runs = 1000000", "runs = 2"));
+    refused(&fewer.output(&fewer.path("out"), &["--runs", "29"]), &words[..1]);
+    let fresh = Bench::new(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 1000000"));
+    fresh.write("bandit.toml", BANDIT);
+    succeeded(emphatic(["check"]).arg(&fresh.file).output().unwrap());
+    let two =
+        SUBSET.replace("fresh_runs = 3", "fresh_runs = 1000000").replace("subset = 1", "subset = [1, 2]");
+    fs::write(&fresh.file, two).unwrap();
+    let words = ["at most 500000 fresh runs are possible of 2 kinds of settings"];
+    refused(&emphatic(["check"]).arg(&fresh.file).output().unwrap(), &words);
+}
+
+/// Once it went through all units of all shards.
+#[test]
+fn a_shard_of_very_many_has_little_to_do() {
+    let bench = Bench::new(SUBSET);
+    bench.write("bandit.toml", BANDIT);
+    let output = bench.finish(&bench.path("out"), &["--shard", "1000000000/1000000000"]);
+    assert!(says(&output, "This shard is finished: 0 of"), "{}", text(&output));
 }

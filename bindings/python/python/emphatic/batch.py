@@ -242,7 +242,7 @@ def _flags(name: str, value: ArrayLike, steps: int) -> Bools:
 
 def _mu(value: ArrayLike, actions: NDArray[Any]) -> Floats:
     mu = _spread("mu", value, len(actions))
-    right = "the behaviour took the action, so it must be positive and finite"
+    right = "the behaviour took the action, so it must be at least 2.3e-308 and finite"
     _check("mu", mu, (mu >= LEAST_MU) & (mu < np.inf), right)
     if actions.dtype.kind == "i":
         _check("mu", mu, mu <= MOST_PROBABILITY, "a probability is at most 1")

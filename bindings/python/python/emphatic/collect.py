@@ -345,7 +345,7 @@ def _checked_mu(mu: Any, action: Any, actions: _Actions) -> float:
     said = f"the behaviour took action {action} and says that its mu is {mu!r}"
     number = _float(mu, said)
     if not LEAST_MU <= number < np.inf:
-        raise ValueError(f"{said}; it must be positive and finite")
+        raise ValueError(f"{said}; it must be at least 2.3e-308 and finite")
     if actions.discrete and number > MOST_PROBABILITY:
         raise ValueError(f"{said}; a probability is at most 1")
     return number

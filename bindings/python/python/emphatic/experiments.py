@@ -49,6 +49,7 @@ class Results:
             raise FileNotFoundError(
                 f"{path} is not there: {asked}the experiment is not finished; run it again to go on"
             )
+        _native.check_table(self.directory, path)
         return path
 
     def columns(
