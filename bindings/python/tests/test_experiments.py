@@ -322,6 +322,38 @@ def test_results_of_another_experiment_are_left_alone(results: Results, short: P
     assert results.path().read_bytes() == before
 
 
+@pytest.mark.parametrize("table", ["results", "settings", "fresh"])
+def test_a_table_of_another_experiment_is_noticed(
+    results: Results, short: Path, tmp_path: Path, table: Any
+) -> None:
+    """Once it was accepted, and the wrong best setting shown."""
+    other = tmp_path / "other.toml"
+    other.write_text(SHORT.replace("seed = 3", "seed = 4"))
+    mixed = tmp_path / "mixed"
+    shutil.copytree(results.directory, mixed)
+    shutil.copy(run(other, tmp_path / "other").path(table), mixed)
+    for read in (Results(mixed).columns, Results(mixed).to_pandas, Results(mixed).to_polars):
+        with pytest.raises(ValueError, match=rf"{table}\.parquet is of another experiment"):
+            read(table)
+    if table == "results":
+        with pytest.raises(ValueError, match="is of another experiment"):
+            print(Results(mixed))
+
+
+def test_a_table_with_other_columns_is_refused(results: Results, tmp_path: Path) -> None:
+    """Once a list of something else than numbers was a panic."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    mixed = tmp_path / "mixed"
+    shutil.copytree(results.directory, mixed)
+    metadata = parquet.read_metadata(results.path()).metadata
+    ours = {key: value for key, value in metadata.items() if key.startswith(b"emphatic.")}
+    rows = pyarrow.table({"setting": [0], "weights": [["text"]]}).replace_schema_metadata(ours)
+    parquet.write_table(rows, mixed / "results.parquet")
+    with pytest.raises(ValueError, match="columns of type .* cannot be read"):
+        Results(mixed).columns()
+
+
 def test_results_go_to_a_directory_named_after_the_file(
     short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

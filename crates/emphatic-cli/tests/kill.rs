@@ -200,18 +200,6 @@ fn a_signal_that_was_to_be_ignored_is() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
-/// Once the process was killed by SIGXFSZ, without a word.
-#[test]
-fn a_limit_on_the_size_of_files_is_an_error_like_any_other() {
-    let bench = Bench::new(LONG);
-    let whole = bench.run("whole", &["--quiet"]);
-    let out = bench.path("limited");
-    let output = behind_shell(&bench, "ulimit -f 16", &out).output().unwrap();
-    refused(&output, &["larger than your limits allow", "run the same command again"]);
-    bench.finish(&out, &[]);
-    assert_same(&whole, &out);
-}
-
 /// Once it went on in a new directory, without the experiment file, and said that all was well.
 #[test]
 fn a_directory_that_is_removed_is_missed() {

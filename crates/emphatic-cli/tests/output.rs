@@ -39,12 +39,12 @@ fn short_commands_end_quietly_when_nobody_reads() {
     let out = bench.run("out", &[]);
     let (file, out) = (bench.file.to_str().unwrap(), out.to_str().unwrap());
     let problem = bench.path("problem.toml");
-    let svg = bench.path("figure.svg");
+    let (svg, merged) = (bench.path("figure.svg"), bench.path("merged"));
     let commands: [(&[&str], i32); 12] = [
         (&["check", file], 0),
         (&["summarise", out], 0),
         (&["summarise", out, "--json"], 0),
-        (&["merge", out, "--out", bench.path("merged").to_str().unwrap()], 0),
+        (&["merge", out, "--out", merged.to_str().unwrap()], 0),
         (&["new", "shop", "--out", problem.to_str().unwrap()], 0),
         (&["solve", "counterexample"], 0),
         (&["diagnose", "counterexample", "--starts", "0", "--figure", svg.to_str().unwrap()], 0),
@@ -158,8 +158,8 @@ fn long_names_and_values_are_cut_in_tables() {
     let states: Vec<String> =
         (0..2000).map(|k| format!("\"a state with quite a long name, number {k}\"")).collect();
     let problem = format!(
-        "states = [{}, \"{long}\"]\nactions = [\"{long}\", \"b\"]\nstart = \"{long}\"\nbehaviour = \"uniform\"\n\
-         transitions = [{{ from = \"*\", action = \"*\", end = true, reward = 1 }}]\n",
+        "states = [{0}, \"{long}\"]\nactions = [\"{long}\", \"b\"]\nstart = \"{long}\"\nbehaviour = \"uniform\"\n\
+         transitions = [{{ from = [{0}, \"{long}\"], action = [0, 1], end = true, reward = 1 }}]\n",
         states.join(", ")
     );
     let experiment = format!(
@@ -194,7 +194,7 @@ fn names_are_no_formulas_in_csv() {
     let csv = String::from_utf8(csv.stdout).unwrap();
     assert!(csv.contains("\n'=cmd|") && !csv.contains("\n="), "{csv}");
     let states = "states = [\"=1+1\", \"-2\"]\nactions = [\"@a\"]\nstart = \"=1+1\"\nbehaviour = \"uniform\"\n\
-                  transitions = [{ from = \"*\", action = \"@a\", end = true, reward = -3 }]\n";
+                  transitions = [{ from = [0, 1], action = \"@a\", end = true, reward = -3 }]\n";
     let problem = bench.write("problem.toml", states);
     let csv = succeeded(emphatic(["solve", "--csv"]).arg(problem).output().unwrap());
     let csv = String::from_utf8(csv.stdout).unwrap();
@@ -219,7 +219,7 @@ fn summary_of(problem: &str) -> String {
 fn large_numbers_are_short_and_finite_in_summaries() {
     let text = summary_of(
         "states = [\"s\"]\nactions = [\"a\", \"b\"]\nstart = \"s\"\nbehaviour = \"uniform\"\n\
-         transitions = [{ from = \"s\", action = \"*\", end = true, reward = 1.5e308 }]\n",
+         transitions = [{ from = \"s\", action = [0, 1], end = true, reward = 1.5e308 }]\n",
     );
     assert!(text.contains("1.500e308"), "{text}");
     let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());

@@ -825,6 +825,18 @@ pub(crate) mod tests {
         assert!(!to.exists());
     }
 
+    #[test]
+    fn a_full_disk_and_a_limit_on_files_are_told_apart() {
+        let said = |kind: ErrorKind| DiskError::on("write", Path::new("results"))(kind.into()).to_string();
+        let full = "the disk is full: could not write results; what was finished before is safe";
+        assert!(
+            said(ErrorKind::StorageFull).starts_with(full)
+                && said(ErrorKind::QuotaExceeded).starts_with(full)
+        );
+        let limit = "could not write results: it would be larger than your limits allow (ulimit -f)";
+        assert!(said(ErrorKind::FileTooLarge).starts_with(limit));
+    }
+
     fn files(dir: &Path) -> usize {
         fs::read_dir(dir).unwrap().count()
     }
