@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const SETTINGS: usize = 16;
 
-const STREAMS: u64 = 16;
+const STREAMS: u64 = 32;
 
 /// The setting of lane `k` of a block that starts at `first`. Some step-sizes are so large that the learner diverges.
 fn alpha<R: Real>(first: usize) -> R {
@@ -30,7 +30,7 @@ fn lambda<R: Real>(first: usize) -> R {
 
 /// With the larger ones a critic takes its time to diverge: its weights grow until products of them overflow.
 fn alpha_w<R: Real>(first: usize) -> R {
-    R::from_lanes(|k| [0.01, 10.0][(first + k) / 3 % 2])
+    R::from_lanes(|k| [10.0, 0.01, 4.0][(first + k) / 2 % 3])
 }
 
 /// When the learner diverged, and the bits of its weights; of NaN there is only one.
@@ -150,7 +150,7 @@ fn steps(task: &Task) -> Vec<Step<usize, usize>> {
 
 /// For learned critics, some of which diverge at other steps in every stream. (Once it depended on the other lanes at which.)
 fn many(task: &Task) -> impl Iterator<Item = Vec<Step<usize, usize>>> {
-    (0..STREAMS).map(|run| task.stream(3, run).take(600).collect())
+    (0..STREAMS).map(|run| task.stream(3, run).take(1500).collect())
 }
 
 fn gtd<R: Real>(features: &Table, first: usize) -> Gtd<R, Table> {
@@ -267,7 +267,7 @@ fn continuous_steps() -> Vec<Step<usize, f64>> {
 }
 
 fn many_continuous() -> impl Iterator<Item = Vec<Step<usize, f64>>> {
-    (0..STREAMS).map(|run| continuous().stream(3, run).take(120).collect())
+    (0..STREAMS).map(|run| continuous().stream(3, run).take(1500).collect())
 }
 
 fn exact_gaussian<R: Real>() -> ExactCritic<R, ContinuousCounterexample, Gaussian<Table>> {
