@@ -4,11 +4,13 @@ mod builder;
 mod continuous;
 mod counterexample;
 mod random_task;
+mod shortened;
 mod stream;
 mod task;
 
 pub use builder::{Key, ProblemBuilder, ProblemError};
 pub use continuous::{ContinuousCounterexample, ContinuousStream};
+pub use shortened::shortened;
 pub use stream::Stream;
 pub use task::Task;
 
