@@ -299,8 +299,12 @@ const WHOLE: &[(&str, &str)] = &[
         "behaviour = \"uniform\"\n[random]\nseed = 1\nstates = 500_000\nactions = 50\n",
     ),
     (
+        "random of too much to eliminate",
+        "behaviour = \"uniform\"\n[random]\nseed = 1\nstates = 1_000_000\nactions = 1\n",
+    ),
+    (
         "random that starts from too many states",
-        "start = \"uniform\"\nbehaviour = \"uniform\"\n[random]\nseed = 1\nstates = 100_000\nactions = 3\nend = 0.1\n",
+        "start = \"uniform\"\nbehaviour = \"uniform\"\n[random]\nseed = 1\nstates = 10_000\nactions = 3\nend = 0.1\n",
     ),
     (
         "two patterns",
@@ -413,8 +417,12 @@ const JSON: &[(&str, &str)] = &[
         "unknown state behind escapes",
         "{\n  \"states\": [\"\\u00e4\\\"\\\\:\", \"S1\"],\n  \"actions\": 1,\n  \"start\": \"S2\",\n  \"behaviour\": \"uniform\",\n  \"transitions\": [{ \"from\": [0, 1], \"action\": 0, \"end\": true }]\n}\n",
     ),
-    ("escape of half a character", "{\n  \"start\": \"\\ud83d\\ude00\"\n}\n"),
-    ("escaped slash", "{\n  \"start\": \"a\\/b\"\n}\n"),
+    (
+        "unknown state behind a slash and a character in two halves",
+        "{\n  \"states\": [\"a\\/b\"], \"actions\": [\"\\ud83d\\ude00\"], \"start\": \"a\\/c\",\n  \"behaviour\": \"uniform\",\n  \"transitions\": [{ \"from\": 0, \"action\": 0, \"end\": true }]\n}\n",
+    ),
+    ("escape of half a character", "{\n  \"start\": \"a\\/\\ud83d\"\n}\n"),
+    ("escape of the other half", "{\n  \"start\": \"\\ude00\\ud83d\"\n}\n"),
     ("wrong escape", "{\n  \"start\": \"a\\xb\"\n}\n"),
     (
         "probabilities that sum to less than 1",
@@ -471,6 +479,23 @@ fn wrong_patterns_and_variants() {
 #[test]
 fn wrong_json() {
     let cases = JSON.iter().map(|(name, text)| (*name, (*text).to_owned()));
+    insta::assert_snapshot!(messages(cases, "p.json"));
+}
+
+/// Once all of a line was shown, and all of a name, however long they were.
+#[test]
+fn of_long_lines_and_names_a_part_is_shown() {
+    let name = "long".repeat(7500);
+    let json = |start: &str| {
+        format!(
+            "{{\"states\": [\"{name}\", \"S1\"], \"actions\": 1, \"start\": {start}, \"behaviour\": \"uniform\", \"transitions\": [{{\"from\": [0, 1], \"action\": 0, \"end\": true, \"probability\": 0.5}}]}}"
+        )
+    };
+    let cases = [
+        ("unknown state", json("\"S2\"")),
+        ("unknown state of a long name", json(&format!("\"{name}S\""))),
+        ("sum", json("0")),
+    ];
     insta::assert_snapshot!(messages(cases, "p.json"));
 }
 

@@ -1,7 +1,8 @@
 //! What is wrong with a file, and where.
 
-use emphatic_text::{harmless, same_length};
-use miette::{Diagnostic, NamedSource, SourceSpan};
+use crate::excerpt::{Excerpt, first_line};
+use emphatic_text::message;
+use miette::{Diagnostic, SourceSpan};
 use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
@@ -12,7 +13,7 @@ use thiserror::Error;
 pub struct FileError {
     message: String,
     #[source_code]
-    source_code: Arc<NamedSource<Arc<str>>>,
+    source_code: Arc<Excerpt>,
     #[label("here")]
     span: Option<SourceSpan>,
     #[help]
@@ -82,25 +83,17 @@ impl Wrong {
         let other = self.file.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
         let (name, text) = other.unwrap_or((name, text));
         // Where no place is shown, the message says which file it is about.
-        let message = match self.span {
+        let words = match self.span {
             Some(_) => self.message,
             None => format!("{name}: {}", self.message),
         };
-        let shown = NamedSource::new(harmless(name), Arc::from(same_length(text)));
         FileError {
-            message: harmless(&message).into_owned(),
-            source_code: Arc::new(shown.with_language("toml")),
+            message: message(&words),
+            source_code: Arc::new(Excerpt::new(name, text)),
             span: self.span.map(|span| first_line(span, text).into()),
-            help: self.help.map(|help| harmless(&help).into_owned()),
+            help: self.help.as_deref().map(message),
         }
     }
-}
-
-/// What of a place is shown: a list may have thousands of lines.
-fn first_line(span: Range<usize>, text: &str) -> Range<usize> {
-    let (start, end) = (span.start.min(text.len()), span.end.min(text.len()));
-    let line = text.get(start..end).and_then(|marked| marked.lines().next());
-    start..line.map_or(end, |line| start + line.len())
 }
 
 /// What the reader of TOML calls a date, which it hands out as a table with this key.
@@ -203,22 +196,47 @@ fn quoted(message: &str) -> impl Iterator<Item = &str> {
 pub fn suggest<'a>(wrong: &str, right: impl Iterator<Item = &'a str>) -> Option<String> {
     const MOST: usize = 20;
     let right: Vec<&str> = right.collect();
-    let wrong = wrong.to_lowercase();
-    let distance = |word: &&str| strsim::damerau_levenshtein(&wrong, &word.to_lowercase());
-    let mut longer = right.iter().filter(|word| wrong.len() > 2 && word.starts_with(&wrong));
-    if let (Some(word), None) = (longer.next(), longer.next()) {
+    if let Some(word) = nearest(wrong, &right) {
         return Some(format!("did you mean `{word}`?"));
     }
-    let least = right.iter().map(distance).min()?;
-    let nearest: Vec<&&str> = right.iter().filter(|word| distance(word) == least).collect();
-    match nearest[..] {
-        [word] if least <= if word.len() < 4 { 1 } else { 2.max(word.len() / 3) } => {
-            Some(format!("did you mean `{word}`?"))
-        }
-        _ if right.len() > MOST => {
-            Some(format!("there are {} and {} more", right[..MOST].join(", "), right.len() - MOST))
-        }
-        _ if right.len() == 1 => Some(format!("there is only `{}`", right[0])),
+    match right.len() {
+        0 => None,
+        1 => Some(format!("there is only `{}`", right[0])),
+        n if n > MOST => Some(format!("there are {} and {} more", right[..MOST].join(", "), n - MOST)),
         _ => Some(format!("there are {}", right.join(", "))),
+    }
+}
+
+/// The word that is meant, if one is nearer than all others. To compare two words takes the product of their lengths, so that
+/// only words of a usual length are compared, with words of about the same length, and not with too many.
+fn nearest<'a>(wrong: &str, right: &[&'a str]) -> Option<&'a str> {
+    const LONGEST: usize = 40;
+    const MOST: usize = 100_000;
+    let length = |word: &str| word.chars().take(LONGEST + 1).count();
+    let wrong_length = length(wrong);
+    if wrong_length > LONGEST {
+        return None;
+    }
+    let wrong = wrong.to_lowercase();
+    let mut longer = right.iter().filter(|word| wrong.len() > 2 && word.starts_with(&wrong));
+    if let (Some(word), None) = (longer.next(), longer.next()) {
+        return Some(word);
+    }
+    let off = |length: usize| if length < 4 { 1 } else { 2.max(length / 3) };
+    let is_like = |word: &&&str| {
+        let length = length(word);
+        length <= LONGEST && length.abs_diff(wrong_length) <= off(length)
+    };
+    let like: Vec<&&str> = right.iter().filter(is_like).take(MOST + 1).collect();
+    if like.len() > MOST {
+        return None;
+    }
+    let distance = |word: &str| strsim::damerau_levenshtein(&wrong, &word.to_lowercase());
+    let distances: Vec<usize> = like.iter().map(|word| distance(word)).collect();
+    let least = *distances.iter().min()?;
+    let mut nearest = like.iter().zip(&distances).filter(|(_, distance)| **distance == least);
+    match (nearest.next(), nearest.next()) {
+        (Some((word, _)), None) if least <= off(length(word)) => Some(word),
+        _ => None,
     }
 }

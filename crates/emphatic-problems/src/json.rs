@@ -1,52 +1,93 @@
 //! JSON, read as TOML.
 //!
-//! A JSON object is an inline table of TOML but for its colons. They are replaced by equals signs, so that every value
-//! keeps its place and one reader serves both, with the same messages.
+//! A JSON object is an inline table of TOML but for its colons and a few escapes. They are replaced, so that one reader
+//! serves both, with the same messages, and it is remembered what came from where.
 
 use crate::file_error::Wrong;
 use serde::de::IgnoredAny;
 
-/// Reads the inline table that a JSON text is. What is wrong with it is wrong at the same place of the text.
+/// Reads the inline table that a JSON text is. What is wrong with it is wrong at its place in the text.
 pub(crate) fn read<T>(text: &str, read: impl FnOnce(&str) -> Result<T, Wrong>) -> Result<T, Wrong> {
     // A value of TOML has nothing around it. Some editors begin a file with a byte order mark.
     let value = text.strip_prefix('\u{feff}').unwrap_or(text).trim_ascii_start();
     let before = text.len() - value.len();
-    as_toml(value.trim_ascii_end()).and_then(|table| read(&table)).map_err(|mut wrong| {
-        wrong.span = wrong.span.map(|span| span.start + before..span.end + before);
-        wrong
-    })
+    let read = |table: Table| read(&table.toml).map_err(|wrong| moved(wrong, |place| table.place(place)));
+    as_toml(value.trim_ascii_end()).and_then(read).map_err(|wrong| moved(wrong, |place| place + before))
 }
 
-/// The inline table that this JSON text is, byte for byte at the same places.
-fn as_toml(text: &str) -> Result<String, Wrong> {
+fn moved(mut wrong: Wrong, place: impl Fn(usize) -> usize) -> Wrong {
+    wrong.span = wrong.span.map(|span| place(span.start)..place(span.end));
+    wrong
+}
+
+/// The inline table that a JSON text is.
+struct Table {
+    toml: String,
+    /// Behind whatever changed its length: the place in the table, and in the JSON text.
+    places: Vec<(usize, usize)>,
+}
+
+impl Table {
+    /// The place in the JSON text.
+    fn place(&self, place: usize) -> usize {
+        let (here, there) = self.places[self.places.partition_point(|(here, _)| *here <= place) - 1];
+        there + (place - here)
+    }
+}
+
+fn as_toml(text: &str) -> Result<Table, Wrong> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| syntax(&error, text))?;
     if let Some(place) = find_null(text) {
         return Err(Wrong::at(&(place..place + 4), "null says nothing here").help("leave the key out"));
     }
-    let mut bytes = text.as_bytes().to_vec();
-    let mut in_string = false;
-    let mut k = 0;
-    while k < bytes.len() {
-        match bytes[k] {
-            b'"' => in_string = !in_string,
-            // What follows belongs to the escape. JSON may escape a slash and write one character as two.
-            b'\\' if bytes.get(k + 1) == Some(&b'/') || is_half(&bytes[k..]) => {
-                let message = "this escape is not understood here";
-                return Err(Wrong::at(&(k..k + 2), message).help("write the character itself"));
+    let mut table = Table { toml: String::with_capacity(text.len()), places: vec![(0, 0)] };
+    let (mut in_string, mut copied, mut k) = (false, 0, 0);
+    while let Some(&byte) = text.as_bytes().get(k) {
+        let replaced = match byte {
+            b'"' => {
+                in_string = !in_string;
+                None
             }
-            b'\\' => k += 1,
-            b':' if !in_string => bytes[k] = b'=',
-            _ => {}
+            b':' if !in_string => Some((1, '='.into())),
+            b'\\' => escape(text, k)?,
+            // TOML has this character only escaped.
+            b'\x7f' => Some((1, "\\u007f".to_owned())),
+            _ => None,
+        };
+        let Some((length, instead)) = replaced else {
+            // What follows a backslash belongs to the escape.
+            k += if byte == b'\\' { 2 } else { 1 };
+            continue;
+        };
+        table.toml += &text[copied..k];
+        table.toml += &instead;
+        k += length;
+        copied = k;
+        if instead.len() != length {
+            table.places.push((table.toml.len(), k));
         }
-        k += 1;
     }
-    // Only bytes of ASCII were exchanged for others.
-    String::from_utf8(bytes).map_err(|_| Wrong::anywhere("this is not UTF-8"))
+    table.toml += &text[copied..];
+    Ok(table)
 }
 
-/// Whether an escape is half of a character (a surrogate).
-fn is_half(escape: &[u8]) -> bool {
-    matches!(escape, [b'\\', b'u', b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..])
+/// The length of an escape that TOML does not have, and what it stands for: JSON may escape a slash, and write a character
+/// as two halves (surrogates).
+fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Wrong> {
+    let half = |k: usize| {
+        let hex = text.get(k..k + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(hex, 16).ok().filter(|unit| (0xd800..0xe000).contains(unit))
+    };
+    if text[k..].starts_with("\\/") {
+        return Ok(Some((2, "/".to_owned())));
+    }
+    let Some(first) = half(k) else { return Ok(None) };
+    let whole = half(k + 6).and_then(|second| String::from_utf16(&[first, second]).ok());
+    let wrong = || {
+        Wrong::at(&(k..k + 6), "this escape is half of a character")
+            .help("its two halves stand side by side, as in \\ud83d\\ude00; or write the character itself")
+    };
+    whole.map(|character| Some((12, character))).ok_or_else(wrong)
 }
 
 /// Where a `null` stands in valid JSON.
@@ -82,15 +123,47 @@ mod tests {
     #[test]
     fn colons_become_equals_signs_but_not_in_strings() {
         let text = "{\"a:b\": [1, {\"c\\\"\": \":\"}],\n\"d\": true}";
-        assert_eq!(as_toml(text).unwrap(), "{\"a:b\"= [1, {\"c\\\"\"= \":\"}],\n\"d\"= true}");
+        assert_eq!(as_toml(text).unwrap().toml, "{\"a:b\"= [1, {\"c\\\"\"= \":\"}],\n\"d\"= true}");
     }
 
     #[test]
     fn what_is_no_json_is_refused_where_it_goes_wrong() {
-        let wrong = as_toml("{\n \"a\" 1}").unwrap_err();
-        assert_eq!((wrong.span, wrong.message.as_str()), (Some(7..7), "this is not JSON: expected `:`"));
-        assert_eq!(as_toml("{\"a\": null}").unwrap_err().span, Some(6..10));
-        assert!(as_toml("{\"a\": \"\\ud83d\\ude00\"}").is_err());
+        let wrong = |text| as_toml(text).err().expect("it is wrong");
+        let no_colon = wrong("{\n \"a\" 1}");
+        assert_eq!(
+            (no_colon.span, no_colon.message.as_str()),
+            (Some(7..7), "this is not JSON: expected `:`")
+        );
+        assert_eq!(wrong("{\"a\": null}").span, Some(6..10));
         assert!(as_toml("{\"\\u00e4\": \"ä\"}").is_ok());
+    }
+
+    /// Once these were refused, though Python and others write them.
+    #[test]
+    fn escaped_slashes_and_characters_in_two_halves_are_read() {
+        let table = as_toml(r#"{"a\/b": "\\/\ud83d\uDE00", "c": "\\ud83d\u00e4"}"#).unwrap();
+        assert_eq!(table.toml, r#"{"a/b"= "\\/😀", "c"= "\\ud83d\u00e4"}"#);
+        assert_eq!(as_toml("\"\x7f\"").unwrap().toml, "\"\\u007f\"");
+    }
+
+    #[test]
+    fn half_a_character_is_refused_where_it_stands() {
+        for half in [r"\ud83d", r"\ude00", r"\ud83d\ud83d", r"\ud83d\n", r"\udE00\ud83d", r"\ud83dude00"] {
+            let wrong = as_toml(&format!("{{\"ä\": \"{half}\"}}")).err().expect("it is wrong");
+            assert_eq!(
+                (wrong.span, wrong.message.as_str()),
+                (Some(8..14), "this escape is half of a character")
+            );
+        }
+    }
+
+    #[test]
+    fn places_behind_escapes_are_those_of_the_json() {
+        let text = "\u{feff} {\"\\/\\/\": \"\\ud83d\\ude00\", \"\x7f\": \"here\"}";
+        let wrong = read(text, |table| -> Result<(), Wrong> {
+            let start = table.find("\"here\"").expect("it is there");
+            Err(Wrong::at(&(start..start + 6), "wrong"))
+        });
+        assert_eq!(&text[wrong.unwrap_err().span.unwrap()], "\"here\"");
     }
 }

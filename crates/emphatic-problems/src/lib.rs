@@ -29,10 +29,12 @@
 //! | problems that come with the program | [`shipped`] |
 //! | a problem with its behaviour and interest | [`World`] |
 //! | what is wrong with a file, and where | [`FileError`] |
+//! | what of the file a message shows | `excerpt` |
 //! | values as they are written | [`values`] |
 
 #![forbid(unsafe_code)]
 
+mod excerpt;
 mod file_error;
 mod json;
 mod names;

@@ -22,6 +22,10 @@ impl<'a> Names<'a> {
         Self { kind, names, numbers }
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.numbers.contains_key(name)
+    }
+
     pub(crate) fn find(&self, name: &str) -> Result<usize, Unfit> {
         self.numbers.get(name).copied().ok_or_else(|| self.unknown(name))
     }

@@ -3,8 +3,10 @@
 use crate::file_error::Wrong;
 use crate::values::{Key, Keys, Number, Whole};
 use emphatic::Random;
+use emphatic::theory::Order;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -120,35 +122,35 @@ impl Grid {
         }
         let rows = self.characters(span)?;
         let slip = probability(self.slip.as_ref(), "slip")?;
-        let mut number: Vec<Vec<Option<usize>>> = Vec::new();
+        let place = self.map.as_ref().map_or(span.clone(), Spanned::span);
         let (mut cells, mut kinds, mut start) = (Vec::new(), Vec::new(), Vec::new());
-        for (r, row) in rows.iter().enumerate() {
-            number.push(Vec::new());
-            for (c, &character) in row.iter().enumerate() {
-                let kind = self.kind(character, (r, c), span)?;
-                number[r].push(kind.map(|_| cells.len()));
-                if let Some(kind) = kind {
-                    start.extend((character == 'S').then_some(cells.len()));
-                    cells.push((r, c));
-                    kinds.push(kind);
+        for (r, row) in rows.enumerate() {
+            for (c, character) in row.chars().enumerate() {
+                let Some(kind) = self.kind(character, (r, c), span)? else { continue };
+                if cells.len() as u64 == MOST {
+                    let message = format!("at most {MOST} cells that are not walls are possible");
+                    return Err(Wrong::at(&place, message));
                 }
+                start.extend((character == 'S').then_some(cells.len()));
+                cells.push((r, c));
+                kinds.push(kind);
             }
         }
         if cells.is_empty() {
-            let place = self.map.as_ref().map_or(span.clone(), Spanned::span);
             return Err(
                 Wrong::at(&place, "the grid has no cell that is not a wall").help("`.` is a free cell")
             );
         }
         let ways = cells.len() as u64 * MOVES.len() as u64 * if slip > 0.0 { MOVES.len() as u64 } else { 1 };
         if ways > MOST_TRANSITIONS {
-            return Err(too_many(span, ways));
+            return Err(too_many(span, ways.into()));
         }
+        // They were found in ascending order.
         let neighbour = |(r, c): (usize, usize), (_, down, right): (&str, isize, isize)| {
-            let row = number.get(r.checked_add_signed(down)?)?;
-            *row.get(c.checked_add_signed(right)?)?
+            let place = (r.checked_add_signed(down)?, c.checked_add_signed(right)?);
+            cells.binary_search(&place).ok()
         };
-        let mut transitions = Vec::with_capacity(cells.len() * 4);
+        let mut transitions = Vec::with_capacity(ways as usize);
         for (from, &place) in cells.iter().enumerate() {
             let own = kinds[from].reward.map_or(0.0, |r| r.0);
             let reward = own + self.step_reward.map_or(0.0, |r| r.0);
@@ -177,12 +179,12 @@ impl Grid {
         })
     }
 
-    /// What is in each cell.
-    fn characters(&self, span: &Range<usize>) -> Result<Vec<Vec<char>>, Wrong> {
+    /// What is in each cell, row by row: a map may be large, and most of it walls.
+    fn characters(&self, span: &Range<usize>) -> Result<Box<dyn Iterator<Item = Cow<'_, str>> + '_>, Wrong> {
         match (&self.map, &self.rows, &self.columns, &self.places) {
             (Some(map), None, None, None) => {
                 let lines = map.get_ref().lines().map(str::trim_end).filter(|line| !line.is_empty());
-                Ok(lines.map(|line| line.chars().collect()).collect())
+                Ok(Box::new(lines.map(Cow::Borrowed)))
             }
             (None, Some(rows), Some(columns), places) => {
                 let (r, c) = (count(rows, "rows")?, count(columns, "columns")?);
@@ -194,7 +196,7 @@ impl Grid {
                 if let Some(places) = places {
                     put(places, &mut cells).map_err(|(message, help)| Wrong::at(&places.span(), message).help(help))?;
                 }
-                Ok(cells)
+                Ok(Box::new(cells.into_iter().map(|row| row.into_iter().collect())))
             }
             _ => Err(Wrong::at(span, "a grid has either a `map`, or `rows` and `columns`")
                 .help("map = \"\"\"\\n#####\\n#S.G#\\n#####\\n\"\"\"  or  rows = 10, columns = 10, places = { G = \"r9c9\" }")),
@@ -336,7 +338,8 @@ pub(crate) struct RandomProblem {
 }
 
 impl RandomProblem {
-    pub(crate) fn parts(&self) -> Result<Parts, Wrong> {
+    /// `gamma` is the file's.
+    pub(crate) fn parts(&self, gamma: f64) -> Result<Parts, Wrong> {
         let (n, actions) = (count(&self.states, "states")?, count(&self.actions, "actions")?);
         let branching = match &self.branching {
             Some(branching) => count(branching, "branching")?,
@@ -350,7 +353,13 @@ impl RandomProblem {
         }
         let ways = n.saturating_mul(actions).saturating_mul(branching + u64::from(end > 0.0));
         if ways > MOST_TRANSITIONS {
-            return Err(too_many(&span, ways));
+            return Err(too_many(&span, ways.into()));
+        }
+        // Where nothing is discounted by more than 0, only the behaviour's chain remains, which may take one action.
+        let led_to = if gamma == 0.0 { branching } else { branching * actions };
+        if end < 1.0 {
+            Order::check_random(n as usize, led_to as usize)
+                .map_err(|error| Wrong::at(&self.states.span(), error.to_string()))?;
         }
         let mut random = Random::new(self.seed.0, 0);
         let mut transitions = Vec::with_capacity((n * actions * branching) as usize);
@@ -405,8 +414,16 @@ pub(crate) fn count(value: &Spanned<Whole>, key: &str) -> Result<u64, Wrong> {
     Err(Wrong::at(&value.span(), format!("`{key}` is {x}; it must lie between 1 and {MOST}")))
 }
 
+/// The length of a list of states or actions.
+pub(crate) fn length<T>(list: &[T], span: &Range<usize>, key: &str) -> Result<u64, Wrong> {
+    match list.len() as u64 {
+        n if n <= MOST => Ok(n),
+        n => Err(Wrong::at(span, format!("`{key}` is a list of {n}; at most {MOST} are possible"))),
+    }
+}
+
 /// What is wrong with a problem that is too large.
-pub(crate) fn too_many(span: &Range<usize>, ways: u64) -> Wrong {
+pub(crate) fn too_many(span: &Range<usize>, ways: u128) -> Wrong {
     let message = format!("this makes {ways} transitions; at most {MOST_TRANSITIONS} are possible");
     Wrong::at(span, message)
         .help("each way in which an action can turn out in a state is one, and an end has one for each state of the start")

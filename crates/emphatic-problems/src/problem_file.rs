@@ -23,7 +23,7 @@ use crate::file_error::{FileError, Wrong, suggest};
 use crate::json;
 use crate::names::Names;
 use crate::pattern::{
-    Grid, Layout, Line, MOST_TRANSITIONS, Parts, RandomProblem, Way, count, numbered, too_many,
+    Grid, Layout, Line, MOST_TRANSITIONS, Parts, RandomProblem, Way, count, length, numbered, too_many,
 };
 use crate::read::{ReadError, read_text};
 use crate::scalar_or_table;
@@ -31,7 +31,7 @@ use crate::schema::schema_of;
 use crate::shipped;
 use crate::values::{Behaviour, Expected, Interest, Key, Keys, Number, Share, Whole};
 use crate::world::{Unfit, World, policy_rows, softmax_weights, uniform};
-use emphatic::{Fixed, Policy, Problem, ProblemError, Table, Task};
+use emphatic::{Features, Fixed, Policy, Problem, ProblemError, Table, Task};
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -42,6 +42,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use toml::Spanned;
+
+/// The most weights of a target policy: one for each of the actor's features and each action.
+const MOST_WEIGHTS: u64 = 10_000_000;
 
 /// A problem as its file gives it.
 #[derive(Clone, Debug)]
@@ -379,8 +382,27 @@ fn at_span(span: &Range<usize>) -> impl Fn(Unfit) -> Wrong + use<> {
     move |Unfit { message, help }| Wrong::at(&span, message).maybe_help(help)
 }
 
+/// Refuses a text of more values than can be read in a few gigabytes; a file of one long map is no such text. A table takes
+/// about ten times as much as a number.
+fn check_amount(text: &str) -> Result<(), Wrong> {
+    const MOST: u64 = 40_000_000;
+    let weight = |byte| match byte {
+        b'{' | b'[' => 10,
+        b',' | b'=' | b':' => 1,
+        _ => 0,
+    };
+    if text.bytes().map(weight).sum::<u64>() <= MOST {
+        return Ok(());
+    }
+    let message = format!("at most {MOST} values can be read, where a table or a list counts for ten");
+    Err(Wrong::anywhere(message).help(
+        "a list in `from`, `action` or `to` stands for many transitions, and a pattern (`grid`, `chain`, `random`) for all",
+    ))
+}
+
 /// The problem, its target policy and where its states lie.
 pub(crate) fn understand(text: &str, name: &str) -> Result<(World, Target, Layout), Wrong> {
+    check_amount(text)?;
     if name.ends_with(".json") {
         return json::read(text, |table| {
             let value = toml::de::ValueDeserializer::parse(table).and_then(File::deserialize);
@@ -465,12 +487,9 @@ fn problem(file: &File) -> Result<(Problem, Layout), Wrong> {
     let ways: u64 = parts.transitions.iter().map(ways).sum();
     if ways > MOST_TRANSITIONS {
         let place = file.start.as_ref().map(Spanned::span).or_else(|| pattern_or_list(file));
-        return Err(too_many(&place.unwrap_or_default(), ways));
+        return Err(too_many(&place.unwrap_or_default(), ways.into()));
     }
-    let gamma = file.gamma.as_ref().map_or(1.0, |gamma| gamma.get_ref().0);
-    if let (Some(place), false) = (&file.gamma, (0.0..=1.0).contains(&gamma)) {
-        return Err(Wrong::at(&place.span(), format!("`gamma` is {gamma}; it must lie between 0 and 1")));
-    }
+    let gamma = gamma(file)?;
     let mut builder = Problem::builder().states(&parts.states).actions(&parts.actions);
     for &Way { from, action, to, probability, reward, gamma: own } in &parts.transitions {
         builder = match to {
@@ -481,6 +500,17 @@ fn problem(file: &File) -> Result<(Problem, Layout), Wrong> {
     let builder = start.iter().fold(builder, |b, &(s, share)| b.start(parts.states[s].as_str(), share));
     let problem = builder.build().map_err(|error| structure(file, &error))?;
     Ok((problem, parts.layout))
+}
+
+/// The discount of transitions that do not say.
+fn gamma(file: &File) -> Result<f64, Wrong> {
+    let gamma = file.gamma.as_ref().map_or(1.0, |gamma| gamma.get_ref().0);
+    match &file.gamma {
+        Some(place) if !(0.0..=1.0).contains(&gamma) => {
+            Err(Wrong::at(&place.span(), format!("`gamma` is {gamma}; it must lie between 0 and 1")))
+        }
+        _ => Ok(gamma),
+    }
 }
 
 /// The parts, as listed or from a pattern.
@@ -494,7 +524,7 @@ fn parts(file: &File) -> Result<Parts, Wrong> {
         (None, None, None) => return listed_parts(file),
         (Some(grid), None, None) => grid.get_ref().parts(&grid.span())?,
         (None, Some(chain), None) => chain.get_ref().parts()?,
-        (None, None, Some(random)) => random.get_ref().parts()?,
+        (None, None, Some(random)) => random.get_ref().parts(gamma(file)?)?,
         (grid, chain, random) => {
             let chain = chain.as_ref().filter(|_| grid.is_some()).map(Spanned::span);
             let second = chain.or(random.as_ref().map(Spanned::span)).unwrap_or_default();
@@ -513,13 +543,13 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
     let many = |value: &Option<Spanned<NamesValue>>, key: &str| match value {
         None => Err(Wrong::missing(key)),
         Some(value) => match value.get_ref() {
-            NamesValue::Names(names) => Ok(names.len() as u64),
+            NamesValue::Names(names) => length(names, &value.span(), key),
             NamesValue::Number(n) => count(&Spanned::new(value.span(), *n), key),
         },
     };
     let rows = many(&file.states, "states")? * many(&file.actions, "actions")?;
     if let (Some(states), true) = (&file.states, rows > MOST_TRANSITIONS) {
-        return Err(too_many(&states.span(), rows));
+        return Err(too_many(&states.span(), rows.into()));
     }
     let names = |value: &Option<Spanned<NamesValue>>| match value.as_ref().map(Spanned::get_ref) {
         Some(NamesValue::Names(names)) => names.clone(),
@@ -558,9 +588,9 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
             return Err(Wrong::at(&span, "a list of this transition is empty")
                 .help("give at least one state or action"));
         }
-        let more = from.len() as u64 * action.len() as u64 * to.len() as u64;
-        if ways.len() as u64 + more > MOST_TRANSITIONS {
-            return Err(too_many(&span, ways.len() as u64 + more));
+        let all = ways.len() as u128 + product([from.len(), action.len(), to.len()]);
+        if all > MOST_TRANSITIONS.into() {
+            return Err(too_many(&span, all));
         }
         let probability = probability.map_or(1.0, |p| p.0) / to.len() as f64;
         let reward = reward.map_or(0.0, |r| r.0);
@@ -570,6 +600,11 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
         }
     }
     Ok(Parts { states, actions, transitions: ways, ..Parts::default() })
+}
+
+/// How many transitions lists of these lengths stand for: three long lists are beyond 64 bits.
+fn product(lengths: [usize; 3]) -> u128 {
+    lengths.into_iter().map(|length| length as u128).product()
 }
 
 /// The states in which episodes start, with their probabilities.
@@ -594,7 +629,7 @@ fn start(file: &File, parts: &Parts) -> Result<Vec<(usize, f64)>, Wrong> {
     match start.get_ref() {
         _ if n == 0 => Ok(Vec::new()),
         // A state of that name comes first.
-        Start::State(Key::Name(name)) if name == "uniform" && names.find(name).is_err() => {
+        Start::State(Key::Name(name)) if name == "uniform" && !names.has(name) => {
             Ok(alike(&(0..n).collect::<Vec<_>>()))
         }
         Start::State(key) => Ok(vec![(names.find_key(key).map_err(at(start))?, 1.0)]),
@@ -669,10 +704,9 @@ fn transition(file: &File, message: &str, value: Option<f64>) -> Option<Range<us
             return false;
         }
         from.as_slice().iter().any(|from| {
-            let from = text(from, &file.states);
-            action.as_slice().iter().any(|action| {
-                message.contains(&format!("from '{from}' by '{}'", text(action, &file.actions)))
-            })
+            let from = format!("from '{}' by ", text(from, &file.states));
+            let is_named = |action| message.contains(&format!("{from}'{}'", text(action, &file.actions)));
+            message.contains(&from) && action.as_slice().iter().any(is_named)
         })
     };
     Some(transitions.get_ref().iter().find(named).map_or(transitions.span(), Spanned::span))
@@ -683,6 +717,15 @@ fn with_features(file: &File, task: Task, layout: &Layout) -> Result<Task, Wrong
     let mut task = task;
     if let Some(actor) = actor {
         let table = features(actor, &task, layout)?;
+        let weights = (table.len() as u64).saturating_mul(task.actions() as u64);
+        if weights > MOST_WEIGHTS {
+            let message = format!(
+                "{} features and {} actions make {weights} weights; at most {MOST_WEIGHTS} are possible",
+                table.len(),
+                task.actions()
+            );
+            return Err(Wrong::at(&actor.span(), message));
+        }
         task = task.with_actor(table).map_err(|error| at(actor)(error.into()))?;
     }
     match critic {
@@ -865,5 +908,16 @@ fn weights_of(weights: &[Number], len: usize) -> Result<Vec<f64>, Unfit> {
     match weights.iter().find(|w| !w.0.is_finite()) {
         Some(w) => wrong(format!("a weight is {}; weights must be finite", w.0)),
         None => Ok(weights.iter().map(|w| w.0).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once the product of three lists of four million was 0, and the memory was filled.
+    #[test]
+    fn transitions_of_long_lists_are_counted_without_overflow() {
+        assert_eq!(product([1 << 22; 3]), 1 << 66);
     }
 }

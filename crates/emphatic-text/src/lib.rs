@@ -6,7 +6,8 @@
 //! | for | use |
 //! |---|---|
 //! | a name or a value within a line | [`shortened`] |
-//! | a message or a page of several lines | [`harmless_lines`] |
+//! | a message in which names stand | [`message`] |
+//! | a page of several lines | [`harmless_lines`] |
 //! | a piece of a file, with places marked in it | [`same_length`] |
 //! | rows and columns | [`table`] |
 //! | CSV | [`csv`] |
@@ -14,7 +15,9 @@
 
 pub mod csv;
 mod harmless;
+mod message;
 mod table;
 
 pub use harmless::{harmless, harmless_lines, json_escaped, same_length, shortened};
+pub use message::message;
 pub use table::{LONGEST, table};

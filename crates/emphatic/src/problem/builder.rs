@@ -3,6 +3,7 @@
 use super::{Problem, Transition};
 use crate::features::FeatureError;
 use crate::theory::order::Lists;
+use emphatic_text::message;
 use std::collections::HashMap;
 use std::fmt;
 use thiserror::Error;
@@ -18,7 +19,7 @@ pub enum ProblemError {
     #[error("a problem needs at least one {0}")]
     Nothing(&'static str),
     /// Two states or two actions of the same name.
-    #[error("there are two {kind}s named '{name}'")]
+    #[error("there are two {kind}s named '{}'", message(name))]
     Twice {
         /// `state` or `action`.
         kind: &'static str,
@@ -26,7 +27,7 @@ pub enum ProblemError {
         name: String,
     },
     /// A state or action that was not declared.
-    #[error("there is no {kind} {key}; there are {known}")]
+    #[error("{}", message(&format!("there is no {kind} {key}; there are {known}")))]
     Unknown {
         /// `state` or `action`.
         kind: &'static str,
@@ -36,7 +37,7 @@ pub enum ProblemError {
         known: String,
     },
     /// A number out of its range.
-    #[error("{what} is {value}; {right}")]
+    #[error("{} is {value}; {right}", message(what))]
     Number {
         /// What it is the value of.
         what: String,
@@ -46,7 +47,7 @@ pub enum ProblemError {
         right: &'static str,
     },
     /// Probabilities that do not sum to one.
-    #[error("{what} sum to {sum}; they must sum to 1")]
+    #[error("{} sum to {sum}; they must sum to 1", message(what))]
     Sum {
         /// What they are the probabilities of.
         what: String,
@@ -54,7 +55,7 @@ pub enum ProblemError {
         sum: f64,
     },
     /// An action that leads nowhere.
-    #[error("action '{action}' is missing in state '{state}': it has no transition")]
+    #[error("action '{}' is missing in state '{}': it has no transition", message(action), message(state))]
     Missing {
         /// The state.
         state: String,
@@ -65,7 +66,7 @@ pub enum ProblemError {
     #[error("the problem has no start: give at least one state a start probability")]
     NoStart,
     /// A table that does not have one row for each state, or one column for each action.
-    #[error("{what} has length {got}; it must have length {right}")]
+    #[error("{} has length {got}; it must have length {right}", message(what))]
     Shape {
         /// Which table.
         what: String,
@@ -76,12 +77,15 @@ pub enum ProblemError {
     },
     /// The behaviour's stationary distribution depends on where it starts.
     #[error(
-        "the behaviour has more than one stationary distribution: once in '{0}' it never comes to '{1}', and the other way round"
+        "the behaviour has more than one stationary distribution: once in '{}' it never comes to '{}', and the other way round",
+        message(.0),
+        message(.1)
     )]
     Stationary(String, String),
     /// The target policy never ends and is not discounted, so values are infinite or undefined.
     #[error(
-        "under the target policy, I − P_{{π,γ}} is singular: from '{0}' an episode never ends and nothing is discounted"
+        "under the target policy, I − P_{{π,γ}} is singular: from '{}' an episode never ends and nothing is discounted",
+        message(.0)
     )]
     NeverEnds(String),
     /// So many states that lead to so many others that the problem is too large to solve.
@@ -95,7 +99,7 @@ pub enum ProblemError {
         most: usize,
     },
     /// Numbers too large to compute with.
-    #[error("the value or the emphatic weighting of '{0}' is too large to compute with")]
+    #[error("the value or the emphatic weighting of '{}' is too large to compute with", message(.0))]
     NotFinite(String),
     /// Weights of another number than the policy has.
     #[error("{got} weights for a policy that has {right}")]

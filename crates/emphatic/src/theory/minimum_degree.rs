@@ -7,9 +7,10 @@ use std::collections::BinaryHeap;
 /// be had fast.
 pub(super) const FEW: usize = 1000;
 
-/// The states in the order of elimination, given which are linked: ascending lists, symmetric, without loops.
-pub(super) fn minimum_degree(linked: Vec<Vec<usize>>) -> Vec<usize> {
-    if linked.len() <= FEW { by_degree(linked) } else { Quotient::new(linked).order() }
+/// The states in the order of elimination, given which are linked: ascending lists, symmetric, without loops. `None` as
+/// soon as it is clear that more than `most` entries would be filled.
+pub(super) fn minimum_degree(linked: Vec<Vec<usize>>, most: usize) -> Option<Vec<usize>> {
+    if linked.len() <= FEW { Some(by_degree(linked)) } else { Quotient::new(linked).order(most) }
 }
 
 /// Among states of the same degree those with the least eliminated behind them go first, so that the tree of
@@ -75,11 +76,18 @@ struct Quotient {
     queued: Vec<(usize, usize)>,
     /// States of so many neighbours that they are best left to the end.
     hubs: Vec<usize>,
+    /// How many entries are filled for sure, hubs left aside.
+    entries: usize,
     /// By state, the last clique it was found in; by clique, with which later one it was last compared, and how many
     /// states of it are outside of that one.
     found: Vec<usize>,
     compared: Vec<usize>,
     outside: Vec<usize>,
+}
+
+/// How many pairs so many states make.
+fn pairs(states: usize) -> usize {
+    states * states.saturating_sub(1) / 2
 }
 
 /// No state and no clique.
@@ -109,10 +117,11 @@ impl Quotient {
             linked,
             degree,
             hubs,
+            entries: 0,
         }
     }
 
-    fn order(mut self) -> Vec<usize> {
+    fn order(mut self, most: usize) -> Option<Vec<usize>> {
         let mut order = Vec::with_capacity(self.linked.len());
         while let Some(Reverse((degree, height, s))) = self.queue.pop() {
             if self.alike[s].is_empty() {
@@ -122,13 +131,16 @@ impl Quotient {
                 self.enqueue(s); // Its turn comes later.
                 continue;
             }
-            self.eliminate(s, &mut order);
+            if self.eliminate(s, &mut order) > most {
+                return None;
+            }
         }
         order.append(&mut self.hubs);
-        order
+        Some(order)
     }
 
-    fn eliminate(&mut self, pivot: usize, order: &mut Vec<usize>) {
+    /// Eliminates a state, and counts the entries that are filled by now or will be in whatever order.
+    fn eliminate(&mut self, pivot: usize, order: &mut Vec<usize>) -> usize {
         let clique = self.neighbours(pivot);
         let before = order.len();
         order.append(&mut self.alike[pivot]);
@@ -158,6 +170,10 @@ impl Quotient {
         }
         self.members[pivot] = clique;
         self.size[pivot] = size;
+        // Whoever went is linked with one another and with the clique, whose members are linked with one another.
+        let gone = order.len() - before;
+        self.entries += pairs(gone) + gone * size;
+        self.entries + pairs(size)
     }
 
     fn enqueue(&mut self, s: usize) {
@@ -281,7 +297,7 @@ mod tests {
     }
 
     fn check(linked: &[Vec<usize>], at_most: f64) {
-        let order = Quotient::new(linked.to_vec()).order();
+        let order = Quotient::new(linked.to_vec()).order(usize::MAX).unwrap();
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..linked.len()).collect::<Vec<_>>());
@@ -300,6 +316,18 @@ mod tests {
         }
     }
 
+    /// Once the whole order was worked out before what it fills was counted.
+    #[test]
+    fn an_order_that_fills_too_much_is_given_up() {
+        let mut random = Random::new(34, 0);
+        for linked in [grid(40, 30), random_links(&mut random, 1200, 3000)] {
+            let order = minimum_degree(linked.clone(), usize::MAX).unwrap();
+            let filled = entries(&linked, &order);
+            assert_eq!(minimum_degree(linked.clone(), filled), Some(order));
+            assert_eq!(minimum_degree(linked, filled - 1), None);
+        }
+    }
+
     #[test]
     fn hubs_go_last() {
         // Every state of a grid is linked with state 0, and half of them with state 1.
@@ -314,7 +342,7 @@ mod tests {
             row.sort_unstable();
             row.dedup();
         }
-        assert_eq!(minimum_degree(linked.clone())[1998..], [1, 0]);
+        assert_eq!(minimum_degree(linked.clone(), usize::MAX).unwrap()[1998..], [1, 0]);
         check(&linked, 1.0);
     }
 }

@@ -130,11 +130,13 @@ impl Order {
         let n = successors.len();
         successors.iter().flatten().try_for_each(|&t| check_state(t, n))?;
         let linked = neighbours(successors);
-        let mut tree = Tree::new(&linked, minimum_degree(linked.clone()));
+        let most = MOST_ENTRIES;
+        let states = minimum_degree(linked.clone(), most).ok_or(ProblemError::Fill { states: n, most })?;
+        let mut tree = Tree::new(&linked, states);
         if n > FEW {
             tree = Tree::new(&linked, tree.branch_by_branch());
         }
-        let (upper, lower) = tree.fill(MOST_ENTRIES)?;
+        let (upper, lower) = tree.fill(most)?;
         let successors = Lists::new(successors.iter().map(|row| {
             let mut row = row.clone();
             row.sort_unstable();
@@ -146,10 +148,28 @@ impl Order {
         Ok(Self { successors, parent, place, state, upper, runs, lower })
     }
 
+    /// Refuses a random chain, in which each state leads to so many others, if its elimination is sure to fill too much,
+    /// before there is such a chain: the elimination itself finds out late.
+    pub fn check_random(states: usize, successors: usize) -> Result<(), ProblemError> {
+        let core = random_core(states, successors);
+        // Four times as much, to be sure.
+        if core * core / 2.0 <= 4.0 * MOST_ENTRIES as f64 {
+            return Ok(());
+        }
+        Err(ProblemError::Fill { states, most: MOST_ENTRIES })
+    }
+
     /// The number of states.
     pub fn states(&self) -> usize {
         self.state.len()
     }
+}
+
+/// How many states of a random chain are linked with all others in the end: a share of them that hardly depends on their
+/// number. Elimination fills at least as much as this core, as the tests measure.
+fn random_core(states: usize, successors: usize) -> f64 {
+    let k = successors as f64;
+    states as f64 * ((k - 1.0) / (k + 4.0)).max(0.0)
 }
 
 fn runs(row: &[Entry]) -> impl Iterator<Item = Run> {
@@ -333,6 +353,29 @@ mod tests {
         // Thirty stars around a star: many enough to be eliminated branch by branch.
         let star: Vec<Vec<usize>> = (0..1200).map(|s| vec![s / 40 * 40, 0]).collect();
         check_elimination(&star, &Order::new(&star).unwrap());
+    }
+
+    fn random_chain(states: usize, successors: usize) -> Vec<Vec<usize>> {
+        let mut random = Random::new(33, successors as u64);
+        (0..states).map(|_| (0..successors).map(|_| random.below(states)).collect()).collect()
+    }
+
+    /// Once a random problem of a million states took minutes and gigabytes to refuse.
+    #[test]
+    fn random_chains_are_refused_by_their_numbers() {
+        for successors in [1, 2, 3, 5, 9, 20, 60] {
+            for states in [1500, 3000] {
+                let filled = Order::new(&random_chain(states, successors)).unwrap().upper.len() as f64;
+                let core = random_core(states, successors);
+                assert!(core * core / 2.0 < filled, "{states} {successors}: {filled}, {core}");
+            }
+        }
+        assert!(Order::check_random(1_000_000, 1).is_ok());
+        assert!(Order::check_random(100_000, 2).is_ok());
+        assert!(Order::check_random(10_000, 10_000).is_ok());
+        for successors in [2, 3, 9] {
+            assert!(Order::check_random(1_000_000, successors).is_err());
+        }
     }
 
     #[test]
