@@ -22,7 +22,7 @@ Exit codes:
   0    done
   1    it could not be done; the message says why
   2    wrong usage
-  130  stopped by Ctrl-C or a request to terminate; the same command goes on";
+  130  stopped by Ctrl-C, a hang-up or a request to terminate; the same command goes on";
 
 const REPRODUCE: &str = "\
 Everything goes to DIR (--out), by default to reproduction (reproduction-quick with --quick):

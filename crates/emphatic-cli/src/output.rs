@@ -46,7 +46,7 @@ pub(crate) fn warn(warning: &str) {
 
 /// Says why a command could not do what it was asked to.
 pub(crate) fn complain(report: Report) {
-    // Rendered first: colours and marks are ours, what is told is made harmless within.
+    // Colours and marks are ours; what is told is made harmless within.
     let _ = writeln!(std::io::stderr(), "{:?}", Report::new(Harmless(report)));
 }
 
@@ -70,7 +70,7 @@ impl Diagnostic for Harmless {
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let help = self.0.help()?.to_string();
-        Some(Box::new(harmless(&help).into_owned()))
+        Some(Box::new(harmless_lines(&help)))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

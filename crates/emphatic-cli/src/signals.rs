@@ -14,12 +14,14 @@ const INTERRUPTED: c_int = 130;
 /// What Ctrl-C and termination stop. The first signal asks, the second insists.
 pub(crate) fn stop_on_signals() -> miette::Result<Stop> {
     use signal_hook::consts::{SIGINT, SIGTERM};
-    let stop = Stop::default();
-    let asked = [SIGINT, SIGTERM].into_iter().chain(hang_up()).filter(|signal| !is_ignored(*signal));
-    for signal in asked {
+    // Of its own: a run also stops for other reasons, and the first signal after that is still the first.
+    let (stop, asked) = (Stop::default(), Arc::new(AtomicBool::new(false)));
+    let signals = [SIGINT, SIGTERM].into_iter().chain(hang_up()).filter(|signal| !is_ignored(*signal));
+    for signal in signals {
         let handle = |signal| -> io::Result<()> {
             // In this order: at the first signal the flag is not set yet.
-            register_conditional_shutdown(signal, INTERRUPTED, stop.flag())?;
+            register_conditional_shutdown(signal, INTERRUPTED, asked.clone())?;
+            register(signal, asked.clone())?;
             register(signal, stop.flag()).map(drop)
         };
         handle(signal).map_err(|error| miette!("signals cannot be handled: {error}"))?;

@@ -191,7 +191,7 @@ fn a_limit_on_the_size_of_files_loses_nothing() {
     );
     let whole = bench.run("whole", &[]);
     assert!(fs::metadata(whole.join("results.parquet")).unwrap().len() > 20 * 1024);
-    let full = ["could not write", "larger than your limits allow", "what was finished before is safe"];
+    let full = ["could not write", "larger than your limits", "what was finished before is safe"];
 
     let out = bench.path("out");
     refused(&with_short_files(&bench, &out, 0), &full);
@@ -357,9 +357,9 @@ fn with_problem(name: &str) -> Bench {
 fn a_problem_file_may_have_any_name() {
     let long = format!("{}.toml", "n".repeat(250));
     let names =
-        ["manifest.json", "problems.toml", "lock.toml", "a\u{7f}b.toml", "ä ö.json", &long, "é%$\"'.toml"];
-    for name in names.map(|name| name.replace('"', "")) {
-        let bench = with_problem(&name);
+        ["manifest.json", "problems.toml", "lock.toml", "a\u{7f}b.toml", "ä ö.json", &long, "é%$'.toml"];
+    for name in names {
+        let bench = with_problem(name);
         let out = bench.run("out", &[]);
         succeeded(summarise(&out));
         // The same command, and the file beside the results, find everything done.

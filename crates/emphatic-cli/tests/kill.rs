@@ -53,7 +53,23 @@ fn killed_at_any_moment_nothing_finished_is_lost() {
     soak(&["--quiet", "--threads", "1"], Stdio::null);
 }
 
-/// Once such a run hung where it should have said something.
+/// Once the progress line panicked, the threads at work waited for ever, and Ctrl-C did nothing.
+#[test]
+fn a_long_run_goes_on_when_nobody_hears_of_its_progress() {
+    let bench = Bench::new(&LONG.replace("runs = 30", "runs = 100000"));
+    let out = bench.path("out");
+    let mut command = bench.command(&out, &["--threads", "2"]);
+    let mut child = command.stderr(std::io::pipe().unwrap().1).spawn().unwrap();
+    // The first line of progress comes after five seconds.
+    wait(&mut child, Duration::from_secs(7));
+    let then = units(&out);
+    assert!(wait_until(&mut child, || units(&out) > then));
+    signal(&child, "INT");
+    let asked = Instant::now();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(asked.elapsed() < Duration::from_secs(20));
+}
+
 #[test]
 fn killed_at_any_moment_with_nobody_listening_nothing_finished_is_lost() {
     soak(&["--threads", "1"], || std::io::pipe().unwrap().1.into());
@@ -208,7 +224,10 @@ fn a_directory_that_is_removed_is_missed() {
         let out = bench.path(&format!("out-{replaced}"));
         let mut child = bench.start(&out, &["--threads", "1"]);
         assert!(wait_until(&mut child, || out.join("parts").exists()));
-        while fs::remove_dir_all(&out).is_err() {}
+        // It may write a file while the others are removed.
+        while out.exists() {
+            let _ = fs::remove_dir_all(&out);
+        }
         if replaced {
             fs::create_dir(&out).unwrap();
         }

@@ -169,9 +169,8 @@ fn more_units_than_can_be_dealt_with_are_refused_from_their_number() {
     refused(&emphatic(["check"]).arg(&fresh.file).output().unwrap(), &words);
 }
 
-/// Once it went through all units of all shards.
 #[test]
-fn a_shard_of_very_many_has_little_to_do() {
+fn a_shard_of_more_than_there_are_units_has_nothing_to_do() {
     let bench = Bench::new(SUBSET);
     bench.write("bandit.toml", BANDIT);
     let output = bench.finish(&bench.path("out"), &["--shard", "1000000000/1000000000"]);

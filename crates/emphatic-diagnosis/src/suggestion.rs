@@ -3,11 +3,12 @@
 use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
 use crate::flows::{Flows, Reached};
-use crate::solve::number;
+use crate::solve::{name, number};
 use crate::subject::Subject;
 use crate::words::{list, paragraph};
 use emphatic::{Exact, Features, Policy, Trace};
 use emphatic_problems::{ProblemFile, Target, World, shipped};
+use emphatic_text::json_escaped;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
@@ -298,11 +299,13 @@ impl Suggestion {
         };
         let learned = if critic.kind == "exact" { "\"exact\"" } else { &gtd };
         let (algorithm, lambda_a) = (self.algorithm, self.lambda_a);
-        let mut text = format!("# A first experiment in {}, written by `emphatic diagnose`.\n", problem.name);
+        let mut text =
+            format!("# A first experiment in {}, written by `emphatic diagnose`.\n", name(&problem.name));
         for (what, why) in &self.reasons {
             text += &paragraph("# ", "#   ", &format!("{what}: {why}."));
         }
-        let of_problem = Value::from(reference(problem, path)).to_string();
+        // What JSON escapes, TOML reads; DEL too has to be.
+        let of_problem = json_escaped(&Value::from(reference(problem, path)).to_string());
         text += &format!(
             "\nproblem = {of_problem}\nseed = 1\nruns = 10\nsteps = {}\nfresh_runs = 30\n",
             self.steps

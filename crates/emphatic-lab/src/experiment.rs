@@ -163,8 +163,7 @@ fn keepable(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || ".-_ ".contains(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
     let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, "toml"));
-    let end = (0..=LONGEST).rev().find(|end| stem.is_char_boundary(*end)).unwrap_or(0);
-    format!("{}.{extension}", &stem[..end.min(stem.len())])
+    format!("{}.{extension}", &stem[..stem.floor_char_boundary(LONGEST)])
 }
 
 impl Experiment {
@@ -250,12 +249,7 @@ impl Experiment {
             problem_files,
         };
         let kinds = experiment.cut_into_blocks();
-        experiment.check_units().map_err(|TooManyUnits { blocks, most }| {
-            let message = format!(
-                "the settings make {blocks} blocks, of each of which at most {most} runs are possible"
-            );
-            Wrong::at(&file.runs.span, message).help("shorten some lists, or ask for fewer runs")
-        })?;
+        experiment.check_units().map_err(|error| Wrong::at(&file.runs.span, error.to_string()))?;
         if kinds.saturating_mul(experiment.fresh_runs as usize) > MOST_UNITS {
             let span = file.fresh_runs.as_ref().map_or(&file.runs.span, |fresh| &fresh.span);
             let most = MOST_UNITS / kinds;
@@ -660,7 +654,7 @@ fn from_file(
     // Some file systems do not tell capital letters from small ones.
     let taken = |name: &str| problem_files.iter().any(|f| f.name.to_lowercase() == name.to_lowercase());
     let base = keepable(&base);
-    let numbered = (1..).map(|k| format!("{k}-{base}"));
+    let numbered = (1..).map(|k| keepable(&format!("{k}-{base}")));
     let own = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base);
     problem_files.push(KeptFile { text: text.to_owned(), span, name: own.clone() });
     Ok(vec![Scenario { world: file.world, columns: vec![("problem", Cell::Text(own))] }])

@@ -30,7 +30,7 @@ const SMALLER: f64 = f64::from_bits((1023 - 600) << 52);
 /// A statistic in the unit of its values. If it overflows though they do not, it is that of smaller values, made larger again.
 fn without_overflow(values: &[f64], statistic: impl Fn(&[f64]) -> Option<f64>) -> Option<f64> {
     let found = statistic(values);
-    if found.is_none_or(f64::is_finite) || !values.iter().all(|x| x.is_finite()) {
+    if found.is_some_and(f64::is_finite) || !values.iter().all(|x| x.is_finite()) {
         return found;
     }
     let smaller: Vec<f64> = values.iter().map(|x| x * SMALLER).collect();
@@ -276,6 +276,7 @@ mod tests {
             (standard_error(&large).unwrap() / 1e308 / standard_error(&small).unwrap() - 1.0).abs() < 1e-14
         );
         assert_eq!(area(&[0.0, 10.0, 20.0], &[1.5e308; 3]), Some(1.5e308));
+        assert_eq!(area(&[0.0, 1.0, 2.0, 3.0], &[1.5e308, 1.5e308, -1.5e308, -1.5e308]), Some(0.0));
         assert_eq!(quantile(&[-1.5e308, 1.5e308], 0.5), Some(0.0));
         let scores = [vec![Some(1e308); 3], vec![Some(1.5e308); 3], vec![Some(-1e308); 3]];
         assert_eq!(choose(&scores), Some(1));

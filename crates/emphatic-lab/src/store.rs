@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bytes::Bytes;
+use emphatic_text::shortened;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
@@ -422,8 +423,10 @@ impl Store {
         let Some(&(first, _)) = sources.first() else { return Ok(()) };
         self.check_still_there()?;
         let parts = self.view.dir.join(PARTS);
-        fs::create_dir_all(&parts).map_err(DiskError::on("create", &parts))?;
-        sync_directory(&parts)?;
+        if !parts.is_dir() {
+            fs::create_dir(&parts).map_err(DiskError::on("create", &parts))?;
+            sync_directory(&parts)?;
+        }
         let (number, part) = write_part(&self.view, kind, &mut self.next, &sources, first)?;
         self.view.shelves[kind as usize].insert(number, part);
         self.compact(kind)
@@ -454,6 +457,7 @@ impl Store {
     /// Writes the finished table with the wanted units, in canonical order, and removes the parts. Units that are not
     /// wanted are gone then.
     pub fn finish(&mut self, kind: Kind, wanted: &dyn Fn(Unit) -> bool) -> Result<(), StoreError> {
+        self.check_still_there()?;
         let shelf = self.view.shelf(kind);
         let Some(schema) = shelf.tables.values().next().map(Table::schema) else { return Ok(()) };
         let sources: Vec<(&Table, usize)> =
@@ -473,6 +477,7 @@ impl Store {
 
     /// Removes all units of a kind.
     pub fn discard(&mut self, kind: Kind) -> Result<(), StoreError> {
+        self.check_still_there()?;
         let finished = kind.path(&self.view.dir, 0);
         remove(&finished)?;
         self.remove_parts(kind)?;
@@ -592,13 +597,13 @@ fn is_leftover(path: &Path, name: &str, contents: &Contents) -> Result<bool, Sto
     if name == PARTS {
         return Ok(path.is_dir() && names(path)?.is_empty());
     }
-    if name == PROBLEMS {
+    if name == PROBLEMS && path.is_dir() {
         for file in names(path)? {
             if !is_kept(&path.join(&file), &format!("{PROBLEMS}/{file}"), contents)? {
                 return Ok(false);
             }
         }
-        return Ok(path.is_dir());
+        return Ok(true);
     }
     is_kept(path, name, contents)
 }
@@ -630,7 +635,13 @@ fn read_manifest(dir: &Path) -> Result<Option<Value>, StoreError> {
         what: format!("is no JSON: {error}"),
     })?;
     if manifest["format"] != FORMAT {
-        let what = format!("should have format {FORMAT}, but has {}", shortened(&manifest["format"]));
+        let found = told(&manifest["format"]);
+        let what = match manifest["format"].as_u64() {
+            Some(older) if older < FORMAT => {
+                format!("has format {older}, of an earlier version of this program, which writes {FORMAT}")
+            }
+            _ => format!("should have format {FORMAT}, but has {found}"),
+        };
         return Err(StoreError::BadManifest { path, what });
     }
     Ok(Some(manifest))
@@ -659,7 +670,7 @@ fn differences(key: &str, there: &Value, now: &Value, all: &mut Vec<String>) {
         _ if there == now => {}
         _ => {
             let key = if key.is_empty() { "identity" } else { key };
-            all.push(format!("{key}: {} there, {} now", shortened(there), shortened(now)));
+            all.push(format!("{key}: {} there, {} now", told(there), told(now)));
         }
     }
 }
@@ -675,13 +686,9 @@ fn told_differences(there: &Value, now: &Value) -> Vec<String> {
     all
 }
 
-fn shortened(value: &Value) -> String {
-    const LONGEST: usize = 40;
-    let text = if value.is_null() { "nothing".to_owned() } else { value.to_string() };
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
+/// What is told of a value.
+fn told(value: &Value) -> String {
+    if value.is_null() { "nothing".to_owned() } else { shortened(&value.to_string(), 40) }
 }
 
 /// A table file as listed: another one in its place differs in size or time.
@@ -1046,7 +1053,11 @@ mod tests {
             matches!(refusal(dir, json!({})), StoreError::OtherVersion { found, .. } if found == "0.0.7")
         );
         fs::write(&manifest, text.replace("\"format\": 2", "\"format\": 1")).unwrap();
-        assert!(refusal(dir, json!({})).to_string().contains("should have format 2, but has 1"));
+        assert!(
+            refusal(dir, json!({}))
+                .to_string()
+                .contains("has format 1, of an earlier version of this program")
+        );
         for broken in ["", "[1]", &text[..text.len() / 2], "\u{0}"] {
             fs::write(&manifest, broken).unwrap();
             assert!(matches!(refusal(dir, json!({})), StoreError::BadManifest { .. }), "{broken}");

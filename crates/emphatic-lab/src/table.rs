@@ -67,8 +67,8 @@ pub enum DiskError {
     },
     /// The file would be larger than the user's limits allow.
     #[error(
-        "could not write {}: it would be larger than your limits allow (ulimit -f); what was finished before is safe; \
-         raise the limit and run the same command again", path.display()
+        "could not write {}: it would be larger than your limits (ulimit -f) or the file system allow; what was finished \
+         before is safe; raise the limit, or choose another place, and run the same command again", path.display()
     )]
     TooLarge {
         /// What was being written.
@@ -833,7 +833,7 @@ pub(crate) mod tests {
             said(ErrorKind::StorageFull).starts_with(full)
                 && said(ErrorKind::QuotaExceeded).starts_with(full)
         );
-        let limit = "could not write results: it would be larger than your limits allow (ulimit -f)";
+        let limit = "could not write results: it would be larger than your limits (ulimit -f) or the file system allow";
         assert!(said(ErrorKind::FileTooLarge).starts_with(limit));
     }
 

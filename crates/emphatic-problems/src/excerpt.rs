@@ -28,15 +28,16 @@ impl Excerpt {
         Self { name, text, source }
     }
 
-    /// What stands around a place in its line.
-    fn around(&self, span: &SourceSpan) -> Range<usize> {
+    /// What stands around a place in its line, and where in the line that begins.
+    fn around(&self, span: &SourceSpan) -> (Range<usize>, usize) {
         let start = self.text.floor_char_boundary(span.offset());
         let end = self.text.ceil_char_boundary(span.offset() + span.len());
         let line = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = self.text[end..].find('\n').map_or(self.text.len(), |newline| end + newline);
         let first = self.text.floor_char_boundary(start.saturating_sub(AROUND));
         let last = self.text.ceil_char_boundary(end + AROUND);
-        first.max(line)..last.min(line_end)
+        let first = first.max(line);
+        (first..last.min(line_end), first - line)
     }
 }
 
@@ -52,8 +53,7 @@ impl SourceCode for Excerpt {
             return Ok(lines);
         }
         let place = self.source.read_span(span, 0, 0)?;
-        let around = self.around(span);
-        let column = place.column() - (span.offset() - around.start);
+        let (around, column) = self.around(span);
         let text = self.text[around.clone()].as_bytes();
         let contents = MietteSpanContents::new_named(
             self.name.clone(),
@@ -93,6 +93,15 @@ mod tests {
         // A short line is shown with its neighbours.
         let shown = excerpt.read_span(&(0..5).into(), 0, 0).expect("it is within the text");
         assert_eq!(shown.data(), b"first");
+    }
+
+    /// Once it was looked for before the beginning of the line, which for some ends at a carriage return.
+    #[test]
+    fn a_carriage_return_within_a_long_line_does_no_harm() {
+        let text = format!("{{\r \"states\" 1, \"x\": \"{}\"}}", "x".repeat(4000));
+        let excerpt = Excerpt::new("p.json", &text);
+        let shown = excerpt.read_span(&(11..12).into(), 1, 1).expect("it is within the text");
+        assert_eq!((shown.span().offset(), shown.column()), (0, 0));
     }
 
     #[test]

@@ -8,10 +8,11 @@ pub fn line(cells: impl IntoIterator<Item = String>) -> String {
 }
 
 /// A cell with a text. Where a spreadsheet would take it for a formula and run it, an apostrophe stands before it, which
-/// spreadsheets take for "this is text"; harmful characters are replaced.
+/// spreadsheets take for "this is text"; a name that is a number stays as it is. Harmful characters are replaced.
 pub fn text(text: &str) -> String {
     let text = harmless(text);
-    let text = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}").into() } else { text };
+    let is_formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
+    let text = if is_formula { format!("'{text}").into() } else { text };
     match text.contains([',', '"']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.into_owned(),
@@ -46,6 +47,7 @@ mod tests {
             "a\tb\rc",
             "\n=1",
             "1-2",
+            "-2",
         ];
         let cells = [
             "'=1+1",
@@ -58,6 +60,7 @@ mod tests {
             "a\u{fffd}b\u{fffd}c",
             "\u{fffd}=1",
             "1-2",
+            "-2",
         ];
         assert_eq!(names.map(text), cells);
         assert_eq!(line([text("a"), number(2.0)]), "a,2\n");

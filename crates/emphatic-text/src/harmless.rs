@@ -7,7 +7,7 @@ const REPLACEMENT: char = '\u{FFFD}';
 
 /// Whether a terminal would do something else than show the character: control characters, line separators, and what sets the
 /// direction of reading (with it a text can look like another one).
-fn is_harmful(c: char) -> bool {
+pub fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }

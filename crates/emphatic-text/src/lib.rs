@@ -18,6 +18,6 @@ mod harmless;
 mod message;
 mod table;
 
-pub use harmless::{harmless, harmless_lines, json_escaped, same_length, shortened};
+pub use harmless::{harmless, harmless_lines, is_harmful, json_escaped, same_length, shortened};
 pub use message::message;
 pub use table::{LONGEST, table};

@@ -72,7 +72,7 @@ pub trait Learner: Stateful + Sized {
     /// The critic.
     fn critic(&self) -> &Self::Critic;
 
-    /// The same learner with these weights for its policy instead of zero.
+    /// The same learner with these weights for its policy instead of zero. (One that has diverged needs a new critic too.)
     fn with_weights(self, weights: Vec<Self::Number>) -> Result<Self, RestoreError>;
 
     /// The policy's weights θ.
@@ -224,7 +224,7 @@ impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
     #[inline(always)]
     fn updated(&mut self, state: &P::State, changed: R) {
         if self.actor.watch.step(changed) {
-            self.give_up();
+            return self.give_up();
         }
         self.follow(Some(state));
     }
@@ -238,6 +238,7 @@ impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
             self.critic.give_up(lane);
             self.emphasis.give_up(lane);
         }
+        self.follow(None);
     }
 
     /// Lets the exact parts take up a change of the policy.

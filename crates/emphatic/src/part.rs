@@ -66,6 +66,6 @@ pub trait Part<R: Real, P: Policy>: Stateful {
     fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
 
     /// Takes up that the learner in a lane has diverged: its weights are NaN from now on, all of them. (Which of them a number
-    /// that is not finite reaches next may depend on what the other lanes still trace.)
+    /// that is not finite reaches next may depend on what the other lanes still trace.) What its traces are matters no more.
     fn give_up(&mut self, _lane: usize) {}
 }

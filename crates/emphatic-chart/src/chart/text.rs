@@ -1,5 +1,6 @@
 //! Labels in a tiny markup: `_` before a character or `{…}` sets it below the line, `^` before `{…}` above.
 
+use emphatic_text::is_harmful;
 use std::fmt::Write;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +13,7 @@ enum Place {
 /// Smaller, but not so small that it could not be read in print.
 const SMALL: f64 = 0.76;
 
-/// For the content and the attributes of XML and HTML. What XML cannot hold is left out.
+/// For the content and the attributes of XML and HTML. What XML cannot hold is left out, and what turns the direction of reading.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -24,7 +25,7 @@ pub fn escape(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             '\t' | '\n' => escaped.push(character),
             '\u{fffe}' | '\u{ffff}' => (),
-            _ if character.is_control() => (),
+            _ if is_harmful(character) => (),
             _ => escaped.push(character),
         }
     }

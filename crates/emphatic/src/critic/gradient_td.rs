@@ -295,7 +295,8 @@ impl<R: Real> GradientTd<R> {
 /// Zero for what has decayed to next to nothing.
 #[inline(always)]
 fn forgotten<R: Real>(trace: R) -> R {
-    trace.abs().if_less(R::splat(FORGOTTEN), R::zero(), trace)
+    // Not a number is forgotten too: a learner that has diverged would let the list grow for all others.
+    R::splat(FORGOTTEN).if_less(trace.abs(), trace, R::zero())
 }
 
 impl<R: Real> InLanes for GradientTdState<R> {
