@@ -171,7 +171,7 @@ pub(crate) enum Command {
     /// Put the results of shards together
     #[command(after_help = MERGE)]
     Merge {
-        /// The directories of the shards; they stay as they are
+        /// The directories of the shards; they stay as they are, unless one of them is where it all goes
         #[arg(required = true, value_name = "DIR")]
         dirs: Vec<PathBuf>,
         /// Where to put the results

@@ -15,7 +15,8 @@ mod solve;
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
 use emphatic_lab::Select;
-use output::{complain, print, print_as_it_is, print_json, warn};
+use emphatic_text::is_harmful;
+use output::{complain, print, print_as_it_is, print_json, say, warn};
 use std::process::ExitCode;
 
 /// What a command leaves behind for the shell: see `EXAMPLES` in `arguments`.
@@ -26,7 +27,8 @@ pub(crate) enum Exit {
 
 fn main() -> ExitCode {
     signals::survive_file_limits();
-    match perform(Arguments::parse().command) {
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| misused(&error));
+    match perform(arguments.command) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Stopped) => ExitCode::from(130),
         Err(report) => {
@@ -34,6 +36,16 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says how the command is to be used, or shows its help, and ends.
+fn misused(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if error.use_stderr() && text.contains(|c| c != '\n' && is_harmful(c)) {
+        say(&text);
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 fn perform(command: Command) -> miette::Result<Exit> {

@@ -31,7 +31,7 @@ fn results_of_another_experiment_are_left_alone() {
         (("seed = 1", "seed = 2"), "seed: 1 there, 2 now"),
         (("episodes = 50", "episodes = 51"), "episodes: 50 there, 51 now"),
         (("episodes = 50", "steps = 50"), "steps: nothing there, 50 now"),
-        (("[0.01, 0.1]", "[0.01, 0.2]"), "methods"),
+        (("[0.01, 0.1]", "[0.01, 0.2]"), "methods[0].grid.alpha[1]: 0.1 there, 0.2 now"),
     ] {
         fs::write(&bench.file, SHORT.replace(change.0, change.1)).unwrap();
         let output = bench.output(&out, &[]);
@@ -404,12 +404,12 @@ fn a_table_of_another_experiment_is_noticed() {
 #[test]
 fn a_table_with_other_columns_is_refused() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
-    use emphatic_lab::store::fingerprint;
+    use emphatic_lab::store::label;
     use emphatic_lab::table::{Unit, encode};
     use std::sync::Arc;
     let bench = Bench::new(SHORT);
     let out = bench.run("out", &[]);
-    let experiment = fingerprint(&manifest(&out)["identity"]);
+    let label = label(&manifest(&out)["identity"], "results");
     let number = || Arc::new(Float64Array::from(vec![1.0])) as ArrayRef;
     let count = || Arc::new(UInt64Array::from(vec![Some(1)])) as ArrayRef;
     let setting = || Arc::new(UInt32Array::from(vec![0])) as ArrayRef;
@@ -423,8 +423,45 @@ fn a_table_with_other_columns_is_refused() {
     ] {
         let names = ["setting", "episode", "objective", "diverged_step"];
         let batch = RecordBatch::try_from_iter(names.into_iter().zip(columns)).unwrap();
-        let bytes = encode(&experiment, Unit { block: 0, run: 0 }, 0, &batch).unwrap();
+        let bytes = encode(&label, Unit { block: 0, run: 0 }, 0, &batch).unwrap();
         fs::write(out.join("results.parquet"), bytes).unwrap();
         refused(&summarise(&out), &["results.parquet is damaged: its columns are", "but should be"]);
     }
+}
+
+/// Once fresh runs in the place of the results were counted as those that settings are chosen by.
+#[test]
+fn tables_of_one_experiment_are_not_exchanged() {
+    let bench = Bench::new(SHORT);
+    let whole = bench.run("whole", &[]);
+    for (from, to) in [("fresh", "results"), ("results", "fresh")] {
+        let out = bench.path(to);
+        copy(&whole, &out);
+        let table = |name: &str| format!("{name}.parquet");
+        fs::copy(whole.join(table(from)), out.join(table(to))).unwrap();
+        assert!(says(&summarise(&out), &format!("{to}.parquet is of another experiment")));
+        refused(&merge(&[&out], &bench.path("merged")), &["or another of its tables"]);
+        let output = bench.finish(&out, &[]);
+        assert!(says(&output, "its units will be run again"), "{}", text(&output));
+        assert_same(&whole, &out);
+    }
+    // The table of settings is put right, and until then it is said that it is not.
+    let out = bench.path("settings");
+    copy(&whole, &out);
+    fs::copy(whole.join("results.parquet"), out.join("settings.parquet")).unwrap();
+    assert!(says(&succeeded(summarise(&out)), "settings.parquet is of another experiment"));
+    bench.finish(&out, &[]);
+    assert_same(&whole, &out);
+}
+
+/// Once there were "12 of 8 units".
+#[test]
+fn there_are_no_fewer_runs_than_the_tables_have() {
+    let bench = Bench::new(SHORT);
+    let out = bench.run("out", &[]);
+    let path = out.join("manifest.json");
+    let manifest = fs::read_to_string(&path).unwrap();
+    fs::write(&path, manifest.replace("\"runs\": 6", "\"runs\": 4")).unwrap();
+    let output = succeeded(summarise(&out));
+    assert!(!says(&output, "Under way"), "{}", text(&output));
 }

@@ -145,6 +145,13 @@ interest = [1, {{ "{evil}" = 2 }}]
         refused(&output, &[]);
         is_harmless(&output, "a message");
     }
+    for arguments in
+        [&["new", "a\u{9b}1m\u{202e}"][..], &["solve", "--a\u{202e}"], &["run", "x", "--shard", "\u{9b}"]]
+    {
+        let output = ended(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        is_harmless(&output, "a message of a wrong argument");
+    }
     let unknown = bench.write("unknown.toml", &experiment.replace("\"ace\"", &format!("\"{evil}\"")));
     let output = emphatic(["check".as_ref(), unknown.as_os_str()]).output().unwrap();
     refused(&output, &[]);

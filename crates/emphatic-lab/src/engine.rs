@@ -315,7 +315,7 @@ impl Engine<'_> {
         job: impl Fn(Unit) -> Job + Sync,
     ) -> Result<bool, RunError> {
         let (experiment, machine, shared) = (self.experiment, self.options.machine, &*self.stop.0);
-        let fingerprint = &store.view().experiment().to_owned();
+        let label = &store.view().label(kind).to_owned();
         let start = Instant::now();
         let units = all.len();
         let missing: Vec<Unit> = all.iter().filter(|unit| !store.has(kind, **unit)).copied().collect();
@@ -336,7 +336,7 @@ impl Engine<'_> {
                     let _stop = StopOnPanic(shared);
                     while let Some(&unit) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let job = job(unit);
-                        let of = (experiment, fingerprint.as_str());
+                        let of = (experiment, label.as_str());
                         match unit::run(of, &job.settings, unit, job.stream, machine, shared) {
                             Ok(None) => return,
                             Ok(Some(bytes)) => {

@@ -104,7 +104,7 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
             let schema = table.schema().clone();
             let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
             let rows = table.read(group, &columns)?;
-            waiting.push(table::encode(view.experiment(), unit, diverged, &rows)?);
+            waiting.push(table::encode(view.label(Kind::Results), unit, diverged, &rows)?);
             if waiting.len() == AT_ONCE {
                 store.add(Kind::Results, std::mem::take(&mut waiting))?;
             }

@@ -55,7 +55,9 @@ pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), SummaryError> {
         return Err(SummaryError::Changed(dir.display().to_string()));
     }
     let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
-    let experiment = experiment.with_runs(runs.unwrap_or(1))?;
+    // There are no fewer than the tables have, whatever the manifest says.
+    let there = view.units(Kind::Results).map(|(unit, _)| unit.run.saturating_add(1)).max();
+    let experiment = experiment.with_runs(runs.max(there).unwrap_or(1))?;
     Ok((experiment, view))
 }
 

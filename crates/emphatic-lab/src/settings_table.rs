@@ -1,7 +1,7 @@
 //! The table of settings.
 
 use crate::experiment::{Cell, Experiment};
-use crate::store::fingerprint;
+use crate::store::label;
 use crate::table;
 use arrow_array::builder::{Float64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
@@ -64,7 +64,7 @@ pub(crate) fn encode(experiment: &Experiment) -> Result<Vec<u8>, ParquetError> {
     let mut arrays = vec![("setting", numbers, false)];
     arrays.extend(columns.iter_mut().map(|(name, column)| (*name, column.finish(), true)));
     let batch = RecordBatch::try_from_iter_with_nullable(arrays)?;
-    let experiment = KeyValue::new(table::EXPERIMENT.to_owned(), fingerprint(&experiment.identity()));
+    let experiment = KeyValue::new(table::EXPERIMENT.to_owned(), label(&experiment.identity(), "settings"));
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_key_value_metadata(Some(vec![experiment]))

@@ -26,8 +26,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::table::{
-    DiskError, Table, TableError, Unit, concatenate, experiment_of, is_temporary, sync_directory,
-    write_atomically,
+    DiskError, Table, TableError, Unit, concatenate, is_temporary, label_of, sync_directory, write_atomically,
 };
 
 /// The layout of a directory that this code reads and writes.
@@ -195,6 +194,11 @@ pub fn fingerprint(value: &Value) -> String {
     format!("{:016x}", sorted(value).to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
+/// What a table says it is: of the experiment with this identity, and which of its tables (`results`, `fresh` or `settings`).
+pub fn label(identity: &Value, table: &str) -> String {
+    format!("{}/{table}", fingerprint(identity))
+}
+
 /// What a directory is opened for.
 #[derive(Clone, Copy, Debug)]
 pub struct Contents<'a> {
@@ -251,25 +255,25 @@ impl Shelf {
 pub struct View {
     dir: PathBuf,
     manifest: Value,
-    /// The fingerprint of the experiment.
-    experiment: String,
+    /// What tables of each kind say they are.
+    labels: [String; 2],
     shelves: [Shelf; 2],
     warnings: Vec<String>,
 }
 
 impl View {
     fn new(dir: &Path, manifest: Value) -> View {
-        let experiment = fingerprint(&manifest["identity"]);
-        View { dir: dir.to_owned(), manifest, experiment, shelves: Default::default(), warnings: vec![] }
+        let labels = Kind::ALL.map(|kind| label(&manifest["identity"], kind.name()));
+        View { dir: dir.to_owned(), manifest, labels, shelves: Default::default(), warnings: vec![] }
     }
 
     fn shelf(&self, kind: Kind) -> &Shelf {
         &self.shelves[kind as usize]
     }
 
-    /// The fingerprint of the experiment: see [`fingerprint`].
-    pub fn experiment(&self) -> &str {
-        &self.experiment
+    /// What tables of a kind say they are: see [`label`].
+    pub fn label(&self, kind: Kind) -> &str {
+        &self.labels[kind as usize]
     }
 
     /// The directory.
@@ -345,7 +349,7 @@ impl Store {
         let mut view = View::new(dir, manifest);
         let mut next = 1;
         for kind in Kind::ALL {
-            let (shelf, damaged) = load(dir, kind, &view.experiment)?;
+            let (shelf, damaged) = load(dir, kind, view.label(kind))?;
             next = shelf.tables.keys().fold(next, |next, number| next.max(number + 1));
             view.shelves[kind as usize] = shelf;
             for (path, error) in damaged {
@@ -362,7 +366,7 @@ impl Store {
         };
         let mut view = View::new(dir, manifest);
         for kind in Kind::ALL {
-            let (shelf, damaged) = load(dir, kind, &view.experiment)?;
+            let (shelf, damaged) = load(dir, kind, view.label(kind))?;
             view.shelves[kind as usize] = shelf;
             view.warnings.extend(damaged.iter().map(|(_, error)| format!("{error}; its units do not count")));
         }
@@ -374,7 +378,8 @@ impl Store {
         let Some(manifest) = read_manifest(dir)? else {
             return Err(StoreError::NoResults { dir: dir.to_owned() });
         };
-        if experiment_of(path)?.as_deref() != Some(&*fingerprint(&manifest["identity"])) {
+        let table = path.file_stem().unwrap_or_default().to_string_lossy();
+        if label_of(path)?.as_deref() != Some(&*label(&manifest["identity"], &table)) {
             let (path, beside) = (path.to_owned(), dir.join(MANIFEST));
             return Err(TableError::OtherExperiment { path, beside }.into());
         }
@@ -466,7 +471,7 @@ impl Store {
             return Ok(());
         }
         let to = kind.path(&self.view.dir, 0);
-        concatenate(&self.view.experiment, &sources, schema, &to)?;
+        concatenate(self.view.label(kind), &sources, schema, &to)?;
         let table = Table::open(&to)?;
         self.remove_parts(kind)?;
         let mut finished = Shelf::default();
@@ -538,7 +543,7 @@ fn write_part(
 ) -> Result<(u64, Table), StoreError> {
     let number = *next;
     let path = kind.path(&view.dir, number);
-    concatenate(&view.experiment, sources, like.schema(), &path)?;
+    concatenate(view.label(kind), sources, like.schema(), &path)?;
     // Only now, so that a failed write leaves no gap.
     *next += 1;
     Ok((number, Table::open(&path)?))
@@ -667,6 +672,10 @@ fn differences(key: &str, there: &Value, now: &Value, all: &mut Vec<String>) {
                 differences(&key, &there[name], &now[name], all);
             }
         }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let entries = a.iter().zip(b).enumerate();
+            entries.for_each(|(k, (there, now))| differences(&format!("{key}[{k}]"), there, now, all));
+        }
         _ if there == now => {}
         _ => {
             let key = if key.is_empty() { "identity" } else { key };
@@ -746,11 +755,11 @@ fn open_all(dir: &Path, kind: Kind) -> Result<Opened, StoreError> {
 }
 
 /// All sound tables of a kind, and the damaged ones with what is wrong with them.
-fn load(dir: &Path, kind: Kind, experiment: &str) -> Result<(Shelf, Damage), StoreError> {
+fn load(dir: &Path, kind: Kind, label: &str) -> Result<(Shelf, Damage), StoreError> {
     let mut shelf = Shelf::default();
     let mut damaged = Vec::new();
     for (Listed { number, .. }, table) in open_all(dir, kind)? {
-        match table.and_then(|table| verified(table, experiment, dir)) {
+        match table.and_then(|table| verified(table, label, dir)) {
             Ok(table) => shelf.insert(number, table),
             Err(error) if error.is_damage() => damaged.push((kind.path(dir, number), error)),
             Err(error) => return Err(error.into()),
@@ -759,8 +768,8 @@ fn load(dir: &Path, kind: Kind, experiment: &str) -> Result<(Shelf, Damage), Sto
     Ok((shelf, damaged))
 }
 
-fn verified(table: Table, experiment: &str, dir: &Path) -> Result<Table, TableError> {
-    if table.experiment() != experiment {
+fn verified(table: Table, label: &str, dir: &Path) -> Result<Table, TableError> {
+    if table.label() != label {
         return Err(TableError::OtherExperiment {
             path: table.path().to_owned(),
             beside: dir.join(MANIFEST),
@@ -835,7 +844,7 @@ fn remove(path: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::tests::{assert_rows, bound, encoded, unit};
+    use crate::table::tests::{assert_rows, bound, encoded, encoded_as, unit};
     use std::sync::atomic::{AtomicBool, Ordering};
     use tempfile::{TempDir, tempdir};
 
@@ -887,7 +896,7 @@ mod tests {
         let mut store = open(&dir);
         add(&mut store, &[(1, 0), (0, 1)]);
         add(&mut store, &[(0, 1), (0, 0)]);
-        store.add(Kind::Fresh, vec![encoded(9, 1)]).unwrap();
+        store.add(Kind::Fresh, vec![encoded_as(Kind::Fresh, 9, 1)]).unwrap();
         store.add(Kind::Fresh, vec![]).unwrap();
         drop(store);
         let mut store = open(&dir);

@@ -8,7 +8,7 @@ use crate::runs::{self, Run, Runs};
 use crate::statistics::{
     Bootstrap, Interval, area, choose, interquartile_mean, mean, quantile, standard_error,
 };
-use crate::store::{Kind, StoreError, View};
+use crate::store::{Kind, Store, StoreError, View};
 use crate::table::TableError;
 use emphatic_problems::ReadError;
 use serde::Serialize;
@@ -314,6 +314,9 @@ fn summary(
     let fresh = Scores::read(experiment, view, Kind::Fresh)?;
     let mut methods = Vec::new();
     let mut warnings = view.warnings().to_vec();
+    // Nothing here depends on the table of settings, but whoever joins it with the results does.
+    let settings = Store::check_table(view.dir(), &view.dir().join("settings.parquet"));
+    warnings.extend(settings.err().map(|error| error.to_string()));
     for group in groups(experiment) {
         match method(experiment, &group, by, &scores, &fresh, intervals) {
             Some(summary) => methods.push(summary),

@@ -1,7 +1,7 @@
 //! Result tables: Parquet files whose row groups are the finished units of an experiment.
 //!
-//! Any Parquet reader opens them. Three entries of their metadata are ours: `emphatic.experiment` is the fingerprint of the experiment
-//! they are of, `emphatic.units` names the unit of each row group, `[block, run, diverged, checksum]`, and
+//! Any Parquet reader opens them. Three entries of their metadata are ours: `emphatic.experiment` labels them with the experiment
+//! they are of and which of its tables they are, `emphatic.units` names the unit of each row group, `[block, run, diverged, checksum]`, and
 //! `emphatic.checksum` is the checksum of the footer itself. Row groups
 //! follow each other without gaps, so every byte of a file is covered and a changed one is always seen.
 
@@ -144,7 +144,7 @@ pub enum TableError {
         unit: Unit,
     },
     /// The table is sound, but of another experiment.
-    #[error("{} is of another experiment than {}", path.display(), beside.display())]
+    #[error("{} is of another experiment than {}, or another of its tables", path.display(), beside.display())]
     OtherExperiment {
         /// The file.
         path: PathBuf,
@@ -234,22 +234,16 @@ impl TableError {
     }
 }
 
-/// Encodes a finished unit of the experiment with this fingerprint as a table in memory with one row group. Equal input
-/// gives equal bytes.
-pub fn encode(experiment: &str, unit: Unit, diverged: u32, batch: &RecordBatch) -> Result<Bytes, TableError> {
+/// Encodes a finished unit as a table in memory with this label and one row group. Equal input gives equal bytes.
+pub fn encode(label: &str, unit: Unit, diverged: u32, batch: &RecordBatch) -> Result<Bytes, TableError> {
     if batch.num_rows() == 0 {
         return Err(TableError::NoRows { unit });
     }
     let failed = TableError::parquet(Path::new("a unit in memory"));
-    encode_rows(experiment, unit, diverged, batch).map(Bytes::from).map_err(failed)
+    encode_rows(label, unit, diverged, batch).map(Bytes::from).map_err(failed)
 }
 
-fn encode_rows(
-    experiment: &str,
-    unit: Unit,
-    diverged: u32,
-    batch: &RecordBatch,
-) -> Result<Vec<u8>, ParquetError> {
+fn encode_rows(label: &str, unit: Unit, diverged: u32, batch: &RecordBatch) -> Result<Vec<u8>, ParquetError> {
     let schema = bare(&batch.schema());
     let properties = properties(&ArrowSchemaConverter::new().convert(&schema)?);
     let mut writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties))?;
@@ -257,7 +251,7 @@ fn encode_rows(
     writer.flush()?;
     writer.sync()?;
     let entry = Entry::new(unit, diverged, checksum(&writer.inner()[MAGIC.len()..]));
-    for pair in our_metadata(experiment, &[entry])? {
+    for pair in our_metadata(label, &[entry])? {
         writer.append_key_value_metadata(pair);
     }
     let mut file = Cursor::new(writer.into_inner()?);
@@ -293,11 +287,11 @@ impl Entry {
     }
 }
 
-fn our_metadata(experiment: &str, entries: &[Entry]) -> Result<[KeyValue; 3], ParquetError> {
+fn our_metadata(label: &str, entries: &[Entry]) -> Result<[KeyValue; 3], ParquetError> {
     let units = serde_json::to_string(entries).map_err(|e| ParquetError::External(Box::new(e)))?;
     let unsealed = format!("{SEAL}{:0DIGITS$}", 0);
     Ok([
-        KeyValue::new(EXPERIMENT.to_owned(), experiment.to_owned()),
+        KeyValue::new(EXPERIMENT.to_owned(), label.to_owned()),
         KeyValue::new(UNITS.to_owned(), units),
         KeyValue::new(CHECKSUM.to_owned(), unsealed),
     ])
@@ -408,7 +402,7 @@ pub struct Table {
     input: Mutex<Box<dyn Input>>,
     metadata: ArrowReaderMetadata,
     schema: SchemaRef,
-    experiment: String,
+    label: String,
     units: Vec<(Unit, u32)>,
     groups: Vec<Group>,
 }
@@ -437,14 +431,14 @@ impl Table {
         check_seal(&footer).map_err(TableError::reading(&path))?;
         let damaged = |what: String| TableError::Damaged { path: path.clone(), what };
         let metadata = ParquetMetaDataReader::decode_metadata(&footer).map_err(|e| damaged(e.to_string()))?;
-        let experiment = ours(&metadata, EXPERIMENT).map_err(damaged)?.to_owned();
+        let label = ours(&metadata, EXPERIMENT).map_err(damaged)?.to_owned();
         let entries = entries(&metadata).map_err(damaged)?;
         let groups = groups(&metadata, &entries, end).map_err(damaged)?;
         let units = entries.iter().map(|e| (Unit { block: e.0, run: e.1 }, e.2)).collect();
         let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
             .map_err(|e| damaged(e.to_string()))?;
         let schema = bare(metadata.schema());
-        Ok(Table { path, input: Mutex::new(input), metadata, schema, experiment, units, groups })
+        Ok(Table { path, input: Mutex::new(input), metadata, schema, label, units, groups })
     }
 
     /// Where the table is.
@@ -452,9 +446,9 @@ impl Table {
         &self.path
     }
 
-    /// The fingerprint of the experiment that it is of.
-    pub fn experiment(&self) -> &str {
-        &self.experiment
+    /// What it says it is: see [`label`](crate::store::label).
+    pub fn label(&self) -> &str {
+        &self.label
     }
 
     /// That its columns are not what they should be.
@@ -525,8 +519,8 @@ impl Table {
     }
 }
 
-/// The fingerprint of the experiment that a Parquet file of ours is of, if it has one.
-pub(crate) fn experiment_of(path: &Path) -> Result<Option<String>, TableError> {
+/// What a Parquet file says it is, if it is one of ours.
+pub(crate) fn label_of(path: &Path) -> Result<Option<String>, TableError> {
     let mut file = File::open(path).map_err(DiskError::on("open", path))?;
     let (_, footer) = read_footer(&mut file).map_err(TableError::reading(path))?;
     let metadata = ParquetMetaDataReader::decode_metadata(&footer)
@@ -613,15 +607,15 @@ impl ChunkReader for Slice {
     }
 }
 
-/// Writes a table of the experiment with this fingerprint, with these row groups of these tables, in this order. They are
+/// Writes a table with this label and these row groups of these tables, in this order. They are
 /// verified and copied as they are, so that equal units give equal bytes, wherever they were. The file appears whole or not at all.
 pub fn concatenate(
-    experiment: &str,
+    label: &str,
     sources: &[(&Table, usize)],
     schema: &Schema,
     to: &Path,
 ) -> Result<(), TableError> {
-    if let Some((table, _)) = sources.iter().find(|(table, _)| table.experiment != experiment) {
+    if let Some((table, _)) = sources.iter().find(|(table, _)| table.label != label) {
         return Err(TableError::OtherExperiment { path: table.path.clone(), beside: to.to_owned() });
     }
     if let Some((table, _)) = sources.iter().find(|(table, _)| table.schema.fields() != schema.fields()) {
@@ -634,14 +628,14 @@ pub fn concatenate(
         });
     }
     write_atomically(to, |file| {
-        write_groups(experiment, sources, schema, to, file)?;
+        write_groups(label, sources, schema, to, file)?;
         seal(file).map_err(DiskError::on("write", to))?;
         Ok(())
     })
 }
 
 fn write_groups(
-    experiment: &str,
+    label: &str,
     sources: &[(&Table, usize)],
     schema: &Schema,
     to: &Path,
@@ -660,7 +654,7 @@ fn write_groups(
         let (unit, diverged) = table.units[index];
         entries.push(Entry::new(unit, diverged, table.groups[index].checksum));
     }
-    for pair in our_metadata(experiment, &entries).map_err(&failed)? {
+    for pair in our_metadata(label, &entries).map_err(&failed)? {
         writer.append_key_value_metadata(pair);
     }
     writer.finish().map(drop).map_err(&failed)
@@ -752,6 +746,7 @@ pub(crate) fn sync_directory(path: &Path) -> Result<(), DiskError> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::store::Kind;
     use arrow_array::builder::{Float64Builder, ListBuilder};
     use arrow_array::{Array, Float64Array, UInt32Array};
     use arrow_schema::{DataType, Field};
@@ -793,11 +788,16 @@ pub(crate) mod tests {
     }
 
     fn ours() -> String {
-        crate::store::fingerprint(&bound())
+        crate::store::label(&bound(), "results")
     }
 
     pub(crate) fn encoded(block: u32, run: u32) -> Bytes {
-        encode(&ours(), unit(block, run), run % 2, &rows(unit(block, run))).unwrap()
+        encoded_as(Kind::Results, block, run)
+    }
+
+    pub(crate) fn encoded_as(kind: Kind, block: u32, run: u32) -> Bytes {
+        let label = crate::store::label(&bound(), if kind == Kind::Fresh { "fresh" } else { "results" });
+        encode(&label, unit(block, run), run % 2, &rows(unit(block, run))).unwrap()
     }
 
     /// Compared as text: NaN is to equal NaN.

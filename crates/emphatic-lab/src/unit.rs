@@ -77,9 +77,9 @@ pub(crate) struct Shared {
 /// Streams of fresh runs have numbers from here on.
 pub(crate) const FRESH: u64 = 1 << 32;
 
-/// Runs the settings on the stream with this number, and gives their table. Nothing if it was told to stop.
+/// Runs the settings on the stream with this number, and gives their table, with this label. Nothing if it was told to stop.
 pub(crate) fn run(
-    (experiment, fingerprint): (&Experiment, &str),
+    (experiment, label): (&Experiment, &str),
     settings: &[usize],
     unit: Unit,
     stream: u64,
@@ -89,7 +89,7 @@ pub(crate) fn run(
     let Some(rows) = learn(experiment, settings, stream, machine, shared)? else { return Ok(None) };
     let diverged = rows.diverged();
     let table = rows.table(unit, settings, &experiment.record)?;
-    Ok(Some(table::encode(fingerprint, unit, diverged, &table)?))
+    Ok(Some(table::encode(label, unit, diverged, &table)?))
 }
 
 /// How long the settings take.

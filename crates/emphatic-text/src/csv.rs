@@ -1,6 +1,6 @@
 //! Comma-separated values, for spreadsheets too.
 
-use crate::harmless::harmless;
+use crate::harmless::is_harmful;
 
 /// A line of cells, as [`text`] and [`number`] give them.
 pub fn line(cells: impl IntoIterator<Item = String>) -> String {
@@ -8,14 +8,16 @@ pub fn line(cells: impl IntoIterator<Item = String>) -> String {
 }
 
 /// A cell with a text. Where a spreadsheet would take it for a formula and run it, an apostrophe stands before it, which
-/// spreadsheets take for "this is text"; a name that is a number stays as it is. Harmful characters are replaced.
+/// spreadsheets take for "this is text"; a name that is a number stays as it is. Harmful characters are escaped, so that different
+/// names stay different.
 pub fn text(text: &str) -> String {
-    let text = harmless(text);
-    let is_formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
-    let text = if is_formula { format!("'{text}").into() } else { text };
+    let escaped = |c: char| if is_harmful(c) { c.escape_default().to_string() } else { c.to_string() };
+    let text: String = text.chars().map(escaped).collect();
+    let starts = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let text = if starts && text.parse::<f64>().is_err() { format!("'{text}") } else { text };
     match text.contains([',', '"']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.into_owned(),
+        false => text,
     }
 }
 
@@ -57,8 +59,8 @@ mod tests {
             "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"",
             "S1",
             "\"a,b\"",
-            "a\u{fffd}b\u{fffd}c",
-            "\u{fffd}=1",
+            "a\\tb\\rc",
+            "\\n=1",
             "1-2",
             "-2",
         ];

@@ -6,10 +6,13 @@ use std::borrow::Cow;
 const REPLACEMENT: char = '\u{FFFD}';
 
 /// Whether a terminal would do something else than show the character: control characters, line separators, and what sets the
-/// direction of reading (with it a text can look like another one).
+/// direction of reading or is not to be seen (with either a text can look like another one).
 pub fn is_harmful(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    let is_unseen =
+        matches!(c, '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}');
+    let turns =
+        matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || is_unseen || turns || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 fn replaced(text: &str, kept: &[char], with: impl Fn(char) -> char) -> String {
@@ -35,7 +38,8 @@ pub fn same_length(text: &str) -> String {
     replaced(text, &['\n', '\r', '\t'], |c| match c.len_utf8() {
         1 => '?',
         2 => '¿',
-        _ => REPLACEMENT,
+        3 => REPLACEMENT,
+        _ => '🯄',
     })
 }
 
@@ -56,8 +60,10 @@ pub fn json_escaped(json: &str) -> String {
     for c in json.chars() {
         match c {
             '\n' => text.push(c),
-            // All of them have four digits.
-            _ if is_harmful(c) => text += &format!("\\u{:04x}", u32::from(c)),
+            _ if is_harmful(c) => {
+                let mut halves = [0; 2];
+                c.encode_utf16(&mut halves).iter().for_each(|half| text += &format!("\\u{half:04x}"));
+            }
             _ => text.push(c),
         }
     }
@@ -72,7 +78,7 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_is_replaced() {
         for harmful in
-            "\u{1b}\u{7}\u{0}\t\r\n\u{7f}\u{80}\u{9b}\u{9f}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}".chars()
+            "\u{1b}\u{7}\u{0}\t\r\n\u{7f}\u{80}\u{9b}\u{9f}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{ad}\u{200b}\u{feff}\u{e0041}".chars()
         {
             let text = format!("a{harmful}b");
             assert_eq!(harmless(&text), "a\u{fffd}b", "{harmful:?}");
@@ -96,8 +102,8 @@ mod tests {
     #[test]
     fn escaped_json_means_the_same() {
         assert_eq!(
-            json_escaped("{\n \"a\u{202e}\u{9b}\u{7f}\": \"é😀\"\n}"),
-            "{\n \"a\\u202e\\u009b\\u007f\": \"é😀\"\n}"
+            json_escaped("{\n \"a\u{202e}\u{9b}\u{7f}\u{e0041}\": \"é😀\"\n}"),
+            "{\n \"a\\u202e\\u009b\\u007f\\udb40\\udc41\": \"é😀\"\n}"
         );
     }
 }
