@@ -54,9 +54,9 @@ pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
     names: &[String],
 ) -> Emphasis {
     let trace = Trace::new(exact);
-    let (d, m) = (exact.stationary(), exact.emphatic_weighting(1.0));
+    let (means, m) = (trace.means(), exact.emphatic_weighting(1.0));
     let all: f64 = m.iter().sum();
-    let mut large: Vec<usize> = (0..m.len()).filter(|&s| d[s] > 0.0 && m[s] > 0.0).collect();
+    let mut large: Vec<usize> = (0..m.len()).filter(|&s| means[s] > 0.0 && m[s] > 0.0).collect();
     large.sort_by(|&a, &b| m[b].total_cmp(&m[a]).then(a.cmp(&b)));
     let share = large.iter().take_while(|&&s| m[s] >= SHARE * all).count();
     large.truncate(share.max(LEAST));
@@ -69,7 +69,7 @@ pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
         StateEmphasis {
             state: names[s].clone(),
             share: m[s] / all,
-            mean: m[s] / d[s],
+            mean: means[s],
             standard_deviation: deviations.as_ref().map(|all| all[s]).filter(|sd| sd.is_finite()),
             steps: steps.is_finite().then_some(steps),
         }

@@ -70,8 +70,6 @@ fn solve_for<P: Policy<State = usize>, M: Subject<P>>(
 ) -> Result<Solution, ProblemError> {
     let exact = Exact::new(model, policy, weights)?;
     let (d, m) = (exact.stationary(), exact.emphatic_weighting(lambda_a));
-    // A state that is never visited has no density.
-    let density = d.iter().zip(&m).map(|(d, m)| if *d > 0.0 { m / d } else { f64::NAN }).collect();
     let mut columns = vec![
         Column::new("stationary", "d_μ", d.to_vec()),
         Column::new("interest", "interest", model.interest().to_vec()),
@@ -80,7 +78,7 @@ fn solve_for<P: Policy<State = usize>, M: Subject<P>>(
     columns.push(Column::new("value", "v", exact.values().to_vec()));
     columns.extend(model.value_columns(policy, weights, &exact));
     columns.push(Column::new("emphatic_weighting", "m", m));
-    columns.push(Column::new("emphatic_density", "m/d_μ", density));
+    columns.push(Column::new("emphatic_density", "m/d_μ", exact.emphatic_density(lambda_a)));
     Ok(Solution {
         problem: problem.name.clone(),
         policy: policy_name(&problem.target),

@@ -15,6 +15,7 @@
 pub(crate) mod chain;
 mod dense;
 mod derivative;
+mod differences;
 mod flow;
 mod judge;
 mod key_matrix;
@@ -24,12 +25,13 @@ pub(crate) mod quadrature;
 mod radius;
 mod trace;
 pub(crate) mod tracker;
+pub(crate) mod wide;
 
 pub use derivative::derivative;
 pub use flow::{Limit, Moment, best_attainable, follow, limit};
 pub use judge::Judge;
 pub use order::Order;
-pub use trace::{Experience, Trace};
+pub use trace::{Experience, Trace, Way};
 
 use crate::policy::{FinitePolicy, Policy};
 use crate::problem::{ContinuousCounterexample, ProblemError, Task};
@@ -37,6 +39,7 @@ use crate::real::Real;
 use crate::state::not_finite;
 use chain::Chain;
 use std::sync::Arc;
+use wide::Wide;
 
 /// Where a model writes the Bellman equation of one state.
 #[derive(Debug)]
@@ -56,6 +59,11 @@ pub trait Model<P: Policy<State = usize>> {
 
     /// d_μ.
     fn stationary(&self) -> &[f64];
+
+    /// d_μ as digits and exponents, (x, e) for x · 2^e: a state may be visited more rarely than a number can say.
+    fn visits(&self) -> Vec<(f64, i32)> {
+        self.stationary().iter().map(|d| (*d, 0)).collect()
+    }
 
     /// i.
     fn interest(&self) -> &[f64];
@@ -111,7 +119,10 @@ pub struct Exact<'a, R: Real, M, P: Policy> {
     distributions: Vec<P::Distribution<R>>,
     chain: Chain<R>,
     values: Vec<R>,
+    /// d_μ where there is interest, and m, both in a unit in which they are not too small for numbers.
+    visits: Vec<f64>,
     weighting: Vec<R>,
+    unit: Unit,
 }
 
 impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
@@ -121,7 +132,8 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
         check_policy(model, policy)?;
         let order = model.order();
         let n = order.states();
-        let interest = model.stationary().iter().zip(model.interest()).map(|(d, i)| d * i).collect();
+        let (visits, unit) = visits(model);
+        let interest = visits.iter().zip(model.interest()).map(|(d, i)| d * i).collect();
         let mut chain = Chain::new(order.clone(), interest);
         let mut distributions = Vec::with_capacity(n);
         for state in 0..n {
@@ -149,7 +161,7 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
         if let Some(s) = (0..n).find(wild) {
             return Err(ProblemError::NotFinite(model.state_name(s).to_owned()));
         }
-        Ok(Self { model, policy, distributions, chain, values, weighting })
+        Ok(Self { model, policy, distributions, chain, values, visits, weighting, unit })
     }
 
     /// d_μ.
@@ -173,7 +185,11 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
     ///
     /// λ_a = 1 gives the emphatic weighting m, λ_a = 0 gives d_μ · i.
     pub fn emphatic_weighting(&self, lambda_a: f64) -> Vec<R> {
-        let interests = self.stationary().iter().zip(self.model.interest());
+        self.weighting_in_units(lambda_a).into_iter().map(|m| self.unit.times(m)).collect()
+    }
+
+    fn weighting_in_units(&self, lambda_a: f64) -> Vec<R> {
+        let interests = self.visits.iter().zip(self.model.interest());
         let mix =
             |((d, i), m): ((&f64, &f64), &R)| R::splat((1.0 - lambda_a) * d * i) + R::splat(lambda_a) * *m;
         interests.zip(&self.weighting).map(mix).collect()
@@ -182,10 +198,10 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
     /// J_μ = Σ_s d_μ(s) i(s) v_π(s).
     pub fn objective(&self) -> R {
         let mut sum = R::zero();
-        for ((d, i), v) in self.stationary().iter().zip(self.model.interest()).zip(&self.values) {
+        for ((d, i), v) in self.visits.iter().zip(self.model.interest()).zip(&self.values) {
             sum += R::splat(d * i) * *v;
         }
-        sum
+        self.unit.times(sum)
     }
 
     /// Σ_s m_{λ_a}(s) Σ_a ∂π(s,a) q_π(s,a): the gradient of J_μ for λ_a = 1, the semi-gradient for λ_a = 0.
@@ -194,11 +210,32 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
     /// differences have fewer digits than v and m themselves.
     pub fn gradient(&self, lambda_a: f64) -> Vec<R> {
         let mut gradient = vec![R::zero(); self.policy.len()];
-        for (state, m) in self.emphatic_weighting(lambda_a).into_iter().enumerate() {
+        for (state, m) in self.weighting_in_units(lambda_a).into_iter().enumerate() {
             let at = &self.distributions[state];
             self.model.add_gradient(self.policy, at, state, &self.values, m, &mut gradient);
         }
-        gradient
+        gradient.into_iter().map(|slope| self.unit.times(slope)).collect()
+    }
+}
+
+impl<P: Policy<State = usize>, M: Model<P>> Exact<'_, f64, M, P> {
+    /// m_{λ_a}/d_μ, also where both are too small for a number. Not a number in states that are never visited.
+    pub fn emphatic_density(&self, lambda_a: f64) -> Vec<f64> {
+        let (mix, rest) = (Wide::new(lambda_a), Wide::new(1.0 - lambda_a));
+        let visits = self.wide_visits();
+        let interest = || visits.iter().zip(self.model.interest()).map(|(d, i)| (*d, Wide::new(*i)));
+        let weightings =
+            self.chain.wide().solve_transposed(&interest().map(|(d, i)| d * i).collect::<Vec<_>>());
+        let density = |((d, i), m): ((Wide, Wide), Wide)| match d.is_positive() {
+            true => ((rest * d * i + mix * m) / d).get(),
+            false => f64::NAN,
+        };
+        interest().zip(weightings).map(density).collect()
+    }
+
+    /// d_μ.
+    fn wide_visits(&self) -> Vec<Wide> {
+        self.model.visits().into_iter().map(|(digits, exponent)| Wide::scaled(digits, exponent)).collect()
     }
 }
 
@@ -232,6 +269,32 @@ impl<R: Real, P: Policy<State = usize>> Exact<'_, R, ContinuousCounterexample, P
             _ => None,
         }
     }
+}
+
+/// A power of two, by its root, since it may be too small for a number itself.
+#[derive(Clone, Copy, Debug)]
+struct Unit(f64);
+
+impl Unit {
+    fn times<R: Real>(self, x: R) -> R {
+        x * R::splat(self.0) * R::splat(self.0)
+    }
+}
+
+/// d_μ where there is interest, and its unit: one, unless there is interest only in states that are next to never visited.
+fn visits<P: Policy<State = usize>, M: Model<P>>(model: &M) -> (Vec<f64>, Unit) {
+    let is_common = |(d, i): (&f64, &f64)| *i > 0.0 && Wide::near(*d).is_some_and(Wide::is_positive);
+    if model.stationary().iter().zip(model.interest()).any(is_common) {
+        return (model.stationary().to_vec(), Unit(1.0));
+    }
+    let of_interest = model.visits().into_iter().zip(model.interest());
+    let wide = |((digits, exponent), i): ((f64, i32), &f64)| match *i > 0.0 {
+        true => Wide::scaled(digits, exponent),
+        false => Wide::ZERO,
+    };
+    let visits: Vec<Wide> = of_interest.map(wide).collect();
+    let unit = visits.iter().fold(Wide::ZERO, |most, d| most.max(*d)).unit();
+    (visits.into_iter().map(|d| (d / unit).get()).collect(), Unit(unit.sqrt().get()))
 }
 
 fn check_len<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), ProblemError> {

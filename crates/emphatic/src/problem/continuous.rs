@@ -9,7 +9,7 @@ use crate::real::{Real, elementary};
 use crate::step::Step;
 use crate::theory::order::Order;
 use crate::theory::quadrature::SigmoidQuadrature;
-use crate::theory::{ActionSlopes, Bellman, Experience, Model};
+use crate::theory::{ActionSlopes, Bellman, Experience, Model, Way};
 use std::sync::Arc;
 
 const NAMES: [&str; 3] = ["S0", "S1", "S2"];
@@ -169,37 +169,43 @@ impl<F: Features<State = usize>> Model<Gaussian<F>> for ContinuousCounterexample
 }
 
 impl<F: Features<State = usize>> Experience<DeterministicLinear<F>> for ContinuousCounterexample {
-    fn followed(&self, state: usize) -> Vec<(usize, f64)> {
-        match state {
-            0 => vec![(1, 2.0 * self.stationary[1]), (2, 2.0 * self.stationary[2])],
-            _ => vec![(0, 1.0)],
-        }
-    }
-
-    fn squared(
-        &self,
-        _policy: &DeterministicLinear<F>,
-        _at: &f64,
-        _state: usize,
-    ) -> Option<Vec<(usize, f64)>> {
-        None // A single action has no density to compare with the behaviour's.
+    fn ways(&self, _policy: &DeterministicLinear<F>, _at: &f64, state: usize) -> Vec<Way> {
+        // A single action has no density to compare with the behaviour's.
+        self.both_ways(state, [f64::INFINITY; 2], [f64::INFINITY; 2])
     }
 }
 
 impl<F: Features<State = usize>> Experience<Gaussian<F>> for ContinuousCounterexample {
-    fn followed(&self, state: usize) -> Vec<(usize, f64)> {
-        Experience::<DeterministicLinear<F>>::followed(self, state)
+    fn ways(&self, _policy: &Gaussian<F>, at: &Normal<f64>, state: usize) -> Vec<Way> {
+        let right = self.quadrature.sigmoid(at);
+        self.both_ways(state, [1.0 - right, right], self.squares(at))
+    }
+}
+
+impl ContinuousCounterexample {
+    /// The ways out of a state, given for the two out of S0 what the target's probability of them is, and what Q is.
+    fn both_ways(&self, state: usize, target: [f64; 2], squares: [f64; 2]) -> Vec<Way> {
+        if state != 0 {
+            let end =
+                Way { next: 0, behaviour: 1.0, probability: 1.0, passed: 0.0, lost: 1.0, variance: 0.0 };
+            return vec![end];
+        }
+        let way = |k: usize| {
+            let probability = 2.0 * self.stationary[1 + k];
+            let passed = target[k] / probability;
+            let variance = (squares[k] / probability - passed * passed).max(0.0);
+            Way { next: 1 + k, behaviour: 1.0, probability, passed, lost: 1.0 - passed, variance }
+        };
+        [0, 1].map(way).into_iter().filter(|way| way.probability > 0.0).collect()
     }
 
-    fn squared(&self, _policy: &Gaussian<F>, at: &Normal<f64>, state: usize) -> Option<Vec<(usize, f64)>> {
-        if state != 0 {
-            return Some(Vec::new());
-        }
-        // π²/μ is a Gaussian once more, times a constant, unless π is too wide.
+    /// ∫ π²/μ P da for the two ways out of S0; infinite if π is too wide.
+    fn squares(&self, at: &Normal<f64>) -> [f64; 2] {
+        // π²/μ is a Gaussian once more, times a constant.
         let (pi, mu) = (at.standard_deviation.powi(-2), self.behaviour.standard_deviation.powi(-2));
         let precision = 2.0 * pi - mu;
         if !(precision > 0.0 && precision.is_finite()) {
-            return None;
+            return [f64::INFINITY; 2];
         }
         let (mean, its) = (at.mean, self.behaviour.mean);
         let standard_deviation = 1.0 / precision.sqrt();
@@ -209,7 +215,7 @@ impl<F: Features<State = usize>> Experience<Gaussian<F>> for ContinuousCounterex
         let normal =
             Normal { mean: (2.0 * pi * mean - mu * its) / precision, standard_deviation, slope: 0.0 };
         let right = constant * self.quadrature.sigmoid(&normal);
-        constant.is_finite().then(|| vec![(1, constant - right), (2, right)])
+        [constant - right, right]
     }
 }
 

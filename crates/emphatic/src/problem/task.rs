@@ -1,14 +1,15 @@
 //! A decision problem as it is learned off-policy.
 
 use super::builder::{check_interest, check_probability, check_sum};
-use super::{Problem, ProblemError, Stream};
+use super::{Problem, ProblemError, Stream, Transition};
 use crate::features::Table;
 use crate::policy::{FinitePolicy, Softmax};
 use crate::random::Random;
 use crate::real::Real;
 use crate::theory::chain;
 use crate::theory::order::{Lists, Order};
-use crate::theory::{Bellman, Experience, Model};
+use crate::theory::wide::Wide;
+use crate::theory::{Bellman, Experience, Model, Way};
 use std::sync::Arc;
 
 /// What the behaviour is called in errors.
@@ -24,6 +25,7 @@ pub struct Task {
     actor: Table,
     critic: Table,
     stationary: Vec<f64>,
+    visits: Vec<Wide>,
     order: Arc<Order>,
     /// For each state and action, where it leads and is discounted: (which successor in the order's list, p γ).
     discounted: Lists<(usize, f64)>,
@@ -39,7 +41,7 @@ impl Task {
     pub fn new(problem: Problem, behaviour: &[Vec<f64>]) -> Result<Self, ProblemError> {
         let (n, actions) = (problem.states.len(), problem.actions.len());
         let behaviour = Lists::new(problem.check_policy(BEHAVIOUR, behaviour)?);
-        let stationary = stationary(&problem, &behaviour)?;
+        let visits = visits(&problem, &behaviour)?;
 
         let successors: Vec<Vec<usize>> = (0..n)
             .map(|s| {
@@ -70,7 +72,8 @@ impl Task {
             interest: vec![1.0; n],
             actor: identity.clone(),
             critic: identity,
-            stationary,
+            stationary: visits.iter().map(|d| d.get()).collect(),
+            visits,
             order,
             discounted,
             leak,
@@ -82,7 +85,8 @@ impl Task {
     /// The same with another behaviour.
     pub fn with_behaviour(mut self, behaviour: &[Vec<f64>]) -> Result<Self, ProblemError> {
         self.behaviour = Lists::new(self.problem.check_policy(BEHAVIOUR, behaviour)?);
-        self.stationary = stationary(&self.problem, &self.behaviour)?;
+        self.visits = visits(&self.problem, &self.behaviour)?;
+        self.stationary = self.visits.iter().map(|d| d.get()).collect();
         Ok(self)
     }
 
@@ -189,6 +193,10 @@ impl<P: FinitePolicy<State = usize>> Model<P> for Task {
         &self.stationary
     }
 
+    fn visits(&self) -> Vec<(f64, i32)> {
+        self.visits.iter().map(|d| d.parts()).collect()
+    }
+
     fn interest(&self) -> &[f64] {
         &self.interest
     }
@@ -238,28 +246,19 @@ impl<P: FinitePolicy<State = usize>> Model<P> for Task {
 }
 
 impl<P: FinitePolicy<State = usize>> Experience<P> for Task {
-    fn followed(&self, state: usize) -> Vec<(usize, f64)> {
-        let taken = self.behaviour(state).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
-        let led = taken.flat_map(|(a, mu)| self.problem.transitions(state, a).iter().map(move |t| (mu, t)));
-        led.map(|(mu, t)| (t.next, mu * t.probability)).collect()
-    }
-
-    fn squared(&self, policy: &P, at: &P::Distribution<f64>, state: usize) -> Option<Vec<(usize, f64)>> {
-        let mut row = Vec::new();
-        for (a, mu) in self.behaviour(state).iter().enumerate() {
+    fn ways(&self, policy: &P, at: &P::Distribution<f64>, state: usize) -> Vec<Way> {
+        let of_action = |(a, &mu): (usize, &f64)| {
             let pi = policy.probability(at, a);
-            let mut passed =
-                self.problem.transitions(state, a).iter().filter(|t| pi > 0.0 && t.gamma > 0.0).peekable();
-            if passed.peek().is_none() {
-                continue; // Nothing of its ratio reaches the trace.
-            }
-            let square = pi * pi / mu;
-            if !square.is_finite() {
-                return None;
-            }
-            row.extend(passed.map(|t| (t.next, square * t.probability * t.gamma * t.gamma)));
-        }
-        Some(row)
+            let way = move |t: &Transition| {
+                let passed = if pi > 0.0 && t.gamma > 0.0 { pi / mu * t.gamma } else { 0.0 };
+                let lost = (1.0 - t.gamma) + t.gamma * ((mu - pi) / mu);
+                let Transition { next, probability, .. } = *t;
+                Way { next, behaviour: mu, probability, passed, lost, variance: 0.0 }
+            };
+            self.problem.transitions(state, a).iter().map(way)
+        };
+        let ways = self.behaviour(state).iter().enumerate().flat_map(of_action);
+        ways.filter(|way| way.behaviour > 0.0 || way.passed > 0.0).collect()
     }
 }
 
@@ -290,23 +289,25 @@ impl Problem {
     }
 }
 
-fn stationary(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<f64>, ProblemError> {
+/// d_μ.
+fn visits(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<Wide>, ProblemError> {
     let n = problem.states.len();
     let reached = reached(problem, behaviour);
     let taken = |s: usize| {
         let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
         possible.flat_map(move |(a, mu)| {
-            problem.transitions(s, a).iter().map(move |t| (t.next, mu * t.probability))
+            let taken = |t: &Transition| (t.next, Wide::new(*mu) * Wide::new(t.probability));
+            problem.transitions(s, a).iter().map(taken)
         })
     };
     // A state that is never reached, even if it would never be left, has no share: let it lead to the start.
-    let taken = |s: usize| -> Vec<(usize, f64)> {
-        if reached[s] { taken(s).collect() } else { vec![(problem.start[0].0, 1.0)] }
+    let taken = |s: usize| -> Vec<(usize, Wide)> {
+        if reached[s] { taken(s).collect() } else { vec![(problem.start[0].0, Wide::ONE)] }
     };
     let successors: Vec<Vec<usize>> =
         (0..n).map(|s| taken(s).into_iter().map(|(t, _)| t).collect()).collect();
     let order = Order::new(&successors)?;
-    let mut probability = vec![0.0; order.successors.len()];
+    let mut probability = vec![Wide::ZERO; order.successors.len()];
     for s in 0..n {
         let row = order.successors.row(s);
         let first = order.successors.range(s).start;

@@ -16,7 +16,7 @@
 //! ```
 
 use super::order::Order;
-use crate::real::Real;
+use super::wide::{Number, Wide};
 use std::sync::Arc;
 
 /// A chain for one policy (in each lane), with its states eliminated.
@@ -32,11 +32,11 @@ pub(crate) struct Chain<R> {
     row_leak: Vec<R>,
     row_reward: Vec<R>,
     /// By place: f_ik as `order.lower` lists it, p_ij as `order.upper` does.
-    passes: Vec<R>,
-    onward: Vec<R>,
-    leak: Vec<R>,
+    pub(super) passes: Vec<R>,
+    pub(super) onward: Vec<R>,
+    pub(super) leak: Vec<R>,
     reward: Vec<R>,
-    inverse_pivot: Vec<R>,
+    pub(super) inverse_pivot: Vec<R>,
     /// d_μ · i by state, and what has been passed on of it, by place.
     interest: Vec<f64>,
     carried: Vec<R>,
@@ -44,11 +44,11 @@ pub(crate) struct Chain<R> {
     work: Vec<R>,
 }
 
-impl<R: Real> Chain<R> {
+impl<R: Number> Chain<R> {
     /// A chain with all rows still to be [set](Chain::row_mut) and eliminated. `interest` is d_μ(s) i(s).
     pub(crate) fn new(order: Arc<Order>, interest: Vec<f64>) -> Self {
         let n = order.states();
-        let zeros = |len| vec![R::zero(); len];
+        let zeros = |len| vec![R::constant(0.0); len];
         Self {
             row: zeros(order.successors.len()),
             row_leak: zeros(n),
@@ -92,7 +92,7 @@ impl<R: Real> Chain<R> {
         for slot in self.order.upper.range(i) {
             pivot += self.onward[slot];
         }
-        self.inverse_pivot[i] = R::one() / pivot;
+        self.inverse_pivot[i] = R::constant(1.0) / pivot;
         pivot
     }
 
@@ -110,17 +110,17 @@ impl<R: Real> Chain<R> {
         for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
             let k = entry.place();
             let passes = self.work[k] * self.inverse_pivot[k];
-            self.work[k] = R::zero();
+            self.work[k] = R::constant(0.0);
             self.passes[slot] = passes;
             pass_on(order, k, passes, &self.onward, &mut self.work);
             leak += passes * self.leak[k];
             reward += passes * self.reward[k];
         }
         let returns = self.work[i];
-        self.work[i] = R::zero();
+        self.work[i] = R::constant(0.0);
         for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
             self.onward[slot] = self.work[entry.place()];
-            self.work[entry.place()] = R::zero();
+            self.work[entry.place()] = R::constant(0.0);
         }
         self.leak[i] = leak;
         self.reward[i] = reward;
@@ -131,7 +131,7 @@ impl<R: Real> Chain<R> {
     #[inline(always)]
     pub(crate) fn carry(&mut self, i: usize) {
         let order = &*self.order;
-        let mut sum = R::splat(self.interest[order.state[i]]);
+        let mut sum = R::constant(self.interest[order.state[i]]);
         for entry in order.lower.row(i) {
             sum += self.carried[entry.place()] * self.onward[entry.twin()];
         }
@@ -161,6 +161,13 @@ impl<R: Real> Chain<R> {
 
     /// x = rhs + P x, by state, when all places have been eliminated.
     pub(crate) fn solve(&self, rhs: &[R]) -> Vec<R> {
+        let mut x = self.passed(rhs);
+        self.substitute(&mut x);
+        self.by_state(&x)
+    }
+
+    /// What is left of x = rhs + P x for later places, by place.
+    pub(super) fn passed(&self, rhs: &[R]) -> Vec<R> {
         let order = &*self.order;
         let mut x: Vec<R> = order.state.iter().map(|&s| rhs[s]).collect();
         for i in 0..x.len() {
@@ -169,6 +176,11 @@ impl<R: Real> Chain<R> {
                 x[i] += passed;
             }
         }
+        x
+    }
+
+    fn substitute(&self, x: &mut [R]) {
+        let order = &*self.order;
         for i in (0..x.len()).rev() {
             for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
                 let onward = self.onward[slot] * x[entry.place()];
@@ -176,11 +188,23 @@ impl<R: Real> Chain<R> {
             }
             x[i] *= self.inverse_pivot[i];
         }
-        order.place.iter().map(|&place| x[place]).collect()
     }
 
     /// x = rhs + Pᵀ x, by state, when all places have been eliminated.
     pub(crate) fn solve_transposed(&self, rhs: &[R]) -> Vec<R> {
+        let order = &*self.order;
+        let mut x = self.carried_on(rhs);
+        for i in (0..x.len()).rev() {
+            for entry in order.upper.row(i) {
+                let passed = self.passes[entry.twin()] * x[entry.place()];
+                x[i] += passed;
+            }
+        }
+        self.by_state(&x)
+    }
+
+    /// What x = rhs + Pᵀ x is in each place without what comes back from later ones.
+    pub(super) fn carried_on(&self, rhs: &[R]) -> Vec<R> {
         let order = &*self.order;
         let mut x: Vec<R> = order.state.iter().map(|&s| rhs[s]).collect();
         for i in 0..x.len() {
@@ -190,66 +214,107 @@ impl<R: Real> Chain<R> {
             }
             x[i] *= self.inverse_pivot[i];
         }
-        for i in (0..x.len()).rev() {
-            for entry in order.upper.row(i) {
-                let passed = self.passes[entry.twin()] * x[entry.place()];
-                x[i] += passed;
-            }
-        }
-        order.place.iter().map(|&place| x[place]).collect()
+        x
+    }
+
+    fn by_state(&self, by_place: &[R]) -> Vec<R> {
+        self.order.place.iter().map(|&place| by_place[place]).collect()
     }
 }
 
-impl Chain<f64> {
-    /// A chain of which the rows and their leaks are given, with its states eliminated; nothing if a state is never left.
-    pub(crate) fn leaking(
-        order: Arc<Order>,
-        row: impl Fn(usize) -> (Vec<(usize, f64)>, f64),
-    ) -> Option<Self> {
-        let mut chain = Self::new(order, Vec::new());
-        for s in 0..chain.order.states() {
-            let (entries, leak) = row(s);
-            chain.set(s, &entries);
-            chain.row_leak[s] = leak;
+/// A row of a chain: its entries, what its leak gains and what it loses.
+pub(crate) type Row<N> = (Vec<(usize, N)>, [N; 2]);
+
+impl<N: Number + PartialOrd> Chain<N> {
+    fn set(&mut self, state: usize, (entries, [gain, loss]): Row<N>) {
+        let first = self.order.successors.range(state).start;
+        for (next, p) in entries {
+            self.row[first + self.order.successors.row(state).partition_point(|&t| t < next)] += p;
         }
-        (0..chain.order.states()).all(|i| chain.eliminate(i) > 0.0).then_some(chain)
+        self.row_leak[state] = gain - loss;
+        self.row_reward[state] = gain + loss; // The size of what is summed up in the leak.
     }
 
-    /// The chain of any non-negative matrix P with its states eliminated, and the pivot of each state. I − P is an M-matrix, that is
-    /// the spectral radius of P is below one, exactly if all pivots are positive; in each of its blocks likewise. Rows need not be
-    /// probabilities: a pivot is one less what returns.
-    pub(crate) fn with_pivots(
-        order: Arc<Order>,
-        row: impl Fn(usize) -> Vec<(usize, f64)>,
-    ) -> (Self, Vec<f64>) {
+    /// Eliminates all states, and gives the pivot of each.
+    fn with_rows(order: Arc<Order>, row: impl Fn(usize) -> Row<N>) -> (Self, Vec<N>) {
         let mut chain = Self::new(order.clone(), Vec::new());
-        (0..order.states()).for_each(|s| chain.set(s, &row(s)));
-        let mut pivots = vec![0.0; order.states()];
+        (0..order.states()).for_each(|s| chain.set(s, row(s)));
+        let (zero, one) = (N::constant(0.0), N::constant(1.0));
+        let mut pivots = vec![zero; order.states()];
         for i in 0..order.states() {
-            let pivot = 1.0 - chain.pass_through(i);
-            chain.inverse_pivot[i] = 1.0 / pivot;
+            let returns = chain.pass_through(i);
+            let mut onward = zero;
+            order.upper.range(i).for_each(|slot| onward += chain.onward[slot]);
+            let by_leaving = onward + chain.reward[i] < one + returns;
+            let pivot = if by_leaving { onward + chain.leak[i] } else { one - returns };
+            chain.inverse_pivot[i] = one / pivot;
             pivots[order.state[i]] = pivot;
         }
         (chain, pivots)
     }
+}
 
-    /// The same; nothing if I − P is no M-matrix.
-    pub(crate) fn eliminated(order: Arc<Order>, row: impl Fn(usize) -> Vec<(usize, f64)>) -> Option<Self> {
-        let (chain, pivots) = Self::with_pivots(order, row);
-        pivots.iter().all(|pivot| *pivot > 0.0).then_some(chain)
+impl Chain<Wide> {
+    /// The chain of any non-negative matrix P with its states eliminated, and the pivot of each state. I − P is an M-matrix, that is
+    /// the spectral radius of P is below one, exactly if all pivots are positive; in each of its blocks likewise.
+    ///
+    /// Rows need not be probabilities: what is missing from a row's sum to one is what its leak gains less what it loses. A pivot
+    /// is one less what returns, or what leaves; the sum of the smaller numbers loses fewer digits.
+    pub(crate) fn with_pivots(order: Arc<Order>, row: impl Fn(usize) -> Row<Wide>) -> (Self, Vec<Wide>) {
+        let narrow = |s: usize| -> Row<f64> {
+            let (entries, leak) = row(s);
+            (entries.into_iter().map(|(next, p)| (next, p.narrow())).collect(), leak.map(Wide::narrow))
+        };
+        let (chain, pivots) = Chain::with_rows(order.clone(), narrow);
+        match chain.widened() {
+            Some(chain) => (chain, pivots.into_iter().map(Wide::new).collect()),
+            None => Self::with_rows(order, row),
+        }
     }
 
-    fn set(&mut self, state: usize, entries: &[(usize, f64)]) {
-        let first = self.order.successors.range(state).start;
-        for &(next, p) in entries {
-            self.row[first + self.order.successors.row(state).partition_point(|&t| t < next)] += p;
-        }
+    /// The same for a chain whose rows are probabilities; nothing if a state is never left.
+    pub(crate) fn leaking(
+        order: Arc<Order>,
+        row: impl Fn(usize) -> (Vec<(usize, Wide)>, Wide),
+    ) -> Option<Self> {
+        let row = |s: usize| {
+            let (entries, leak) = row(s);
+            (entries, [leak, Wide::ZERO])
+        };
+        let (chain, pivots) = Self::with_pivots(order, row);
+        pivots.into_iter().all(Wide::is_positive).then_some(chain)
+    }
+}
+
+impl Chain<f64> {
+    /// The same chain, eliminated in numbers that neither overflow nor vanish.
+    pub(crate) fn wide(&self) -> Chain<Wide> {
+        let row = |s: usize| {
+            let entries = self.transitions(s).into_iter().map(|(next, p)| (next, Wide::new(p))).collect();
+            (entries, [Wide::new(self.row_leak[s]), Wide::ZERO])
+        };
+        self.widened().unwrap_or_else(|| Chain::with_rows(self.order.clone(), row).0)
+    }
+
+    /// What has been eliminated, in wide numbers, which would have been the same to the bit; nothing if a number may have been too
+    /// small or too large on the way.
+    fn widened(&self) -> Option<Chain<Wide>> {
+        let wide =
+            |numbers: &[f64]| -> Option<Vec<Wide>> { numbers.iter().map(|x| Wide::near(*x)).collect() };
+        Some(Chain {
+            row: wide(&self.row)?,
+            passes: wide(&self.passes)?,
+            onward: wide(&self.onward)?,
+            leak: wide(&self.leak)?,
+            inverse_pivot: wide(&self.inverse_pivot)?,
+            ..Chain::new(self.order.clone(), Vec::new())
+        })
     }
 }
 
 /// p_ij += f_ik p_kj, run by run, since neighbours in memory can be added to side by side.
 #[inline(always)]
-fn pass_on<R: Real>(order: &Order, k: usize, times: R, onward: &[R], work: &mut [R]) {
+fn pass_on<R: Number>(order: &Order, k: usize, times: R, onward: &[R], work: &mut [R]) {
     let mut onward = &onward[order.upper.range(k)];
     for run in order.runs.row(k) {
         let (now, later) = onward.split_at(run.len());
@@ -264,59 +329,91 @@ fn pass_on<R: Real>(order: &Order, k: usize, times: R, onward: &[R], work: &mut 
 ///
 /// The same elimination: a state whose pivot is zero is the last of a closed class, since it leads nowhere else.
 /// Transient states come out as zero.
-pub(crate) fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>, (usize, usize)> {
-    let n = order.states();
-    let (mut passes, mut onward) = (vec![0.0; order.lower.len()], vec![0.0; order.upper.len()]);
-    let (mut leak, mut pivot, mut work) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
-    let mut last = None;
-    for i in 0..n {
-        let state = order.state[i];
-        for (slot, &t) in order.successors.range(state).zip(order.successors.row(state)) {
-            work[order.place[t]] = probability[slot];
-        }
-        for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
-            let k = entry.place();
-            let into = std::mem::take(&mut work[k]);
-            if pivot[k] == 0.0 {
-                leak[i] += into; // Whoever enters a closed class does not come back.
-                continue;
-            }
-            let times = into / pivot[k];
-            passes[slot] = times;
-            pass_on(order, k, times, &onward, &mut work);
-            leak[i] += times * leak[k];
-        }
-        work[i] = 0.0;
-        pivot[i] = leak[i];
-        for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
-            onward[slot] = std::mem::take(&mut work[entry.place()]);
-            pivot[i] += onward[slot];
-        }
-        if pivot[i] == 0.0
-            && let Some(other) = last.replace(i)
-        {
-            return Err((order.state[other], state));
-        }
-    }
-    let mut weight = vec![0.0; n];
+pub(crate) fn stationary(order: &Order, probability: &[Wide]) -> Result<Vec<Wide>, (usize, usize)> {
+    let narrow: Vec<f64> = probability.iter().map(|p| p.narrow()).collect();
+    let widened = Closed::new(order, &narrow).ok().and_then(|closed| closed.widened());
+    let Closed { passes, last, .. } = widened.map_or_else(|| Closed::new(order, probability), Ok)?;
+    let mut weight = vec![Wide::ZERO; order.states()];
     if let Some(last) = last {
-        weight[last] = 1.0;
+        weight[last] = Wide::ONE;
         for k in (0..last).rev() {
             weight[k] =
                 order.upper.row(k).iter().map(|entry| passes[entry.twin()] * weight[entry.place()]).sum();
-            // Weights are relative to the last state's, which may be visited next to never.
-            if weight[k] > 1e150 {
-                weight[k..].iter_mut().for_each(|w| *w *= 1e-150);
-            }
         }
     }
-    let total: f64 = weight.iter().sum();
+    let total: Wide = weight.iter().copied().sum();
     Ok(order.place.iter().map(|&k| weight[k] / total).collect())
+}
+
+/// A chain without leaks, with its states eliminated.
+struct Closed<N> {
+    passes: Vec<N>,
+    onward: Vec<N>,
+    leak: Vec<N>,
+    /// The last place of the closed class.
+    last: Option<usize>,
+}
+
+impl<N: Number + PartialEq> Closed<N> {
+    fn new(order: &Order, probability: &[N]) -> Result<Self, (usize, usize)> {
+        let n = order.states();
+        let zero = N::constant(0.0);
+        let (mut passes, mut onward) = (vec![zero; order.lower.len()], vec![zero; order.upper.len()]);
+        let (mut leak, mut pivot, mut work) = (vec![zero; n], vec![zero; n], vec![zero; n]);
+        let mut last = None;
+        for i in 0..n {
+            let state = order.state[i];
+            for (slot, &t) in order.successors.range(state).zip(order.successors.row(state)) {
+                work[order.place[t]] = probability[slot];
+            }
+            for (slot, entry) in order.lower.range(i).zip(order.lower.row(i)) {
+                let k = entry.place();
+                let into = std::mem::replace(&mut work[k], zero);
+                if pivot[k] == zero {
+                    leak[i] += into; // Whoever enters a closed class does not come back.
+                    continue;
+                }
+                let times = into / pivot[k];
+                passes[slot] = times;
+                pass_on(order, k, times, &onward, &mut work);
+                let leaks = times * leak[k];
+                leak[i] += leaks;
+            }
+            work[i] = zero;
+            pivot[i] = leak[i];
+            for (slot, entry) in order.upper.range(i).zip(order.upper.row(i)) {
+                onward[slot] = std::mem::replace(&mut work[entry.place()], zero);
+                let more = onward[slot];
+                pivot[i] += more;
+            }
+            if pivot[i] == zero
+                && let Some(other) = last.replace(i)
+            {
+                return Err((order.state[other], state));
+            }
+        }
+        Ok(Self { passes, onward, leak, last })
+    }
+}
+
+impl Closed<f64> {
+    /// As [`Chain::widened`].
+    fn widened(self) -> Option<Closed<Wide>> {
+        let wide =
+            |numbers: &[f64]| -> Option<Vec<Wide>> { numbers.iter().map(|x| Wide::near(*x)).collect() };
+        let (onward, leak) = (wide(&self.onward)?, wide(&self.leak)?);
+        Some(Closed { passes: wide(&self.passes)?, onward, leak, last: self.last })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn stationary(order: &Order, probability: &[f64]) -> Result<Vec<f64>, (usize, usize)> {
+        let probability: Vec<Wide> = probability.iter().map(|p| Wide::new(*p)).collect();
+        Ok(super::stationary(order, &probability)?.into_iter().map(Wide::get).collect())
+    }
 
     fn chain_of(p: &[Vec<f64>]) -> (Order, Vec<f64>) {
         let next = |row: &Vec<f64>| (0..row.len()).filter(|&t| row[t] > 0.0).collect();

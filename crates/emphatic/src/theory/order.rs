@@ -159,6 +159,15 @@ impl Order {
         Err(ProblemError::Fill { states, most: MOST_ENTRIES })
     }
 
+    /// The same order for the chain that goes the other way: what is linked stays linked.
+    pub(crate) fn transposed(&self) -> Self {
+        let mut predecessors = vec![Vec::new(); self.states()];
+        for s in 0..self.states() {
+            self.successors.row(s).iter().for_each(|&t| predecessors[t].push(s));
+        }
+        Self { successors: Lists::new(predecessors), ..self.clone() }
+    }
+
     /// The number of states.
     pub fn states(&self) -> usize {
         self.state.len()

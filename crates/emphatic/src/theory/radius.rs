@@ -1,90 +1,100 @@
 //! The spectral radius of a sparse non-negative matrix, between two bounds.
 
-use super::chain::Chain;
+use super::chain::{Chain, Row};
 use super::order::Order;
+use super::wide::Wide;
 use std::sync::Arc;
 
 /// Noda's bounds are as near as this, relative to them, where they converge.
 const NEAR: f64 = 1e-13;
 /// Bounds that are farther apart than this are closed in by halves.
 const FAR: f64 = 1e-9;
-/// Noda's iteration converges quadratically: more rounds than this mean that rounding keeps the bounds apart.
+/// Noda's iteration converges quadratically: more rounds than this mean that it is far off, or that rounding keeps the bounds apart.
 const MOST_ROUNDS: usize = 60;
-
-/// What is known of the spectral radius of a matrix.
-pub(super) struct Radius {
-    /// It lies between these two.
-    pub(super) bounds: [f64; 2],
-    /// Whether powers of the matrix may grow without bound in the block of each state: its radius is not below one.
-    pub(super) grows: Vec<bool>,
-}
 
 /// Bounds on the spectral radius of the matrix with these rows, of which the order knows the places.
 ///
 /// A reducible matrix has the radius of the largest of its irreducible blocks. In a block, for every positive vector x,
-/// min (Qx)ᵢ/xᵢ ≤ radius ≤ max (Qx)ᵢ/xᵢ (Collatz, Wielandt), and x ← (max·I − Q)⁻¹ x brings the two together (Noda). Where x would leave
-/// the range of numbers, as in a long chain with a drift, the radius is closed in by halves instead: it is below c exactly if the pivots of
+/// min (Qx)ᵢ/xᵢ ≤ radius ≤ max (Qx)ᵢ/xᵢ (Collatz, Wielandt), and x ← (max·I − Q)⁻¹ x brings the two together (Noda). Where x is too far
+/// off, as in a long chain with a drift, the radius is closed in by halves instead: it is below c exactly if the pivots of
 /// I − Q/c are positive.
-pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, f64)>]) -> Radius {
+pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, Wide)>]) -> [f64; 2] {
     let block = &blocks(rows);
-    let within = |s: usize| rows[s].iter().filter(move |(t, q)| block[s] == block[*t] && *q > 0.0);
+    let within = |s: usize| rows[s].iter().filter(move |(t, q)| block[s] == block[*t] && q.is_positive());
     let mut bounds = noda(order, block, &within);
-    let below = |c: f64| {
-        let row = |s: usize| within(s).map(|(t, q)| (*t, q / c)).collect();
-        Chain::with_pivots(order.clone(), row).1
+    while bounds[1] - bounds[0] > Wide::new(FAR) * bounds[1] {
+        let middle = (bounds[0] * bounds[1]).sqrt();
+        let row = |s: usize| {
+            let entries: Vec<_> = within(s).map(|(t, q)| (*t, *q / middle)).collect();
+            let sum = entries.iter().map(|entry| entry.1).sum();
+            (entries, [Wide::ONE, sum])
+        };
+        let is_below = Chain::with_pivots(order.clone(), row).1.into_iter().all(Wide::is_positive);
+        bounds[usize::from(is_below)] = middle;
+    }
+    bounds.map(Wide::get)
+}
+
+/// Whether powers of the matrix with these rows may grow without bound in the block of each state: its radius is not below one. Each
+/// row comes with what is missing from its sum to one, as a gain and a loss, so that a radius hardly below one can be told from one.
+pub(super) fn grows(order: &Arc<Order>, rows: &[Row<Wide>]) -> Vec<bool> {
+    let block = blocks(rows.iter().map(|row| &row.0));
+    let row = |s: usize| {
+        let (within, left): (Vec<_>, Vec<_>) = rows[s].0.iter().partition(|(t, _)| block[s] == block[*t]);
+        let [gain, loss] = rows[s].1;
+        (within, [gain + left.into_iter().map(|(_, q)| q).sum(), loss])
     };
-    while bounds[1] - bounds[0] > FAR * bounds[1] {
-        let middle = 0.5 * (bounds[0] + bounds[1]);
-        if below(middle).iter().all(|pivot| *pivot > 0.0) { bounds[1] = middle } else { bounds[0] = middle }
-    }
-    // Whether it is below one is what the verdict hangs on: it is asked of each block itself.
     let mut block_grows = vec![false; rows.len()];
-    for (s, pivot) in below(1.0).into_iter().enumerate() {
-        block_grows[block[s]] |= pivot.is_nan() || pivot <= 0.0;
+    for (s, pivot) in Chain::with_pivots(order.clone(), row).1.into_iter().enumerate() {
+        block_grows[block[s]] |= !pivot.is_positive();
     }
-    Radius { bounds, grows: block.iter().map(|&b| block_grows[b]).collect() }
+    block.into_iter().map(|b| block_grows[b]).collect()
 }
 
 /// Noda's iteration in all blocks at once, as far as it goes.
-fn noda<'a, I: Iterator<Item = &'a (usize, f64)>>(
+fn noda<'a, I: Iterator<Item = &'a (usize, Wide)>>(
     order: &Arc<Order>,
     block: &[usize],
     within: &impl Fn(usize) -> I,
-) -> [f64; 2] {
+) -> [Wide; 2] {
     let n = block.len();
-    let mut x = vec![1.0; n];
-    let mut bounds = vec![[0.0, 0.0]; n];
+    let mut x = vec![Wide::ONE; n];
+    let mut bounds = Vec::new();
     for _ in 0..MOST_ROUNDS {
-        bounds = vec![[f64::INFINITY, 0.0]; n];
-        for (s, &b) in block.iter().enumerate() {
-            let ratio = within(s).map(|(t, q)| q * x[*t]).sum::<f64>() / x[s];
-            bounds[b] = [f64::min(bounds[b][0], ratio), f64::max(bounds[b][1], ratio)];
+        let ratio = |s: usize| within(s).map(|(t, q)| *q * x[*t]).sum::<Wide>() / x[s];
+        let ratios: Vec<Wide> = (0..n).map(ratio).collect();
+        bounds = vec![None; n];
+        for (ratio, &b) in ratios.iter().zip(block) {
+            let [low, high] = bounds[b].unwrap_or([*ratio; 2]);
+            bounds[b] = Some([low.min(*ratio), high.max(*ratio)]);
         }
         // A block that has converged, and a state that leads nowhere, have nothing to improve.
-        let still = |b: usize| bounds[b][1] - bounds[b][0] > NEAR * bounds[b][1];
-        if !block.iter().any(|&b| still(b)) {
-            break;
-        }
-        let scaled = |s: usize| -> Vec<(usize, f64)> {
-            let high = bounds[block[s]][1];
-            within(s).filter(|_| still(block[s])).map(|(t, q)| (*t, q * x[*t] / (high * x[s]))).collect()
+        let high = |s: usize| {
+            bounds[block[s]]
+                .filter(|[low, high]| *high - *low > Wide::new(NEAR) * *high)
+                .map(|[_, high]| high)
         };
-        let Some(chain) = Chain::eliminated(order.clone(), scaled) else { break };
-        let growth = chain.solve(&vec![1.0; n]);
-        let mut largest = vec![0.0; n];
-        growth.iter().zip(block).for_each(|(growth, &b)| largest[b] = f64::max(largest[b], *growth));
-        let next: Vec<f64> = (0..n).map(|s| x[s] * (growth[s] / largest[block[s]])).collect();
-        if next.iter().any(|x| !(x.is_normal() && *x > 0.0)) {
+        if !(0..n).any(|s| high(s).is_some()) {
             break;
         }
-        x = next;
+        let scaled = |s: usize| match high(s) {
+            Some(high) => {
+                let entries = within(s).map(|(t, q)| (*t, *q * x[*t] / (high * x[s]))).collect();
+                (entries, (high - ratios[s]) / high)
+            }
+            None => (Vec::new(), Wide::ONE),
+        };
+        let Some(chain) = Chain::leaking(order.clone(), scaled) else { break };
+        let growth = chain.solve(&vec![Wide::ONE; n]);
+        x.iter_mut().zip(growth).for_each(|(x, growth)| *x *= growth);
     }
-    let of_blocks = bounds.iter().filter(|[low, _]| low.is_finite());
-    of_blocks.fold([0.0, 0.0], |all: [f64; 2], of| [all[0].max(of[0]), all[1].max(of[1])])
+    let none = [Wide::ZERO; 2];
+    bounds.into_iter().flatten().fold(none, |all, of| [all[0].max(of[0]), all[1].max(of[1])])
 }
 
 /// The irreducible block of each state: its strongly connected component (Tarjan), numbered by one of its states.
-fn blocks(rows: &[Vec<(usize, f64)>]) -> Vec<usize> {
+fn blocks<'a>(rows: impl IntoIterator<Item = &'a Vec<(usize, Wide)>>) -> Vec<usize> {
+    let rows: Vec<&Vec<(usize, Wide)>> = rows.into_iter().collect();
     const NEW: usize = usize::MAX;
     let n = rows.len();
     let (mut number, mut low, mut block) = (vec![NEW; n], vec![0; n], vec![NEW; n]);
@@ -101,10 +111,10 @@ fn blocks(rows: &[Vec<(usize, f64)>]) -> Vec<usize> {
             }
             let unseen = (edge..rows[s].len()).find(|&e| {
                 let (t, q) = rows[s][e];
-                if q > 0.0 && number[t] != NEW && block[t] == NEW {
+                if q.is_positive() && number[t] != NEW && block[t] == NEW {
                     low[s] = low[s].min(number[t]);
                 }
-                q > 0.0 && number[t] == NEW
+                q.is_positive() && number[t] == NEW
             });
             if let Some(e) = unseen {
                 path.push((s, e + 1));
@@ -129,7 +139,9 @@ mod tests {
 
     fn radius(rows: &[Vec<(usize, f64)>]) -> [f64; 2] {
         let successors: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|e| e.0).collect()).collect();
-        spectral_radius(&Arc::new(Order::new(&successors).unwrap()), rows).bounds
+        let wide = |row: &Vec<(usize, f64)>| row.iter().map(|e| (e.0, Wide::new(e.1))).collect();
+        let rows: Vec<Vec<(usize, Wide)>> = rows.iter().map(wide).collect();
+        spectral_radius(&Arc::new(Order::new(&successors).unwrap()), &rows)
     }
 
     fn near(bounds: [f64; 2], right: f64) {

@@ -1,0 +1,180 @@
+//! What the solution of a chain differs by from one state to the next.
+//!
+//! Where next to nothing leaks, the solution is huge and hardly differs between states that lead to each other, so little is left of
+//! its digits when one is subtracted from the other. When a state is eliminated, its value becomes what it owns and shares of later
+//! states' values, and what is missing from these shares to one is known without subtracting. So the differences can be had
+//! from those between later states:
+//!
+//! ```text
+//! x_i = own_i + Σ_k share_ik x_k
+//! x_i − x_j = own_i − missing_i x_j + Σ_k share_ik (x_k − x_j)
+//! ```
+
+use super::chain::Chain;
+use super::order::Order;
+use super::wide::Wide;
+use std::sync::Arc;
+
+/// The inverse of a pivot above which differences are worth the work, which is that of one more elimination: ten digits are left
+/// without.
+const LARGE: f64 = 1e6;
+
+/// A solution, by state, and its differences.
+#[derive(Clone, Debug)]
+pub(super) struct Differences {
+    order: Arc<Order>,
+    pub(super) x: Vec<Wide>,
+    /// x_i − x_j for each place i and later place j that it is linked with, where they are worth the work.
+    fine: Option<Vec<Wide>>,
+}
+
+impl Differences {
+    /// x(s) − x(t). For states that neither leads to the other it is what subtraction leaves.
+    pub(super) fn between(&self, s: usize, t: usize) -> Wide {
+        self.between_with_size(s, t).0
+    }
+
+    /// The same, and how large the numbers are that it is the difference of.
+    pub(super) fn between_with_size(&self, s: usize, t: usize) -> (Wide, Wide) {
+        if s == t {
+            return (Wide::ZERO, Wide::ZERO);
+        }
+        let (i, j) = (self.order.place[s], self.order.place[t]);
+        let later = self.order.upper.row(i.min(j)).binary_search_by_key(&i.max(j), |entry| entry.place());
+        match (&self.fine, later) {
+            (Some(fine), Ok(slot)) => {
+                let difference = fine[self.order.upper.range(i.min(j)).start + slot];
+                (if i < j { difference } else { Wide::ZERO - difference }, difference.abs())
+            }
+            _ => (self.x[s] - self.x[t], self.x[s].abs() + self.x[t].abs()),
+        }
+    }
+}
+
+/// The parts that values are made of, by place; shares as the order lists later places.
+struct Parts {
+    own: Vec<Wide>,
+    missing: Vec<Wide>,
+    shares: Vec<Wide>,
+    /// Where this says more than subtraction.
+    fine: Vec<bool>,
+}
+
+impl Chain<Wide> {
+    /// x = rhs + P x.
+    pub(super) fn solve_finely(&self, rhs: &[Wide]) -> Differences {
+        let x = self.solve(rhs);
+        let parts = || {
+            let order = &*self.order;
+            let mut own = self.passed(rhs);
+            own.iter_mut().zip(&self.inverse_pivot).for_each(|(own, inverse)| *own *= *inverse);
+            let missing = self.leak.iter().zip(&self.inverse_pivot).map(|(leak, inverse)| *leak * *inverse);
+            let shares = (0..x.len()).flat_map(|i| order.upper.range(i).map(move |slot| (i, slot)));
+            let shares = shares.map(|(i, slot)| self.onward[slot] * self.inverse_pivot[i]).collect();
+            Parts { own, missing: missing.collect(), shares, fine: vec![true; x.len()] }
+        };
+        let fine = self.is_delicate().then(|| differences(&self.order, &parts(), &x));
+        Differences { order: self.order.clone(), x, fine }
+    }
+
+    /// x = rhs + D⁻¹ Pᵀ D x, where D = diag(`weight`). What is missing from the sums of these rows to one is given as `missing`, times
+    /// the weight, if it is asked for; it may be negative.
+    pub(super) fn solve_backwards(
+        &self,
+        weight: &[Wide],
+        rhs: &[Wide],
+        missing: impl FnOnce() -> Vec<Wide>,
+    ) -> Differences {
+        let per_weight = |x: Wide, s: usize| if weight[s].is_positive() { x / weight[s] } else { Wide::ZERO };
+        let weighted: Vec<Wide> = rhs.iter().zip(weight).map(|(rhs, weight)| *rhs * *weight).collect();
+        let solution = self.solve_transposed(&weighted);
+        let x: Vec<Wide> = solution.into_iter().enumerate().map(|(s, x)| per_weight(x, s)).collect();
+        let parts = || {
+            let order = &*self.order;
+            let missing = missing();
+            let carried = |rhs: &[Wide]| -> Vec<Wide> {
+                self.carried_on(rhs).into_iter().zip(&order.state).map(|(x, &s)| per_weight(x, s)).collect()
+            };
+            let share = |i: usize| {
+                order.upper.row(i).iter().map(move |entry| {
+                    let later = weight[order.state[entry.place()]];
+                    per_weight(self.passes[entry.twin()] * later, order.state[i])
+                })
+            };
+            // Where more is summed up to what is missing than can be missing, subtraction loses less.
+            let sizes = carried(&missing.iter().map(|missing| missing.abs()).collect::<Vec<_>>());
+            Parts {
+                own: carried(&weighted),
+                missing: carried(&missing),
+                shares: (0..x.len()).flat_map(share).collect(),
+                fine: sizes.into_iter().map(|size| size <= Wide::ONE).collect(),
+            }
+        };
+        let fine = self.is_delicate().then(|| differences(&self.order, &parts(), &x));
+        Differences { order: self.order.clone(), x, fine }
+    }
+
+    fn is_delicate(&self) -> bool {
+        self.inverse_pivot.iter().any(|inverse| *inverse > Wide::new(LARGE))
+    }
+}
+
+fn differences(order: &Order, parts: &Parts, x: &[Wide]) -> Vec<Wide> {
+    let n = order.states();
+    let x = |place: usize| x[order.state[place]];
+    let mut differences = vec![Wide::ZERO; order.upper.len()];
+    let (mut sum, mut share, mut linked) = (vec![Wide::ZERO; n], vec![Wide::ZERO; n], vec![n; n]);
+    for i in (0..n).rev() {
+        let later =
+            || order.upper.range(i).zip(order.upper.row(i)).map(|(slot, entry)| (slot, entry.place()));
+        if !parts.fine[i] {
+            later().for_each(|(slot, j)| differences[slot] = x(i) - x(j));
+            continue;
+        }
+        for (slot, j) in later() {
+            sum[j] = parts.own[i] - parts.missing[i] * x(j);
+            (share[j], linked[j]) = (parts.shares[slot], i);
+        }
+        // All that a place is linked with is linked with each other.
+        for (_, k) in later() {
+            for (slot, entry) in order.upper.range(k).zip(order.upper.row(k)) {
+                let j = entry.place();
+                if linked[j] == i {
+                    sum[j] += share[k] * differences[slot];
+                    sum[k] = sum[k] - share[j] * differences[slot];
+                }
+            }
+        }
+        later().for_each(|(slot, j)| differences[slot] = sum[j]);
+    }
+    differences
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two wells of two states each, which hardly leak and hardly lead to each other.
+    #[test]
+    fn differences_keep_their_digits() {
+        let (leak, across) = (1e-200, 1e-150);
+        let order = Arc::new(Order::new(&vec![vec![0, 1, 2, 3]; 4]).unwrap());
+        let row = |s: usize| {
+            let p = |t: usize| if s / 2 == t / 2 { 0.5 } else { 0.5 * across };
+            ((0..4).map(|t| (t, Wide::new(p(t)))).collect(), Wide::new(leak))
+        };
+        let chain = Chain::leaking(order, row).unwrap();
+        let solution = chain.solve_finely(&[1.0, 0.25, 0.0, 0.5].map(Wide::new));
+        // In a well all rows are alike, so values differ by rewards; the wells' means of 5/8 and 1/4 meet half-way at any
+        // crossing, (5/8 − 1/4)/(2 · across) apart.
+        let near = |s, t, right: f64| {
+            let found = solution.between(s, t).get();
+            assert!((found / right - 1.0).abs() < 1e-14, "{s} {t}: {found} {right}");
+            assert_eq!(solution.between(t, s).get(), -found);
+        };
+        near(0, 1, 0.75);
+        near(2, 3, -0.5);
+        near(1, 2, 0.375 / (2.0 * across));
+        assert!((solution.x[0].get() * leak / 0.4375 - 1.0).abs() < 1e-14);
+    }
+}
