@@ -2,7 +2,7 @@
 
 use crate::columns::{Action, Columns, OneAction, Seen, State, Typed};
 use crate::error::OrRaise;
-use ciborium::Value;
+use crate::form::{Node, Writable};
 use emphatic::learner::{ActionOf, SeenBy};
 use emphatic::{
     ActionValues, Compatible, Either, ExactCritic, Gtd, InLanes, Isa, Kernel, LearnError, LearnedAdvantage,
@@ -10,6 +10,7 @@ use emphatic::{
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -49,13 +50,13 @@ pub(crate) trait Agent: Trainee {
 
     fn diverged(&self) -> Option<u64>;
 
-    /// The whole state.
-    fn state(&self) -> PyResult<Value>;
+    /// The whole state, with γ of the next step.
+    fn state(&self, gamma: f64) -> Box<dyn Writable>;
 
     /// Goes on from the state of a learner that was in a lane.
     fn take(&mut self, state: LaneState) -> PyResult<()>;
 
-    fn restore(&mut self, state: &Value) -> PyResult<()>;
+    fn restore(&mut self, state: Node) -> PyResult<()>;
 }
 
 /// A learner of a kind that is known.
@@ -99,7 +100,7 @@ pub(crate) trait Composition<R>:
         Number = R,
         Policy: Acting<State: State, Action: Action>,
         Critic: Estimates<R>,
-        State: InLanes<One: Send + 'static> + 'static,
+        State: InLanes<One: Send + 'static> + Send + 'static,
     > + Clone
     + Send
     + 'static
@@ -111,7 +112,7 @@ impl<R, L> Composition<R> for L where
             Number = R,
             Policy: Acting<State: State, Action: Action>,
             Critic: Estimates<R>,
-            State: InLanes<One: Send + 'static> + 'static,
+            State: InLanes<One: Send + 'static> + Send + 'static,
         > + Clone
         + Send
         + 'static
@@ -186,9 +187,8 @@ impl<L: Composition<f64>> Agent for Held<f64, L> {
         self.learner.diverged(0)
     }
 
-    fn state(&self) -> PyResult<Value> {
-        let unwritten = |error| PyValueError::new_err(format!("the state could not be written: {error}"));
-        Value::serialized(&self.learner.state()).map_err(unwritten)
+    fn state(&self, gamma: f64) -> Box<dyn Writable> {
+        Box::new(Whole { gamma, learner: self.learner.state() })
     }
 
     fn take(&mut self, state: LaneState) -> PyResult<()> {
@@ -196,12 +196,18 @@ impl<L: Composition<f64>> Agent for Held<f64, L> {
         self.learner.restore(*state).or_raise()
     }
 
-    fn restore(&mut self, state: &Value) -> PyResult<()> {
+    fn restore(&mut self, state: Node) -> PyResult<()> {
         let unread =
             |error| PyValueError::new_err(format!("this is not the state of such a learner: {error}"));
-        let state = state.deserialized().map_err(unread)?;
-        self.learner.restore(state).or_raise()
+        self.learner.restore(L::State::deserialize(state).map_err(unread)?).or_raise()
     }
+}
+
+/// All of a learner that changes.
+#[derive(Serialize)]
+struct Whole<S> {
+    gamma: f64,
+    learner: S,
 }
 
 fn other_kind() -> PyErr {

@@ -3,10 +3,11 @@
 //! All arrays are contiguous, of one shape [time, batch]. The Python face has checked every value, so what is here only
 //! computes, time after time with the batch innermost.
 
+use crate::memory;
 use emphatic::real::elementary::exp;
 use numpy::ndarray::Dimension;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// From this many numbers on, other Python threads may run meanwhile. Below, handing over costs more than it gives.
@@ -40,7 +41,7 @@ fn emphasis<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (shape, [rho, gamma, interest]) = of_one_shape([&rho, &gamma, &interest])?;
     let batch = shape[1];
-    let mut carried = initial.as_slice()?.to_vec();
+    let mut carried = memory::copied(initial.as_slice()?)?;
     if carried.len() != batch {
         return Err(PyValueError::new_err(format!("initial has {} numbers, not {batch}", carried.len())));
     }
@@ -73,7 +74,8 @@ fn lambda_returns<'py>(
         of_one_shape([&reward, &gamma_next, &value, &value_next, &rho, &lambda_next])?;
     let batch = shape[1];
     // G − v of the step after.
-    let mut excess = vec![0.0; batch];
+    let mut excess = memory::room(batch)?;
+    excess.resize(batch, 0.0);
     compute(py, shape, |returns| {
         for row in rows(shape).rev() {
             let (reward, gamma_next) = (&reward[row.clone()], &gamma_next[row.clone()]);
@@ -123,10 +125,7 @@ fn compute(
     [time, batch]: [usize; 2],
     fill: impl FnOnce(&mut [f64]) + Send,
 ) -> PyResult<Bound<'_, PyArray2<f64>>> {
-    let mut numbers = Vec::new();
-    numbers.try_reserve_exact(time * batch).map_err(|_| {
-        PyMemoryError::new_err(format!("{time} times {batch} numbers do not fit into memory"))
-    })?;
+    let mut numbers = memory::room(time * batch)?;
     numbers.resize(time * batch, 0.0);
     if numbers.len() < LARGE {
         fill(&mut numbers)

@@ -86,7 +86,10 @@ impl Described for Active {
 impl Described for Table {
     fn described(features: &FeaturesPart) -> PyResult<Self> {
         match features {
-            FeaturesPart::Table { len, rows } => Table::new(*len, rows).or_raise(),
+            // What does not exist under its number is here a wrong value like any other.
+            FeaturesPart::Table { len, rows } => {
+                Table::new(*len, rows).map_err(|error| PyValueError::new_err(error.to_string()))
+            }
             FeaturesPart::OneHot { states } => Ok(Table::aliased(&(0..*states).collect::<Vec<_>>())),
             FeaturesPart::Dense { .. } | FeaturesPart::Active { .. } => Err(other_features()),
         }

@@ -3,18 +3,20 @@
 use crate::agent::{Agent, Composition, Held};
 use crate::columns::{Arrays, Numbers, OneAction, Seen, unless_changed};
 use crate::compose::{Lot, Receive, compose};
-use crate::error::DivergedError;
+use crate::error::{DivergedError, OrRaise};
+use crate::form::{Node, Number, Writable};
+use crate::memory;
 use crate::problem::Problem;
 use crate::saved::{self, NameAndText, Saved};
 use crate::settings::{PolicyPart, Settings, Sight};
 use crate::waiting::Pieces;
-use ciborium::Value;
 use emphatic::{Step, index_at};
 use emphatic_problems::ProblemFile;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyIterator};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -85,14 +87,17 @@ impl Ready {
     }
 }
 
-/// One learner in a box.
-pub(crate) struct Boxed;
+/// One learner in a box, with zero weights or with these.
+pub(crate) struct Boxed<'a>(pub(crate) Option<&'a [f64]>);
 
-impl Receive<f64> for Boxed {
+impl Receive<f64> for Boxed<'_> {
     type Output = Box<dyn Agent>;
 
     fn receive<L: Composition<f64>>(self, learner: L) -> PyResult<Box<dyn Agent>> {
-        Ok(Box::new(Held::new(learner)))
+        Ok(Box::new(Held::new(match self.0 {
+            Some(weights) => learner.with_weights(memory::copied(weights)?).or_raise()?,
+            None => learner,
+        })))
     }
 }
 
@@ -110,14 +115,14 @@ impl Learner {
             Source::Ready(ready) => return ready.take(),
             Source::Settings(json) => json,
         };
-        let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
-        let settings: Arc<Settings> = Arc::new(serde_json::from_str(&settings).map_err(wrong)?);
+        let settings = Arc::new(Settings::parse(&settings)?);
         let problems: Vec<_> = problems.iter().map(|problem| problem.file.clone()).collect();
-        let agent = py.detach(|| compose(Lot { settings: &[&settings], problems: &problems }, Boxed))?;
+        let agent =
+            py.detach(|| compose(Lot { settings: &[&settings], problems: &problems }, Boxed(None)))?;
         let sight = settings.structure.policy.features().sight();
         let learner = Self { settings, problems, sight, inside: Mutex::new(Inside { agent, gamma: 0.0 }) };
         if let Some(state) = state {
-            learner.restore(&saved::from_cbor(state.as_bytes())?)?;
+            learner.restore(state.as_bytes())?;
         }
         Ok(learner)
     }
@@ -125,26 +130,22 @@ impl Learner {
     /// Reads a learner that was saved: its settings as JSON, its problems (name and text), its state.
     #[staticmethod]
     #[pyo3(name = "_read")]
-    fn read(py: Python<'_>, path: PathBuf) -> PyResult<(String, Vec<NameAndText>, Py<PyBytes>)> {
-        let (saved, state) = py.detach(|| {
-            let saved = Saved::read(&path)?;
-            let state = saved::to_cbor(&saved.state)?;
-            Ok::<_, PyErr>((saved, state))
-        })?;
-        Ok((saved.settings.json(), saved.problems, PyBytes::new(py, &state).unbind()))
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<(String, Vec<NameAndText>, Bound<'_, PyBytes>)> {
+        saved::read_file(py, &path)
     }
 
     /// Writes the whole learner, traces included, to a safetensors file; `emphatic.load` reads it. The tensors are its numbers,
     /// the metadata its settings.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let problems = self.problems.iter().map(|p| (p.name.clone(), p.text.clone())).collect();
-        let saved = Saved { settings: self.settings.clone(), problems, state: self.state()? };
-        py.detach(|| saved.write(&path))
+        let problems: Vec<_> = self.problems.iter().map(|p| (p.name.clone(), p.text.clone())).collect();
+        let state = self.state()?;
+        py.detach(|| Saved::file(state, &self.settings, &problems)?.write(&path))
     }
 
     /// The same once more.
     #[pyo3(name = "_twin")]
     fn twin(&self) -> PyResult<Ready> {
+        self.settings.structure.check_memory(1)?;
         let inside = self.inside()?;
         Ok(self.with(Inside { agent: inside.agent.boxed_clone(), gamma: inside.gamma }))
     }
@@ -152,12 +153,12 @@ impl Learner {
     /// The state, traces included, for this very version of the package.
     #[pyo3(name = "_state")]
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &saved::to_cbor(&self.state()?)?))
+        Saved::new(self.state()?, Vec::new())?.bytes(py)
     }
 
     /// The settings as JSON.
     #[pyo3(name = "_settings_json")]
-    fn settings_json(&self) -> String {
+    fn settings_json(&self) -> PyResult<String> {
         self.settings.json()
     }
 
@@ -238,8 +239,7 @@ impl Learner {
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = Input::new(x, self.sight, "x")?;
-        let inside = self.inside()?;
-        Ok(PyArray1::from_vec(py, inside.agent.distribution(x.seen()?)?))
+        Ok(PyArray1::from_vec(py, self.acting()?.agent.distribution(x.seen()?)?))
     }
 
     /// The same in many states, flat.
@@ -252,8 +252,8 @@ impl Learner {
         let x = Numbers::new(x)?;
         let (states, rows) = (x.states(self.sight)?, x.rows());
         let all = unless_changed(|| {
-            let mut inside = self.inside()?;
-            let mut all = Vec::new();
+            let mut inside = self.acting()?;
+            let mut all = memory::room(rows.saturating_mul(self.settings.structure.policy.outputs()))?;
             for mut piece in Pieces::new(rows) {
                 let (agent, all) = (&mut inside.agent, &mut all);
                 py.detach(move || {
@@ -272,7 +272,7 @@ impl Learner {
     /// π(a|x): the probability, or the density, of an action.
     fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
         let (x, action) = (Input::new(x, self.sight, "x")?, self.action(action)?);
-        self.inside()?.agent.probability(x.seen()?, action)
+        self.acting()?.agent.probability(x.seen()?, action)
     }
 
     /// Draws an action with a uniform number or, for a Gaussian, a standard normal one.
@@ -284,7 +284,7 @@ impl Learner {
         rng: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
         let x = Input::new(x, self.sight, "x")?;
-        let numbers = self.inside()?.agent.distribution(x.seen()?)?;
+        let numbers = self.acting()?.agent.distribution(x.seen()?)?;
         if !numbers.iter().all(|number| number.is_finite()) {
             self.check()?;
             return Err(PyValueError::new_err("the weights are so large that the policy cannot act"));
@@ -305,18 +305,21 @@ impl Learner {
     /// θ, flat: a copy.
     #[pyo3(name = "_weights")]
     fn weights_flat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_slice(py, self.inside()?.agent.weights()))
+        Ok(PyArray1::from_vec(py, memory::copied(self.inside()?.agent.weights())?))
     }
 
     #[pyo3(name = "_set_weights")]
     fn set_weights_flat(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
-        let weights = weights.as_slice()?.to_vec();
+        let weights = memory::copied(weights.as_slice()?)?;
+        // They are put into a copy, lest they do not fit.
+        self.settings.structure.check_memory(1)?;
         self.inside()?.agent.set_weights(weights)
     }
 
     /// What the critic has learned, flat, by the names of the equations.
     #[pyo3(name = "_critic_weights")]
     fn critic_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.check_state_memory()?;
         let all = PyDict::new(py);
         for (name, weights) in self.inside()?.agent.critic_weights() {
             all.set_item(name, PyArray1::from_vec(py, weights))?;
@@ -365,7 +368,7 @@ impl Learner {
     /// The weights, if nothing has been learned yet.
     pub(crate) fn fresh_weights(&self) -> PyResult<Option<Vec<f64>>> {
         let inside = self.inside()?;
-        Ok((inside.agent.steps() == 0).then(|| inside.agent.weights().to_vec()))
+        (inside.agent.steps() == 0).then(|| memory::copied(inside.agent.weights())).transpose()
     }
 
     fn inside(&self) -> PyResult<MutexGuard<'_, Inside>> {
@@ -379,33 +382,48 @@ impl Learner {
         })
     }
 
-    fn state(&self) -> PyResult<Value> {
-        let inside = self.inside()?;
-        let entry = |name: &str, value| (Value::Text(name.to_owned()), value);
-        Ok(Value::Map(vec![
-            entry("gamma", Value::Float(inside.gamma)),
-            entry("learner", inside.agent.state()?),
-        ]))
+    /// To see how it acts: there is room for a distribution.
+    fn acting(&self) -> PyResult<MutexGuard<'_, Inside>> {
+        let structure = &self.settings.structure;
+        memory::ask(16.0 * structure.policy.outputs() as f64, || format!("what {structure} does"))?;
+        self.inside()
     }
 
-    fn restore(&self, state: &Value) -> PyResult<()> {
-        let entry = |name: &str| {
-            let entries = state.as_map().into_iter().flatten();
-            let found = entries.into_iter().find(|(key, _)| key.as_text() == Some(name));
-            found.map(|(_, value)| value)
-        };
-        let (Some(Value::Float(gamma)), Some(learner)) = (entry("gamma"), entry("learner")) else {
-            return Err(PyValueError::new_err("this is not the state of a learner"));
-        };
-        if !(0.0..=1.0).contains(gamma) {
-            return Err(PyValueError::new_err(format!(
-                "the saved gamma is {gamma}; it must lie between 0 and 1"
-            )));
-        }
-        let mut inside = self.inside()?;
-        inside.agent.restore(learner)?;
-        inside.gamma = *gamma;
-        Ok(())
+    fn check_state_memory(&self) -> PyResult<()> {
+        let structure = &self.settings.structure;
+        memory::ask(structure.size(1).copy(), || format!("a copy of the state of {structure}"))
+    }
+
+    fn state(&self) -> PyResult<Box<dyn Writable>> {
+        self.check_state_memory()?;
+        let inside = self.inside()?;
+        Ok(inside.agent.state(inside.gamma))
+    }
+
+    fn restore(&self, bytes: &[u8]) -> PyResult<()> {
+        // Lists that grow, and what is needed to see whether they fit.
+        let need = 3.0 * bytes.len() as f64;
+        memory::ask(need, || format!("the state of {}", self.settings.structure))?;
+        saved::read_state(bytes, |state| {
+            let mut entries: HashMap<_, _> = match state {
+                Node::Map(entries) => entries.into_iter().collect(),
+                _ => HashMap::new(),
+            };
+            let (Some(Node::Number(Number::Real(gamma))), Some(learner)) =
+                (entries.remove("gamma"), entries.remove("learner"))
+            else {
+                return Err(PyValueError::new_err("this is not the state of a learner"));
+            };
+            if !(0.0..=1.0).contains(&gamma) {
+                return Err(PyValueError::new_err(format!(
+                    "the saved gamma is {gamma}; it must lie between 0 and 1"
+                )));
+            }
+            let mut inside = self.inside()?;
+            inside.agent.restore(learner)?;
+            inside.gamma = gamma;
+            Ok(())
+        })
     }
 
     fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<OneAction> {

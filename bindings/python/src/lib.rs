@@ -7,11 +7,11 @@
 //! | a learner of any kind | `agent`, `learner` |
 //! | batches of transitions | `columns` |
 //! | many settings in lanes | `sweep` |
-//! | learners on disk | `saved` |
+//! | learners on disk | `saved`, `form` |
 //! | functions over arrays \[time, batch\] | `arrays` |
 //! | problems and exact theory | `problem` |
 //! | experiments | `experiment` |
-//! | errors as exceptions, Ctrl-C | `error`, `waiting` |
+//! | errors as exceptions, too little memory, Ctrl-C | `error`, `memory`, `waiting` |
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,9 @@ mod columns;
 mod compose;
 mod error;
 mod experiment;
+mod form;
 mod learner;
+mod memory;
 mod problem;
 mod saved;
 mod settings;

@@ -1,13 +1,14 @@
 //! Decision problems, and what is exactly true of them.
 
 use crate::error::{OrRaise, in_file};
+use crate::memory;
 use crate::waiting::{Pieces, Waiting};
 use emphatic::{Exact, Features, Fixed, ProblemError, Step, Table, Task};
 use emphatic_chart::Painter;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
 use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::num::NonZeroUsize;
@@ -336,10 +337,10 @@ fn taken<A: Send>(
     mut stream: impl Iterator<Item = Step<usize, A>> + Send,
     count: usize,
 ) -> PyResult<Vec<Step<usize, A>>> {
-    let mut steps = Vec::new();
-    steps
-        .try_reserve_exact(count)
-        .map_err(|_| PyMemoryError::new_err(format!("{count} steps do not fit into memory")))?;
+    // Its columns are made while the steps are still there.
+    let bytes = (size_of::<Step<usize, A>>() + 8 * 8) as f64 * count as f64;
+    memory::ask(bytes, || format!("experience of {count} steps"))?;
+    let mut steps = Vec::with_capacity(count);
     for piece in Pieces::new(count) {
         py.detach(|| steps.extend(stream.by_ref().take(piece.len())));
         py.check_signals()?;

@@ -4,128 +4,218 @@
 //! kept as JSON beside the settings.
 
 use crate::error::of_system;
-use crate::settings::Settings;
-use ciborium::Value;
+use crate::form::{Node, Tensor, Writable, put_together, take_apart};
+use crate::memory;
+use crate::settings::{Settings, TEXT_IN_MEMORY};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use serde_json::{Map, Value as Json, json};
+use pyo3::types::PyBytes;
+use safetensors::tensor::{Metadata, TensorInfo};
+use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FORMAT: &str = "emphatic learner 1";
 
-pub(crate) fn to_cbor(state: &Value) -> PyResult<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let unwritten = |error| PyValueError::new_err(format!("the state could not be written: {error}"));
-    ciborium::into_writer(state, &mut bytes).map_err(unwritten)?;
-    Ok(bytes)
-}
+/// A header is not longer.
+const MOST_HEADER: u64 = 100_000_000;
 
-pub(crate) fn from_cbor(bytes: &[u8]) -> PyResult<Value> {
-    ciborium::from_reader(bytes)
-        .map_err(|error| PyValueError::new_err(format!("this is not the state of a learner: {error}")))
-}
+/// The form of any learner is not longer, and a file is not farther from what its settings say.
+const MOST_FORM: usize = 1 << 16;
 
-/// A problem that an exact part knows.
+/// A problem that an exact part knows: its name and its text.
 pub(crate) type NameAndText = (String, String);
 
-/// A saved learner.
+/// A state, ready to be written.
 pub(crate) struct Saved {
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) problems: Vec<NameAndText>,
-    pub(crate) state: Value,
-}
-
-/// Numbers of one kind.
-struct Tensor {
-    dtype: Dtype,
-    bytes: Vec<u8>,
-    count: usize,
+    state: Box<dyn Writable>,
+    header: Vec<u8>,
+    tensors: Vec<Tensor>,
 }
 
 impl Saved {
-    pub(crate) fn write(&self, path: &Path) -> PyResult<()> {
+    /// With more entries of the metadata than the form.
+    pub(crate) fn new(state: Box<dyn Writable>, more: Vec<(&str, String)>) -> PyResult<Self> {
         let mut tensors = Vec::new();
-        let form = take_apart(&self.state, String::new(), &mut tensors)?;
-        let metadata = HashMap::from([
-            ("format".to_owned(), FORMAT.to_owned()),
-            ("settings".to_owned(), self.settings.json()),
-            ("problems".to_owned(), json!(self.problems).to_string()),
-            ("form".to_owned(), form.to_string()),
-        ]);
-        let unwritten = |error| PyValueError::new_err(format!("{}: {error}", path.display()));
-        let views = tensors.iter().map(|(name, tensor)| {
-            Ok((name.as_str(), TensorView::new(tensor.dtype, vec![tensor.count], &tensor.bytes)?))
-        });
-        let views: Vec<_> = views.collect::<Result<_, _>>().map_err(unwritten)?;
-        let mut bytes = safetensors::serialize(views, Some(metadata)).map_err(unwritten)?;
-        sort_metadata(&mut bytes)
-            .map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
-        write_file(path.to_owned(), &bytes)
+        let shape = state.walk(None)?;
+        let form = take_apart(&shape, "", &[], &mut tensors).to_string();
+        let mut metadata: HashMap<String, String> = HashMap::from([("form".to_owned(), form)]);
+        metadata.extend(more.into_iter().map(|(name, text)| (name.to_owned(), text)));
+        // The order of the library.
+        tensors.sort_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
+        let header = header(&tensors, metadata).map_err(PyValueError::new_err)?;
+        Ok(Self { state, header, tensors })
     }
 
-    pub(crate) fn read(path: &Path) -> PyResult<Self> {
-        let failed = |error: std::io::Error| of_system(&error, format!("{}: {error}", path.display()));
-        let bytes = std::fs::read(path).map_err(failed)?;
-        let wrong = |why: String| {
-            PyValueError::new_err(format!("{}: this is not a saved learner: {why}", path.display()))
-        };
-        Self::from_bytes(&bytes).map_err(wrong)
+    /// With all that a file has.
+    pub(crate) fn file(
+        state: Box<dyn Writable>,
+        settings: &Settings,
+        problems: &[NameAndText],
+    ) -> PyResult<Self> {
+        let more = [
+            ("format", FORMAT.to_owned()),
+            ("settings", settings.json()?),
+            ("problems", json!(problems).to_string()),
+        ];
+        Self::new(state, more.into())
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
-        let tensors = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
-        let entries = metadata.metadata().as_ref().ok_or("it has no settings")?;
-        let entry = |name: &str| entries.get(name).ok_or(format!("its metadata has no `{name}`"));
-        if entry("format")? != FORMAT {
-            return Err(format!("its format is `{}`; this version reads `{FORMAT}`", entry("format")?));
+    fn len(&self) -> usize {
+        self.header.len() + self.tensors.iter().map(|tensor| 8 * tensor.count).sum::<usize>()
+    }
+
+    fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        out.write_all(&self.header)?;
+        for tensor in &self.tensors {
+            self.state.walk(Some((&tensor.way, &mut *out)))?;
         }
-        let form: Json = parsed(entry("form")?)?;
-        Ok(Self {
-            settings: Arc::new(parsed(entry("settings")?)?),
-            problems: parsed(entry("problems")?)?,
-            state: put_together(&form, &tensors)?,
-        })
+        Ok(())
+    }
+
+    pub(crate) fn write(&self, path: &Path) -> PyResult<()> {
+        write_whole(path, |out| self.write_to(out))
+    }
+
+    pub(crate) fn bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        PyBytes::new_with(py, self.len(), |mut out| Ok(self.write_to(&mut out)?))
     }
 }
 
-/// The library writes the metadata in an order that is another every time. The same learner shall be the same bytes.
-fn sort_metadata(bytes: &mut [u8]) -> Result<(), String> {
-    let (len, rest) = bytes.split_first_chunk_mut::<8>().ok_or("there is no header")?;
-    let header = rest.get_mut(..u64::from_le_bytes(*len) as usize).ok_or("the header is cut")?;
-    let mut entries: Map<String, Json> = serde_json::from_slice(header).map_err(|error| error.to_string())?;
+/// The header of a file: its length, the metadata, and where each tensor is.
+fn header(tensors: &[Tensor], metadata: HashMap<String, String>) -> Result<Vec<u8>, String> {
+    let mut end = 0;
+    let info = |tensor: &Tensor| {
+        let start = end;
+        end += 8 * tensor.count;
+        let info = TensorInfo { dtype: tensor.dtype, shape: vec![tensor.count], data_offsets: (start, end) };
+        (tensor.name.clone(), info)
+    };
+    let infos = tensors.iter().map(info).collect();
+    let metadata = Metadata::new(Some(metadata), infos).map_err(|error| error.to_string())?;
+    let mut entries = serde_json::to_value(&metadata).map_err(|error| error.to_string())?;
+    // The library writes the metadata in an order that is another every time. The same learner shall be the same bytes.
     if let Some(Json::Object(metadata)) = entries.get_mut("__metadata__") {
         metadata.sort_keys();
     }
-    let sorted = Json::Object(entries).to_string();
-    // As many bytes as before; the header is filled up with spaces.
-    let (text, filling) = header.split_at_mut_checked(sorted.len()).ok_or("the header has grown")?;
-    text.copy_from_slice(sorted.as_bytes());
-    filling.fill(b' ');
-    Ok(())
+    let mut text = entries.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(8), b' ');
+    Ok([&(text.len() as u64).to_le_bytes(), &text[..]].concat())
+}
+
+/// Reads a file: the settings as JSON, the problems, and all of its bytes, from which the state can be [read](read_state). A file that is larger
+/// or smaller than what its settings say is not read to the end.
+pub(crate) fn read_file<'py>(
+    py: Python<'py>,
+    path: &Path,
+) -> PyResult<(String, Vec<NameAndText>, Bound<'py, PyBytes>)> {
+    let failed = |error: std::io::Error| of_system(&error, format!("{}: {error}", path.display()));
+    let wrong = |why: String| {
+        PyValueError::new_err(format!("{}: this is not a saved learner: {why}", path.display()))
+    };
+    let mut file = File::open(path).map_err(failed)?;
+    let header = py.detach(|| read_header(&mut file)).map_err(failed)?;
+    memory::ask(TEXT_IN_MEMORY * header.len() as f64, || format!("{}: its header", path.display()))?;
+    let metadata = parsed_header(&header).map_err(wrong)?;
+    let (settings, problems) = contents(&metadata).map_err(wrong)?;
+    let size = settings.structure.size(1);
+    let slack = MOST_FORM as f64;
+    if !(size.least - slack..=size.state + slack).contains(&(metadata.data_len() as f64)) {
+        let right = format!("with its settings it would have {} to {}", size.least, size.state);
+        return Err(wrong(format!("its tensors have {} bytes; {right}", metadata.data_len())));
+    }
+    let bytes = PyBytes::new_with(py, header.len() + metadata.data_len(), |bytes| {
+        let (head, data) = bytes.split_at_mut(header.len());
+        head.copy_from_slice(&header);
+        py.detach(|| file.read_exact(data)).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => wrong("it ends too early".to_owned()),
+            _ => failed(error),
+        })
+    })?;
+    match file.read(&mut [0]).map_err(failed)? {
+        0 => Ok((settings.json()?, problems, bytes)),
+        _ => Err(wrong("it goes on after its tensors".to_owned())),
+    }
+}
+
+/// The header of a file, with its length; of a file that is none, no more than that.
+fn read_header(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut header = Vec::new();
+    file.take(8).read_to_end(&mut header)?;
+    if let Ok(len) = header[..].try_into().map(u64::from_le_bytes)
+        && len <= MOST_HEADER
+    {
+        file.take(len).read_to_end(&mut header)?;
+    }
+    Ok(header)
+}
+
+/// The header that bytes begin with.
+fn parsed_header(bytes: &[u8]) -> Result<Metadata, String> {
+    let (len, rest) = bytes.split_first_chunk::<8>().ok_or("it has no header")?;
+    let len = usize::try_from(u64::from_le_bytes(*len)).unwrap_or(usize::MAX);
+    let header = rest.get(..len).ok_or("its header is cut, or too long")?;
+    serde_json::from_slice(header).map_err(|error| error.to_string())
+}
+
+/// An entry of the metadata.
+fn entry<'a>(metadata: &'a Metadata, name: &str) -> Result<&'a str, String> {
+    let entries = metadata.metadata().as_ref().ok_or("it has no settings")?;
+    entries.get(name).map(String::as_str).ok_or(format!("its metadata has no `{name}`"))
+}
+
+fn contents(metadata: &Metadata) -> Result<(Settings, Vec<NameAndText>), String> {
+    let format = entry(metadata, "format")?;
+    if format != FORMAT {
+        return Err(format!("its format is `{format}`; this version reads `{FORMAT}`"));
+    }
+    Ok((parsed(entry(metadata, "settings")?)?, parsed(entry(metadata, "problems")?)?))
+}
+
+/// Puts together the state that was written to these bytes, and hands it over.
+pub(crate) fn read_state<T>(bytes: &[u8], read: impl FnOnce(Node) -> PyResult<T>) -> PyResult<T> {
+    let wrong = |why: String| PyValueError::new_err(format!("this is not the state of a learner: {why}"));
+    let metadata = parsed_header(bytes).map_err(wrong)?;
+    // The rest of the bytes, unless there are too few.
+    let data = bytes.len().checked_sub(metadata.data_len()).map(|start| &bytes[start..]);
+    let data = data.ok_or_else(|| wrong("it ends too early".to_owned()))?;
+    let tensors = metadata.tensors().into_iter();
+    let tensors = tensors.map(|(name, info)| (name, (info, &data[info.data_offsets.0..info.data_offsets.1])));
+    let form = entry(&metadata, "form").map_err(wrong)?;
+    if form.len() > MOST_FORM {
+        return Err(wrong(format!("its form has {} characters", form.len())));
+    }
+    let form = parsed(form).map_err(wrong)?;
+    read(put_together(&form, &mut tensors.collect()).map_err(wrong)?)
 }
 
 /// Writes a file whole or not at all. A link stays one, and what may be done with the file stays as it was.
 #[pyfunction]
 pub(crate) fn write_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
-    let write = || -> std::io::Result<()> {
+    write_whole(&path, |out| out.write_all(bytes))
+}
+
+fn write_whole(path: &Path, write: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> PyResult<()> {
+    let fill = |file: &File| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    };
+    let written = || -> std::io::Result<()> {
         let known = match path.canonicalize() {
             Ok(known) if known.is_file() => known,
-            Err(_) if !path.is_symlink() => path.clone(),
+            Err(_) if !path.is_symlink() => path.to_owned(),
             // A device or a pipe, or a link that leads nowhere yet.
-            _ => return std::fs::write(&path, bytes),
+            _ => return fill(&File::create(path)?),
         };
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let new = known.with_file_name(format!(".{}.{number}.new", std::process::id()));
-        let written = File::create_new(&new).and_then(|mut file| {
-            file.write_all(bytes)?;
+        let written = File::create_new(&new).and_then(|file| {
+            fill(&file)?;
             if let Ok(metadata) = known.metadata() {
                 file.set_permissions(metadata.permissions())?;
             }
@@ -137,125 +227,9 @@ pub(crate) fn write_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
         }
         written
     };
-    write().map_err(|error| of_system(&error, format!("{}: {error}", path.display())))
+    written().map_err(|error| of_system(&error, format!("{}: {error}", path.display())))
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
-}
-
-/// Moves the numbers of a tree into tensors. Gives its form, in which a tensor is a text: its name.
-fn take_apart(value: &Value, name: String, tensors: &mut Vec<(String, Tensor)>) -> PyResult<Json> {
-    if let Some(tensor) = Tensor::of(value) {
-        tensors.push((name.clone(), tensor));
-        return Ok(match value {
-            Value::Array(_) => json!({ "tensor": name }),
-            _ => json!({ "number": name }),
-        });
-    }
-    let below = |part: &str| match part {
-        "Ok" | "Err" => name.clone(), // Which of two parts it is, the form says.
-        _ if name.is_empty() => part.to_owned(),
-        _ => format!("{name}.{part}"),
-    };
-    Ok(match value {
-        Value::Map(entries) => {
-            let mut form = Map::new();
-            for (key, value) in entries {
-                let key = key.as_text().unwrap_or_default();
-                form.insert(key.to_owned(), take_apart(value, below(key), tensors)?);
-            }
-            json!({ "map": form })
-        }
-        Value::Array(list) => match columns(list) {
-            Some(columns) => {
-                let take = |(k, column): (usize, Value)| take_apart(&column, below(&k.to_string()), tensors);
-                json!({ "columns": columns.into_iter().enumerate().map(take).collect::<PyResult<Vec<_>>>()? })
-            }
-            None => {
-                let take = |(k, item): (usize, &Value)| take_apart(item, below(&k.to_string()), tensors);
-                json!({ "list": list.iter().enumerate().map(take).collect::<PyResult<Vec<_>>>()? })
-            }
-        },
-        Value::Null => Json::Null,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "the state has {other:?} at {name}, which cannot be saved"
-            )));
-        }
-    })
-}
-
-/// A list of rows of the same kind, such as (feature, trace), by columns.
-fn columns(list: &[Value]) -> Option<Vec<Value>> {
-    let rows: Vec<&Vec<Value>> = list.iter().map(Value::as_array).collect::<Option<_>>()?;
-    let width = rows.first()?.len();
-    let alike =
-        rows.iter().all(|row| row.len() == width && row.iter().all(|x| x.is_float() || x.is_integer()));
-    alike.then(|| (0..width).map(|k| Value::Array(rows.iter().map(|row| row[k].clone()).collect())).collect())
-}
-
-impl Tensor {
-    /// A number, or a list of numbers of one kind.
-    fn of(value: &Value) -> Option<Self> {
-        let list = match value {
-            Value::Array(list) if !list.is_empty() => list.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        let reals: Option<Vec<f64>> = list.iter().map(Value::as_float).collect();
-        if let Some(reals) = reals {
-            return Some(Self::new(Dtype::F64, reals.iter().map(|x| x.to_le_bytes())));
-        }
-        let whole = |x: &Value| x.as_integer().and_then(|x| u64::try_from(x).ok());
-        let whole: Vec<u64> = list.iter().map(whole).collect::<Option<_>>()?;
-        Some(Self::new(Dtype::U64, whole.iter().map(|x| x.to_le_bytes())))
-    }
-
-    fn new(dtype: Dtype, numbers: impl ExactSizeIterator<Item = [u8; 8]>) -> Self {
-        Self { dtype, count: numbers.len(), bytes: numbers.flatten().collect() }
-    }
-}
-
-/// The tree again.
-fn put_together(form: &Json, tensors: &SafeTensors) -> Result<Value, String> {
-    let wrong = || format!("its form is broken at {form}");
-    let Json::Object(entries) = form else { return Ok(Value::Null) };
-    let (kind, inner) = entries.iter().next().ok_or_else(wrong)?;
-    let list = || -> Result<Vec<Value>, String> {
-        inner.as_array().ok_or_else(wrong)?.iter().map(|form| put_together(form, tensors)).collect()
-    };
-    match kind.as_str() {
-        "tensor" => Ok(Value::Array(numbers(inner, tensors)?)),
-        "number" => numbers(inner, tensors)?.into_iter().next().ok_or_else(wrong),
-        "map" => {
-            let entries = inner.as_object().ok_or_else(wrong)?.iter();
-            let put =
-                |(key, form): (&String, &Json)| Ok((Value::Text(key.clone()), put_together(form, tensors)?));
-            Ok(Value::Map(entries.map(put).collect::<Result<_, String>>()?))
-        }
-        "list" => Ok(Value::Array(list()?)),
-        "columns" => {
-            let columns = list()?;
-            let columns: Option<Vec<&Vec<Value>>> = columns.iter().map(Value::as_array).collect();
-            let columns = columns.ok_or_else(wrong)?;
-            let rows = columns.first().map_or(0, |column| column.len());
-            if columns.iter().any(|column| column.len() != rows) {
-                return Err(wrong());
-            }
-            let row = |r: usize| Value::Array(columns.iter().map(|column| column[r].clone()).collect());
-            Ok(Value::Array((0..rows).map(row).collect()))
-        }
-        _ => Err(wrong()),
-    }
-}
-
-fn numbers(name: &Json, tensors: &SafeTensors) -> Result<Vec<Value>, String> {
-    let name = name.as_str().unwrap_or_default();
-    let tensor = tensors.tensor(name).map_err(|error| format!("{name}: {error}"))?;
-    let words = tensor.data().as_chunks::<8>().0.iter();
-    match tensor.dtype() {
-        Dtype::F64 => Ok(words.map(|word| Value::Float(f64::from_le_bytes(*word))).collect()),
-        Dtype::U64 => Ok(words.map(|word| Value::Integer(u64::from_le_bytes(*word).into())).collect()),
-        other => Err(format!("{name} is {other:?}; it must be F64 or U64")),
-    }
 }

@@ -2,10 +2,14 @@
 //!
 //! The structure says which parts there are, the numbers their step-sizes and λ. Learners of one structure can learn side by side in lanes.
 
-use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use crate::memory;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// What JSON takes in memory at most while it is read, in its own length: `[],` is short.
+pub(crate) const TEXT_IN_MEMORY: f64 = 40.0;
 
 /// A learner's settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,8 +23,15 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    pub(crate) fn json(&self) -> String {
-        serde_json::json!(self).to_string()
+    /// From JSON.
+    pub(crate) fn parse(json: &str) -> PyResult<Self> {
+        memory::ask(TEXT_IN_MEMORY * json.len() as f64, || "what the settings say".to_owned())?;
+        let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
+        serde_json::from_str(json).map_err(wrong)
+    }
+
+    pub(crate) fn json(&self) -> PyResult<String> {
+        serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     pub(crate) fn number(&self, name: &str) -> PyResult<f64> {
@@ -76,18 +87,70 @@ impl Structure {
         self.critic.is_exact() || matches!(self.emphasis, EmphasisPart::Exact { .. })
     }
 
-    /// Too large a learner would not raise an error when it is made but end the process.
+    /// The size of one learner, or of those in lanes.
+    pub(crate) fn size(&self, lanes: usize) -> Size {
+        let (features, outputs) = (self.policy.features(), self.policy.outputs() as f64);
+        let weights = features.len() as f64 * outputs;
+        // One distribution, or the advantages of all actions and a list of them.
+        let own = Size::of_numbers(weights, lanes).and(Size::held(4.0 * outputs, lanes));
+        let drawn = Size { state: 8.0 * outputs, ..Size::default() };
+        own.and(drawn).and(features.size()).and(self.critic.size(outputs, lanes))
+    }
+
+    /// Refuses a learner, or learners in lanes, that memory has no room for.
     pub(crate) fn check_memory(&self, lanes: usize) -> PyResult<()> {
-        let outputs = self.policy.outputs();
+        memory::ask(self.size(lanes).learner, || self.to_string())
+    }
+}
+
+impl std::fmt::Display for Structure {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let features = self.critic.most_features().max(self.policy.features().len());
-        // A weight of the policy for each output; a critic has up to eight numbers for each output, and eight for the value.
-        let numbers = (features as u128).saturating_mul(9 * outputs as u128 + 8);
-        let bytes = usize::try_from(numbers.saturating_mul(8 * lanes as u128)).unwrap_or(usize::MAX);
-        Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| {
-            let message =
-                format!("a learner with {features} features and {outputs} outputs does not fit into memory");
-            PyMemoryError::new_err(message)
-        })
+        write!(f, "a learner with {features} features and {} outputs", self.policy.outputs())
+    }
+}
+
+/// How many bytes something takes: at most, but for `least`. In floating point, where nothing is too large.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Size {
+    /// In memory.
+    pub(crate) learner: f64,
+    /// Its state.
+    pub(crate) state: f64,
+    /// Its state while all traces are zero.
+    pub(crate) least: f64,
+}
+
+impl Size {
+    /// Numbers that are part of the state.
+    fn of_numbers(count: f64, lanes: usize) -> Self {
+        let bytes = 8.0 * count * lanes as f64;
+        Self { learner: bytes, state: bytes, least: bytes }
+    }
+
+    /// Numbers that are not part of it.
+    fn held(count: f64, lanes: usize) -> Self {
+        Self { learner: 8.0 * count * lanes as f64, ..Self::default() }
+    }
+
+    /// Estimates by gradient TD: weights, second weights and a trace, which lists the features it is not zero for.
+    fn of_gradient_td(count: f64, lanes: usize) -> Self {
+        let trace = 8.0 * count * lanes as f64;
+        let trace = Self { learner: trace + 40.0 * count, state: trace + 8.0 * count, least: 0.0 };
+        Self::of_numbers(2.0 * count, lanes).and(trace)
+    }
+
+    /// What a copy of the state takes while it is made: traces are lists that grow.
+    pub(crate) fn copy(&self) -> f64 {
+        self.state + 2.0 * (self.state - self.least)
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            learner: self.learner + other.learner,
+            state: self.state + other.state,
+            least: self.least + other.least,
+        }
     }
 }
 
@@ -152,6 +215,17 @@ impl FeaturesPart {
             Self::Dense { len } | Self::Active { len, .. } | Self::Table { len, .. } => *len,
             Self::OneHot { states } => *states,
         }
+    }
+
+    /// The table, and what it is made from.
+    fn size(&self) -> Size {
+        let numbers = match self {
+            Self::Dense { .. } | Self::Active { .. } => 0.0,
+            Self::OneHot { states } => 4.0 * *states as f64,
+            // A list may have room for twice as many.
+            Self::Table { rows, .. } => rows.iter().map(|row| 2.0 + 4.0 * row.len() as f64).sum(),
+        };
+        Size::held(numbers, 1)
     }
 
     /// The length of vectors, or the number of states; active features may be of any number.
@@ -230,6 +304,25 @@ impl CriticPart {
             Self::Gtd { features } | Self::Compatible { features } => features.sees(other),
             Self::ActionValues { features, values } | Self::LearnedAdvantage { features, values } => {
                 features.sees(other) && values.sees(other)
+            }
+        }
+    }
+
+    fn size(&self, outputs: f64, lanes: usize) -> Size {
+        let all = |features: &FeaturesPart| features.len() as f64 * outputs;
+        match self {
+            Self::Exact { .. } => Size::default(),
+            Self::Gtd { features } => Size::of_gradient_td(features.len() as f64, lanes).and(features.size()),
+            Self::ActionValues { features, values } => {
+                let own = Size::of_gradient_td(all(features), lanes).and(features.size());
+                own.and(values.size(outputs, lanes))
+            }
+            Self::LearnedAdvantage { features, values } => {
+                let own = Size::of_numbers(all(features), lanes).and(features.size());
+                own.and(values.size(outputs, lanes))
+            }
+            Self::Compatible { features } => {
+                Size::of_numbers(4.0 * features.len() as f64, lanes).and(features.size())
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::columns::{Arrays, Columns, States, unless_changed};
 use crate::compose::{Lot, Receive, compose};
 use crate::error::OrRaise;
 use crate::learner::{Boxed, Inside, Learner, Ready};
+use crate::memory;
 use crate::settings::{EmphasisPart, PolicyPart, Settings, Structure};
 use crate::waiting::{Pieces, Waiting};
 use emphatic::{Lanes, Real};
@@ -25,7 +26,7 @@ type Swept = Box<dyn Agent>;
 struct Group {
     /// Their places in the list.
     places: Vec<usize>,
-    settings: Vec<Settings>,
+    settings: Vec<Arc<Settings>>,
     weights: Vec<Vec<f64>>,
     problems: Vec<Arc<ProblemFile>>,
 }
@@ -90,13 +91,14 @@ fn groups(learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
 }
 
 /// No emphasis is a trace with λ_a = 0, to the bit: so OffPAC and ACE fit together.
-fn in_lanes(settings: &Settings) -> Settings {
-    let mut settings = settings.clone();
-    if settings.structure.emphasis == EmphasisPart::None && has_ratio(&settings.structure) {
-        settings.structure.emphasis = EmphasisPart::FollowOn;
-        settings.numbers.insert("lambda_a".to_owned(), 0.0);
+fn in_lanes(settings: &Arc<Settings>) -> Arc<Settings> {
+    if settings.structure.emphasis != EmphasisPart::None || !has_ratio(&settings.structure) {
+        return settings.clone();
     }
-    settings
+    let mut settings = Settings::clone(settings);
+    settings.structure.emphasis = EmphasisPart::FollowOn;
+    settings.numbers.insert("lambda_a".to_owned(), 0.0);
+    Arc::new(settings)
 }
 
 fn has_ratio(structure: &Structure) -> bool {
@@ -122,6 +124,7 @@ impl Work<'_> {
     ) -> PyResult<Vec<Swept>> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.map_or(cores, usize::from).min(groups.len());
+        self.check_memory(groups, threads)?;
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
         let mut finished = Waiting::new(receiver);
@@ -184,9 +187,7 @@ impl Work<'_> {
     fn learn(&self, group: &Group) -> PyResult<Vec<Swept>> {
         let alone = |k: usize| -> PyResult<Swept> {
             let lot = Lot { settings: &[&group.settings[k]], problems: &group.problems };
-            let mut agent = compose(lot, Boxed)?;
-            agent.set_weights(group.weights[k].clone())?;
-            Ok(agent)
+            compose(lot, Boxed(Some(&group.weights[k])))
         };
         let learners = 0..group.places.len();
         if !self.is_worth_lanes(group) {
@@ -198,7 +199,7 @@ impl Work<'_> {
                 })
                 .collect();
         }
-        let settings: Vec<&Settings> = group.settings.iter().collect();
+        let settings: Vec<&Settings> = group.settings.iter().map(|settings| &**settings).collect();
         let mut lanes =
             compose(Lot { settings: &settings, problems: &group.problems }, InLanes(&group.weights))?;
         self.teach(&mut *lanes, group.places.len())?;
@@ -211,6 +212,22 @@ impl Work<'_> {
             Ok(agent)
         };
         lanes.lanes(group.places.len()).into_iter().enumerate().map(in_lane).collect()
+    }
+
+    /// Refuses a sweep that memory has no room for: all learners that come out of it, and in each thread those that learn side by side, their
+    /// weights, and their states in lanes and one by one.
+    fn check_memory(&self, groups: &[Group], threads: usize) -> PyResult<()> {
+        let (mut learners, mut kept, mut beside) = (0, 0.0, 0.0_f64);
+        for group in groups {
+            let size = |lanes| group.settings[0].structure.size(lanes);
+            learners += group.places.len();
+            kept += group.places.len() as f64 * size(1).learner;
+            beside = beside.max(match self.is_worth_lanes(group) {
+                true => size(LANES).learner + size(LANES).least + size(LANES).copy() + size(LANES).state,
+                false => size(1).least,
+            });
+        }
+        memory::ask(kept + threads as f64 * beside, || format!("a sweep of {learners} learners"))
     }
 
     /// Weights are laid out in lanes once, at a price: it pays where steps touch them often enough.

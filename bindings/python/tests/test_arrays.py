@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,8 +196,9 @@ def test_the_forward_view_is_the_backward_view() -> None:
 
 def test_a_trace_that_has_overflowed_starts_afresh() -> None:
     huge = [1e200, 1e200, 1.0, 1.0, 1.0]
-    assert emphatic.follow_on(huge, [0, 1, 1, 0, 1]).tolist() == [1.0, 1e200, np.inf, 1.0, 2.0]
-    assert emphatic.follow_on([1e200, 1e200, 0.0, 1.0, 1.0], 1.0).tolist()[3:] == [1.0, 2.0]
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert emphatic.follow_on(huge, [0, 1, 1, 0, 1]).tolist() == [1.0, 1e200, np.inf, 1.0, 2.0]
+        assert emphatic.follow_on([1e200, 1e200, 0.0, 1.0, 1.0], 1.0).tolist()[3:] == [1.0, 2.0]
     assert emphatic.follow_on([1.0], [0.0], initial=np.inf).tolist() == [1.0]
 
 
@@ -205,8 +207,48 @@ def test_no_emphasis_has_no_use_for_a_trace_that_has_overflowed() -> None:
 
 
 def test_a_return_that_has_overflowed_does_not_reach_another_episode() -> None:
-    returns = emphatic.lambda_returns([1.0, 1e308, 1e308], [0.0, 1.0, 1.0], 0.0, 0.0, 1.0, 1.0)
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        returns = emphatic.lambda_returns([1.0, 1e308, 1e308], [0.0, 1.0, 1.0], 0.0, 0.0, 1.0, 1.0)
     assert returns.tolist() == [1.0, np.inf, 1e308]
+
+
+RHO = np.ones((5, 2))
+RHO[1:3, 1] = 1e200
+
+
+@pytest.mark.parametrize(
+    ("compute", "where"),
+    [
+        (lambda: emphatic.emphasis(RHO, 1.0), r"emphasis, first at \[3, 1\]: .* float64; .*`clip`"),
+        (lambda: emphatic.follow_on(RHO, 1.0), r"follow_on, first at \[3, 1\]"),
+        (lambda: emphatic.follow_on(RHO[:, 1], 1.0), r"follow_on, first at \[3\]"),
+        (
+            lambda: emphatic.follow_on(RHO.clip(max=1e20).astype(np.float32), 1.0),
+            r"first at \[3, 1\]: it is too large for float32",
+        ),
+        (
+            lambda: emphatic.follow_on(RHO, 1.0, initial=[np.inf, 0]),
+            r"first at \[3, 1\]",
+        ),
+        (
+            lambda: emphatic.lambda_returns(RHO, 1.0, 0.0, 0.0, RHO, 1.0),
+            r"lambda_returns, first at \[2, 1\]: .*`lambda_`",
+        ),
+        (
+            lambda: emphatic.lambda_returns([1e308], 1.0, -1e308, 1.0, 1.0, 1.0),
+            r"lambda_returns, first at \[0\]",
+        ),
+    ],
+)
+def test_an_overflow_is_warned_of(compute: Callable[[], Any], where: str) -> None:
+    """Regression: weights and targets became inf in silence. It is said where they first did, and what would help."""
+    with pytest.warns(RuntimeWarning, match=f"^overflow in .*{where}") as caught:
+        assert not np.isfinite(compute()).all()
+    assert len(caught) == 1 and caught[0].filename == __file__
+
+
+def test_a_trace_that_is_known_to_have_overflowed_is_not_warned_of() -> None:
+    assert emphatic.follow_on([1.0, 1.0], 1.0, initial=np.inf).tolist() == [np.inf] * 2
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])

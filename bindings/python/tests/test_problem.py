@@ -701,6 +701,15 @@ def test_a_picture_of_a_diagnosis(tmp_path: Path) -> None:
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
+def test_names_are_no_html_in_a_notebook() -> None:
+    """What files call things is escaped, in the verdict and in the picture."""
+    bad = "<script>alert('x')</script>"
+    text = Problem.open("counterexample").text.replace('"S1"', f'"{bad}"')
+    assert bad in text
+    shown = Problem.parse(text, f"{bad}.toml").diagnose(starts=0)._repr_html_()
+    assert "<script" not in shown and "&lt;script&gt;" in shown
+
+
 @pytest.mark.parametrize("arguments", [{"starts": -1}, {"starts": 10**12}, {"seed": -1}, {"threads": 0}])
 def test_diagnoses_that_make_no_sense(arguments: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(arguments))} is"):

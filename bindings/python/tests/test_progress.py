@@ -200,6 +200,18 @@ def test_a_bar_in_a_notebook(clock: list[float], monkeypatch: pytest.MonkeyPatch
     assert terminal.getvalue() == ""
 
 
+def test_a_name_is_no_html_in_a_notebook(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: what a file is called was put into the page as it is."""
+    notebook = Notebook(monkeypatch)
+    with Bar('<img src=x onerror=alert(1)>&".toml') as bar:
+        clock[0] += 4
+        bar(1, 2, ", <b>")
+    assert notebook.shown[0] == (
+        '<progress value="0.5000" max="1"></progress> '
+        "&lt;img src=x onerror=alert(1)&gt;&amp;&quot;.toml: 50 %, &lt;b&gt;, 4 s left"
+    )
+
+
 def test_a_shell_of_ipython_is_a_terminal(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = make_terminal(monkeypatch)
     Notebook(monkeypatch)

@@ -299,6 +299,18 @@ def settings(head: dict[str, Any], change: Callable[[Any], Any]) -> None:
         (lambda h: settings(h, lambda s: s.update({"class": "DPG"})), "DPG and a actor_critic"),
         (lambda h: settings(h, lambda s: s["numbers"].update(alpha=-1)), "alpha is -1"),
         (lambda h: settings(h, lambda s: s["numbers"].clear()), "no number"),
+        # Regression: an IndexError.
+        (
+            lambda h: settings(
+                h, lambda s: s["structure"]["critic"]["features"]["rows"][0][0].__setitem__(0, 7)
+            ),
+            "feature 7 does not exist",
+        ),
+        # Regression: they came to light when somebody asked for them.
+        (
+            lambda h: settings(h, lambda s: s["structure"].update(emphasis={"kind": "none"})),
+            "ACE with NoEmphasis",
+        ),
         (
             lambda h: settings(h, lambda s: s["structure"]["policy"].update(actions=3)),
             "6 weights .* has 9",
@@ -323,6 +335,98 @@ def test_a_file_that_makes_no_sense(saved: Path, change: Callable[[Any], Any], m
     with pytest.raises(ValueError, match=match) as caught:
         emphatic.load(saved)
     assert str(caught.value).startswith(f"{saved}: ")
+
+
+def test_a_tensor_is_used_once(saved: Path) -> None:
+    """Regression: a form that named one tensor 20,000 times was expanded until the interpreter was ended."""
+    head, data = header(saved), saved.read_bytes()
+    body = data[8 + struct.unpack("<Q", data[:8])[0] :]
+    form = json.loads(head["__metadata__"]["form"])
+    entries = form["map"]["learner"]["map"]
+    for again in (2, 20_000):
+        entries["diverged"] = {"list": [{"tensor": "learner.weights"}] * again}
+        head["__metadata__"]["form"] = json.dumps(form)
+        write(saved, head, body)
+        with pytest.raises(ValueError, match="learner.weights is missing, or is used twice|characters"):
+            emphatic.load(saved)
+
+
+def test_a_file_that_is_not_of_the_size_that_its_settings_say(saved: Path) -> None:
+    """Before anything of such a size is made, and before the file is read to its end."""
+    head, data = header(saved), saved.read_bytes()
+    body = data[8 + struct.unpack("<Q", data[:8])[0] :]
+    more = {"dtype": "F64", "shape": [10**6], "data_offsets": [len(body), len(body) + 8 * 10**6]}
+    write(saved, head | {"more": more}, body + bytes(8 * 10**6))
+    with pytest.raises(
+        ValueError, match="its tensors have 8000[0-9]* bytes; with its settings it would have"
+    ):
+        emphatic.load(saved)
+    for part in ("policy", "critic"):
+        changed = json.loads(json.dumps(head))
+        # It would fit into memory, but it is not there.
+        settings(changed, lambda s: s["structure"]["policy"]["features"].update(states=10**7))
+        settings(
+            changed, lambda s: s["structure"][part].update(features={"kind": "one_hot", "states": 10**7})
+        )
+        write(saved, changed, body)
+        with pytest.raises(ValueError, match="this is not a saved learner"):
+            emphatic.load(saved)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="has no endless file")
+def test_a_file_that_never_ends() -> None:
+    """Regression: it was read until memory was full."""
+    with pytest.raises(ValueError, match="/dev/zero: this is not a saved learner"):
+        emphatic.load("/dev/zero")
+
+
+def mutated(data: Any, rng: np.random.Generator) -> Any:
+    """Data with one thing changed, somewhere in it."""
+    values: list[Any] = [None, True, 0, 1, -1, 3, 2**64, 1e300, 0.5, "", "exact", "I64", [], {}, [[7, 1.0]]]
+    if isinstance(data, (dict, list)) and data and rng.random() < 0.85:
+        keys = list(data) if isinstance(data, dict) else list(range(len(data)))
+        key, copied = keys[rng.integers(len(keys))], copy.copy(data)
+        if rng.random() < 0.8:
+            copied[key] = mutated(data[key], rng)
+        else:
+            del copied[key]
+        return copied
+    if isinstance(data, list) and rng.random() < 0.5:
+        return [*data, values[rng.integers(len(values))]]
+    if isinstance(data, (int, float)) and rng.random() < 0.5:
+        return data + 1 if rng.random() < 0.5 else data - 1
+    return values[rng.integers(len(values))]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_is_in_a_file_it_is_refused_or_can_be_used(seed: int, tmp_path: Path) -> None:
+    """Other exceptions than these are defects, whatever was changed in a file; what is loaded has sense in all its parts."""
+    rng, path, loaded = np.random.default_rng(seed), tmp_path / "agent", 0
+    for name in AGENTS:
+        learned(name).save(path)
+        good, data = header(path), path.read_bytes()
+        body = data[8 + struct.unpack("<Q", data[:8])[0] :]
+        for what in ["settings", "form", "problems", None] * 12:
+            head = copy.deepcopy(good)
+            if what is None:
+                head = mutated(head, rng)
+            else:
+                changed = mutated(json.loads(head["__metadata__"][what]), rng)
+                head["__metadata__"][what] = json.dumps(changed)
+            write(path, head, body)
+            try:
+                agent = emphatic.load(path)
+            except (ValueError, MemoryError) as error:
+                assert str(path) in str(error) or isinstance(error, MemoryError)
+                continue
+            loaded += 1
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # It may diverge.
+                agent.learn(experience(agent))
+            assert repr(agent) and agent.critic_weights is not None and agent.weights.size
+            assert getattr(agent, "lambda_a", 0.0) >= 0.0
+            assert agent.copy()._state() == agent._state()
+    assert loaded > 10
 
 
 def test_other_safetensors(saved: Path) -> None:

@@ -29,6 +29,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+import warnings
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -64,9 +65,9 @@ def rho(log_pi: Numbers, log_mu: Numbers, clip: float | None = None) -> Any:
     """
     rollout = _Rollout(log_pi=log_pi, log_mu=log_mu)
     above = np.inf if clip is None else _number("clip", clip)
-    ratios = rollout.like(_native.rho(rollout["log_pi"], rollout["log_mu"], above))
-    _refuse("rho", np.isinf(_values("rho", ratios)), "overflows: bound it by `clip`")
-    return ratios
+    ratios = rollout.numbers(_native.rho(rollout["log_pi"], rollout["log_mu"], above))
+    _refuse("rho", np.isinf(ratios), "overflows: bound it by `clip`")
+    return rollout.like(ratios)
 
 
 def gamma_into(gamma_next: Numbers, truncated: Numbers | None = None, first: Numbers = 0.0) -> Any:
@@ -84,18 +85,20 @@ def gamma_into(gamma_next: Numbers, truncated: Numbers | None = None, first: Num
     gamma = np.empty(rollout.shape)
     gamma[:1] = rollout.row("first", first)
     gamma[1:] = np.where(rollout["truncated"], 0.0, rollout["gamma_next"])[:-1]
-    return rollout.like(gamma)
+    return rollout.like(rollout.numbers(gamma))
 
 
 def follow_on(rho: Numbers, gamma: Numbers, interest: Numbers = 1.0, initial: Numbers | None = None) -> Any:
     """The follow-on trace F_t = gamma_t rho_{t-1} F_{t-1} + i_t, :func:`emphasis` with ``lambda_a=1``.
 
-    A trace that has overflowed is inf, until a factor of 0 starts it afresh.
+    A trace that has overflowed is inf, until a factor of 0 starts it afresh; there is a warning.
 
     >>> follow_on(rho=[2.0, 0.5, 1.0, 1.0], gamma=[0.0, 0.9, 0.9, 0.0])
     array([1.  , 2.8 , 2.26, 1.  ])
     """
-    return emphasis(rho, gamma, interest, 1.0, initial)
+    rollout, weights, carried = _weights(rho, gamma, interest, 1.0, initial)
+    _warn_of_overflow("follow_on", weights, _SMALLER, known=np.isinf(carried))
+    return rollout.like(weights)
 
 
 def emphasis(
@@ -123,14 +126,23 @@ def emphasis(
     >>> bool(emphasis(rho[2:], gamma[2:], lambda_a=0.5, initial=rho[1] * F[1])[0] == whole[2])
     True
 
-    Without ``initial`` the trace starts from F = 0, whatever ``gamma[0]`` is.
+    Without ``initial`` the trace starts from F = 0, whatever ``gamma[0]`` is. If the trace overflows, there is a
+    warning.
     """
+    rollout, weights, carried = _weights(rho, gamma, interest, lambda_a, initial)
+    _warn_of_overflow("emphasis", weights, _SMALLER, known=np.isinf(carried))
+    return rollout.like(weights)
+
+
+def _weights(
+    rho: Numbers, gamma: Numbers, interest: Numbers, lambda_a: float, initial: Numbers | None
+) -> tuple[_Rollout, Array, Floats]:
+    """The emphasis as NumPy has it, and what the trace starts from."""
     rollout = _Rollout(rho=rho, gamma=gamma, interest=interest)
     carried = rollout.row("initial", 0.0 if initial is None else initial)
     fraction = _number("lambda_a", lambda_a)
-    return rollout.like(
-        _native.emphasis(rollout["rho"], rollout["gamma"], rollout["interest"], fraction, carried)
-    )
+    weights = _native.emphasis(rollout["rho"], rollout["gamma"], rollout["interest"], fraction, carried)
+    return rollout, rollout.numbers(weights), carried
 
 
 def lambda_returns(
@@ -158,7 +170,8 @@ def lambda_returns(
 
     This is the forward view of GTD(lambda): with fixed values, (G_t - v_t) x_t summed over an episode is
     delta_t e_t summed over it, with the trace e_t = rho_t (gamma_t lambda_t e_{t-1} + x_t). ``G - value`` has
-    the factor rho_t already: weight the policy's loss by ``emphasis * (G - value)``, without another rho.
+    the factor rho_t already: weight the policy's loss by ``emphasis * (G - value)``, without another rho. If a return
+    overflows, there is a warning.
 
     >>> lambda_returns(
     ...     reward=[0, 2], gamma_next=[1, 0], value=[1, 1.5], value_next=[1.5, 0], rho=[1, 4], lambda_=1
@@ -177,13 +190,20 @@ def lambda_returns(
     # The last row and truncated ones have no next row: as if lambda were 0 there.
     lambda_next = np.zeros(rollout.shape)
     lambda_next[:-1] = np.where(rollout["truncated"][:-1], 0.0, rollout["lambda_"][1:])
-    returns = _native.lambda_returns(
+    found = _native.lambda_returns(
         rollout["reward"],
         rollout["gamma_next"],
         rollout["value"],
         rollout["value_next"],
         rollout["rho"],
         lambda_next,
+    )
+    returns = rollout.numbers(found)
+    _warn_of_overflow(
+        "lambda_returns",
+        returns,
+        "smaller ratios (`rho` with `clip`), a smaller `lambda_`, or rewards and values of another scale",
+        backwards=True,
     )
     return rollout.like(returns)
 
@@ -241,11 +261,14 @@ class _Rollout:
             raise ValueError(f"`{name}` has the shape {values.shape}: it must be {right}")
         return convert.readable(np.broadcast_to(values, self.shape[1:]))
 
-    def like(self, result: Floats) -> Any:
-        """A result in the shape, dtype and library of the arguments."""
-        given, dtype = self._like
+    def numbers(self, result: Floats) -> Array:
+        """A result in the shape and dtype of the arguments."""
         with np.errstate(over="ignore"):
-            result = result.reshape(self._shape).astype(dtype, copy=False)
+            return result.reshape(self._shape).astype(self._like[1], copy=False)
+
+    def like(self, result: Array) -> Any:
+        """The same in the library of the arguments."""
+        given, _ = self._like
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(given, torch.Tensor):
             return torch.from_numpy(result)
@@ -301,6 +324,26 @@ def _checked(name: str, given: Numbers) -> Array:
     if name == "truncated":
         _refuse(name, (values != 0) & (values != 1), f"must be {right}", values)
     return values
+
+
+_SMALLER = "smaller ratios (`rho` with `clip`), or `gamma` 0 where an episode starts"
+
+
+def _warn_of_overflow(
+    name: str, result: Array, help: str, known: npt.NDArray[np.bool_] | None = None, backwards: bool = False
+) -> None:
+    """Says where numbers first left the finite ones, in the order in which they are computed; not of streams where that is known."""
+    wrong = ~np.isfinite(result)
+    if known is not None:
+        wrong &= ~known.reshape(result.shape[1:])
+    if wrong.any():
+        where = np.argwhere(wrong)
+        index = ", ".join(map(str, where[-1 if backwards else 0]))
+        warnings.warn(
+            f"overflow in {name}, first at [{index}]: it is too large for {result.dtype}; what helps: {help}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _refuse(name: str, wrong: npt.NDArray[np.bool_], what: str, values: Array | None = None) -> None:

@@ -44,6 +44,7 @@ class Learner(_native.Learner):
     """
 
     _kind: ClassVar[Kind]
+    _emphases: ClassVar[tuple[type[Emphasis], ...]] = (NoEmphasis, FollowOn, parts.ExactEmphasis)
     _problems: tuple[Problem, ...]
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -355,6 +356,7 @@ class ACE(Learner):
     """
 
     _kind = "actor_critic"
+    _emphases = (FollowOn,)
 
     def __new__(
         cls: type[_L], policy: Softmax | Gaussian, critic: ValueCritic, *, lambda_a: float = 0.9, alpha: float
@@ -371,6 +373,7 @@ class OffPAC(Learner):
     """OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest."""
 
     _kind = "actor_critic"
+    _emphases = (NoEmphasis,)
 
     def __new__(cls: type[_L], policy: Softmax | Gaussian, critic: ValueCritic, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
@@ -381,6 +384,7 @@ class TrueACE(Learner):
     the problem lets the actor see. `critic` left out: the exact one."""
 
     _kind = "actor_critic"
+    _emphases = (parts.ExactEmphasis,)
 
     def __new__(
         cls: type[_L],
@@ -403,6 +407,7 @@ class DPG(Learner):
     `ExactCritic` where the problem is known."""
 
     _kind = "deterministic_actor_critic"
+    _emphases = (NoEmphasis,)
 
     def __new__(cls: type[_L], policy: parts.DeterministicLinear, critic: SlopeCritic, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
@@ -413,6 +418,7 @@ class TrueDPGE(Learner):
     lets the actor see, and the exact one."""
 
     _kind = "deterministic_actor_critic"
+    _emphases = (parts.ExactEmphasis,)
 
     def __new__(
         cls: type[_L],
@@ -437,7 +443,7 @@ _CLASSES: dict[str, type[Learner]] = {
 
 
 def load(path: str | os.PathLike[str]) -> Learner:
-    """The learner that `save` wrote, to go on as if it had never stopped."""
+    """The learner that `save` wrote, to go on as if it had never stopped. A file that is none, or is damaged, raises `ValueError`."""
     settings, texts, state = _native.Learner._read(path)
     data = json.loads(settings)
     name, kind = data["class"], data["structure"]["learner"]
@@ -448,7 +454,12 @@ def load(path: str | os.PathLike[str]) -> Learner:
     try:
         if kind != _CLASSES[name]._kind:
             raise ValueError(f"it is a {name} and a {kind}, which do not go together")
-        return _restore(_CLASSES[name], settings, [Problem.parse(text, name) for name, text in texts], state)
+        problems = [Problem.parse(text, file) for file, text in texts]
+        learner = _restore(_CLASSES[name], settings, problems, state)
+        # What its parts are is looked at only when somebody asks.
+        if learner.critic and not isinstance(learner.emphasis, learner._emphases):
+            raise ValueError(f"it is a {name} with {learner.emphasis}, which do not go together")
+        return learner
     except (TypeError, ValueError) as error:
         raise ValueError(f"{os.fspath(path)}: this is not a saved learner: {error}") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import sys
 import time
@@ -45,7 +46,7 @@ class Bar:
     def _in_notebook(self, share: float, text: str) -> None:
         from IPython.display import HTML, display
 
-        bar = HTML(f'<progress value="{share:.4f}" max="1"></progress> {text}')
+        bar = HTML(f'<progress value="{share:.4f}" max="1"></progress> {html.escape(text)}')
         if self._handle is None:
             self._handle = display(bar, display_id=True)
         else:
