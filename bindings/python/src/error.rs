@@ -4,6 +4,7 @@ use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, RestoreErro
 use emphatic_lab::store::StoreError;
 use emphatic_lab::{RunError, SummaryError, TooManyUnits};
 use emphatic_problems::ReadError;
+use emphatic_text::harmless_lines;
 use miette::Diagnostic;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyOSError,
@@ -121,25 +122,32 @@ pub(crate) fn in_file(error: &emphatic_problems::FileError) -> PyErr {
 impl Raise for ReadError {
     fn raise(&self) -> PyErr {
         match self {
-            Self::Io { error, .. } => of_system(error, self.to_string()),
+            Self::Io { error, .. } => of_system(error, words(self)),
             Self::Unknown { help, .. } => {
                 let help = help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
-                PyFileNotFoundError::new_err(format!("{self}{help}"))
+                PyFileNotFoundError::new_err(words(&format!("{self}{help}")))
             }
             Self::File(error) => in_file(error),
-            Self::NotText(_) | Self::TooLarge(_) => FileError::new_err(self.to_string()),
+            Self::NotText(_) | Self::TooLarge(_) => FileError::new_err(words(self)),
         }
     }
 }
 
 impl Raise for StoreError {
     fn raise(&self) -> PyErr {
+        let words = words(self);
         match self {
-            Self::Disk(_) => PyOSError::new_err(self.to_string()),
-            Self::InUse { .. } => PyRuntimeError::new_err(self.to_string()),
-            _ => PyValueError::new_err(self.to_string()),
+            Self::Disk(error) => of_system(error.system(), words),
+            Self::Gone { .. } => PyOSError::new_err(words),
+            Self::InUse { .. } => PyRuntimeError::new_err(words),
+            _ => PyValueError::new_err(words),
         }
     }
+}
+
+/// A message that may hold a path or a name: a traceback goes to a terminal.
+fn words(error: &impl std::fmt::Display) -> String {
+    harmless_lines(&error.to_string())
 }
 
 impl Raise for RunError {
@@ -147,7 +155,7 @@ impl Raise for RunError {
         match self {
             Self::Store(error) => error.raise(),
             Self::Summary(error) => error.raise(),
-            _ => PyRuntimeError::new_err(self.to_string()),
+            _ => PyRuntimeError::new_err(words(self)),
         }
     }
 }
@@ -157,7 +165,7 @@ impl Raise for SummaryError {
         match self {
             Self::Store(error) => error.raise(),
             Self::Read(error) => error.raise(),
-            _ => PyValueError::new_err(self.to_string()),
+            _ => PyValueError::new_err(words(self)),
         }
     }
 }

@@ -112,6 +112,15 @@ impl DiskError {
         }
     }
 
+    /// The system's word for it.
+    pub fn system(&self) -> &io::Error {
+        match self {
+            DiskError::Full { source, .. }
+            | DiskError::TooLarge { source, .. }
+            | DiskError::Failed { source, .. } => source,
+        }
+    }
+
     /// Whether there is no such file.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, DiskError::Failed { source, .. } if source.kind() == ErrorKind::NotFound)
