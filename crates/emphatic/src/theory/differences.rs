@@ -39,15 +39,13 @@ impl Differences {
         if s == t {
             return (Wide::ZERO, Wide::ZERO);
         }
+        let coarse = (self.x[s] - self.x[t], self.x[s].abs() + self.x[t].abs());
+        let Some(fine) = &self.fine else { return coarse };
         let (i, j) = (self.order.place[s], self.order.place[t]);
-        let later = self.order.upper.row(i.min(j)).binary_search_by_key(&i.max(j), |entry| entry.place());
-        match (&self.fine, later) {
-            (Some(fine), Ok(slot)) => {
-                let difference = fine[self.order.upper.range(i.min(j)).start + slot];
-                (if i < j { difference } else { Wide::ZERO - difference }, difference.abs())
-            }
-            _ => (self.x[s] - self.x[t], self.x[s].abs() + self.x[t].abs()),
-        }
+        let later = self.order.upper.row(i.min(j));
+        let Ok(slot) = later.binary_search_by_key(&i.max(j), |entry| entry.place()) else { return coarse };
+        let difference = fine[self.order.upper.range(i.min(j)).start + slot];
+        (if i < j { difference } else { Wide::ZERO - difference }, difference.abs())
     }
 }
 

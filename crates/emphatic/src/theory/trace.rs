@@ -93,6 +93,8 @@ struct Mean<'a, M, P: Policy> {
     of: Differences,
     /// f − i, computed without subtracting.
     passed: Vec<Wide>,
+    /// The ways that the behaviour goes, by state; none out of states that it never visits.
+    steps: Vec<Vec<Step>>,
 }
 
 /// The trace's relative variance.
@@ -178,7 +180,7 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
         let own = |s: usize| mean.of.x[s] * weights[s] - all;
         let source = |s: usize| match s == *cut {
             true => Wide::ZERO,
-            false => mean.expected(s, |step| mean.surprise(step) * beta.x[step.next]) + own(s),
+            false => mean.expected(s, |step| step.surprise * beta.x[step.next]) + own(s),
         };
         let alpha = poisson.solve_finely(&(0..n).map(source).collect::<Vec<_>>());
         let square = |x: Wide| x * x;
@@ -190,7 +192,7 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
                     true => beta.between(next, s) - step.lost * beta.x[next] + weights[s],
                     false => step.passed * beta.x[next] - onward,
                 };
-                let whole = mean.surprise(step) * beta.x[next] + alpha.between(next, s) + own(s);
+                let whole = step.surprise * beta.x[next] + alpha.between(next, s) + own(s);
                 let varying = step.variance * square(beta.x[next]);
                 square(whole) + mean.square(s) * (varying + spread.variance[s] * (square(surprise) + varying))
             };
@@ -202,16 +204,30 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
 }
 
 /// A [`Way`] that the behaviour goes.
+#[derive(Clone, Debug)]
 struct Step {
-    from: usize,
     next: usize,
     probability: Wide,
     passed: Wide,
     lost: Wide,
     variance: Wide,
+    /// e.
+    surprise: Wide,
 }
 
 impl Step {
+    /// Nothing of the trace is passed on where there is none.
+    fn new(way: &Way, carries: bool) -> Self {
+        Self {
+            next: way.next,
+            probability: Wide::new(way.behaviour) * Wide::new(way.probability),
+            passed: if carries { Wide::new(way.passed) } else { Wide::ZERO },
+            lost: if carries { Wide::new(way.lost) } else { Wide::ONE },
+            variance: if carries { Wide::new(way.variance) } else { Wide::ZERO },
+            surprise: Wide::ZERO,
+        }
+    }
+
     /// Whether so much is passed on that what is lost says more.
     fn is_near(&self) -> bool {
         self.lost.abs() < Wide::new(0.5)
@@ -222,39 +238,31 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Mean<'a, M, P> {
     fn new(exact: &'a Exact<'a, f64, M, P>) -> Self {
         let chain = exact.chain.wide();
         let visits = exact.wide_visits();
+        let n = visits.len();
         let interest: Vec<Wide> = exact.model.interest().iter().map(|i| Wide::new(*i)).collect();
-        let lost = || lost(exact, &visits);
-        let of = chain.solve_backwards(&visits, &interest, lost);
-        let passed = vec![Wide::ZERO; visits.len()];
-        let mut mean = Self { exact, chain, visits, of, passed };
-        for s in 0..mean.visits.len() {
-            for step in mean.steps(s) {
-                mean.passed[step.next] += mean.visits[s] * step.probability * step.passed * mean.of.x[s];
-            }
+        let of = chain.solve_backwards(&visits, &interest, || lost(exact, &visits));
+        let steps = |s: usize| -> Vec<Step> {
+            let taken = ways(exact, &visits, s).filter(|way| way.behaviour > 0.0);
+            taken.map(|way| Step::new(&way, of.x[s].is_positive())).collect()
+        };
+        let mut steps: Vec<Vec<Step>> = (0..n).map(steps).collect();
+        let mut passed = vec![Wide::ZERO; n];
+        for (s, step) in
+            steps.iter().enumerate().flat_map(|(s, steps)| steps.iter().map(move |step| (s, step)))
+        {
+            passed[step.next] += visits[s] * step.probability * step.passed * of.x[s] / visits[step.next];
         }
-        for s in (0..mean.visits.len()).filter(|&s| mean.visits[s].is_positive()) {
-            mean.passed[s] = mean.passed[s] / mean.visits[s];
+        for (s, step) in
+            steps.iter_mut().enumerate().flat_map(|(s, steps)| steps.iter_mut().map(move |step| (s, step)))
+        {
+            step.surprise = surprise(&of, s, step, interest[step.next], passed[step.next]);
         }
-        mean
+        Self { exact, chain, visits, of, passed, steps }
     }
 
     /// f².
     fn square(&self, state: usize) -> Wide {
         self.of.x[state] * self.of.x[state]
-    }
-
-    /// The ways out of a state that the behaviour visits; nothing of the trace is passed on where there is none.
-    fn steps(&self, state: usize) -> Vec<Step> {
-        let carries = self.of.x[state].is_positive();
-        let step = |way: Way| Step {
-            from: state,
-            next: way.next,
-            probability: Wide::new(way.behaviour) * Wide::new(way.probability),
-            passed: if carries { Wide::new(way.passed) } else { Wide::ZERO },
-            lost: if carries { Wide::new(way.lost) } else { Wide::ONE },
-            variance: if carries { Wide::new(way.variance) } else { Wide::ZERO },
-        };
-        ways(self.exact, &self.visits, state).filter(|way| way.behaviour > 0.0).map(step).collect()
     }
 
     /// Whether ρ² has a finite mean wherever there is a trace to pass on.
@@ -266,27 +274,25 @@ impl<'a, P: Policy<State = usize>, M: Experience<P>> Mean<'a, M, P> {
 
     /// E[x | S_t = s] under the behaviour, of what depends on the step; zero in states that are never visited.
     fn expected(&self, state: usize, x: impl Fn(&Step) -> Wide) -> Wide {
-        self.steps(state).iter().map(|step| step.probability * x(step)).sum()
+        self.steps[state].iter().map(|step| step.probability * x(step)).sum()
     }
+}
 
-    /// e = ρ γ f(s) + i(s′) − f(s′).
-    fn surprise(&self, step: &Step) -> Wide {
-        let f = self.of.x[step.from];
-        let (e, size) = match step.is_near() {
-            true => {
-                let interest = Wide::new(self.exact.model.interest()[step.next]);
-                let (difference, size) = self.of.between_with_size(step.from, step.next);
-                let lost = step.lost * f;
-                (interest + difference - lost, interest + size + lost.abs())
-            }
-            false => {
-                let (passed, expected) = (step.passed * f, self.passed[step.next]);
-                (passed - expected, passed + expected)
-            }
-        };
-        // A difference within rounding is none.
-        if e.abs() > Wide::new(ROUNDING) * size { e } else { Wide::ZERO }
-    }
+/// e = ρ γ f(s) + i(s′) − f(s′), given i(s′) and f(s′) − i(s′).
+fn surprise(of: &Differences, state: usize, step: &Step, interest: Wide, expected: Wide) -> Wide {
+    let (e, size) = match step.is_near() {
+        true => {
+            let (difference, size) = of.between_with_size(state, step.next);
+            let lost = step.lost * of.x[state];
+            (interest + difference - lost, interest + size + lost.abs())
+        }
+        false => {
+            let passed = step.passed * of.x[state];
+            (passed - expected, passed + expected)
+        }
+    };
+    // A difference within rounding is none.
+    if e.abs() > Wide::new(ROUNDING) * size { e } else { Wide::ZERO }
 }
 
 fn ways<P: Policy<State = usize>, M: Experience<P>>(
@@ -327,11 +333,11 @@ impl Spread {
 
 /// Q, in the states that carry emphasis; the trace is zero in all others.
 fn squares<P: Policy<State = usize>, M: Experience<P>>(mean: &Mean<M, P>) -> Vec<Vec<(usize, Wide)>> {
-    let square = |step: Step| {
+    let square = |step: &Step| {
         let square = step.probability * (step.passed * step.passed + step.variance);
         square.is_positive().then_some((step.next, square))
     };
-    (0..mean.visits.len()).map(|s| mean.steps(s).into_iter().filter_map(square).collect()).collect()
+    mean.steps.iter().map(|steps| steps.iter().filter_map(square).collect()).collect()
 }
 
 /// B, with what is missing from its rows to one, and c.
@@ -340,11 +346,10 @@ fn rows<P: Policy<State = usize>, M: Experience<P>>(mean: &Mean<M, P>) -> (Vec<R
     let mut rows = vec![ALONE; n];
     let mut sources = vec![Wide::ZERO; n];
     for s in 0..n {
-        for step in mean.steps(s).iter().filter(|step| mean.of.x[step.next].is_positive()) {
+        for step in mean.steps[s].iter().filter(|step| mean.of.x[step.next].is_positive()) {
             let next = step.next;
             let share = mean.visits[s] * step.probability / mean.visits[next] / mean.square(next);
-            let surprise = mean.surprise(step);
-            sources[next] += share * (surprise * surprise + mean.square(s) * step.variance);
+            sources[next] += share * (step.surprise * step.surprise + mean.square(s) * step.variance);
             let square = share * mean.square(s) * (step.passed * step.passed + step.variance);
             match rows[next].0.last_mut() {
                 _ if !square.is_positive() => {}
@@ -384,11 +389,8 @@ fn poisson<P: Policy<State = usize>, M: Experience<P>>(mean: &Mean<M, P>) -> Opt
         if s == cut || !d[s].is_positive() {
             return (Vec::new(), Wide::ONE);
         }
-        let (leaving, staying): (Vec<_>, Vec<_>) = mean
-            .steps(s)
-            .into_iter()
-            .map(|step| (step.next, step.probability))
-            .partition(|(next, _)| *next == cut);
+        let steps = mean.steps[s].iter().map(|step| (step.next, step.probability));
+        let (leaving, staying): (Vec<_>, Vec<_>) = steps.partition(|(next, _)| *next == cut);
         (staying, leaving.into_iter().map(|(_, p)| p).sum())
     };
     let successors: Vec<Vec<usize>> =
