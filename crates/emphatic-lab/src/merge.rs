@@ -71,12 +71,12 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
     let mut sources: Vec<(View, Experiment)> = Vec::new();
     for dir in dirs {
         let view = Store::read_only(dir)?;
-        if let Some(warning) = view.warnings().first() {
-            return Err(MergeError::Damaged(warning.clone()));
-        }
         let found = view.manifest()["emphatic"].as_str().unwrap_or("of unknown version");
         if found != VERSION {
             return Err(MergeError::OtherVersion { dir: dir.clone(), found: found.to_owned() });
+        }
+        if let Some(warning) = view.warnings().first() {
+            return Err(MergeError::Damaged(warning.clone()));
         }
         let experiment = Experiment::open(&dir.join("experiment.toml"))?;
         if experiment.identity() != view.manifest()["identity"] {
