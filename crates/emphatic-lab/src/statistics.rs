@@ -381,6 +381,6 @@ mod tests {
         assert_eq!(area(&[1.0, 0.0], &[1.0, 2.0]), None);
         assert_eq!(area(&[0.0, 1.0], &[1.0, NAN]), None);
         assert_eq!(area(&[0.0, INFINITY], &[1.0, 1.0]), None);
-        assert_eq!(area(&[0.0, 1.0], &[f64::MAX, f64::MAX]), None);
+        assert_eq!(area(&[0.0, 1.0], &[f64::MAX, f64::MAX]), Some(f64::MAX));
     }
 }

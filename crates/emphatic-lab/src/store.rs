@@ -1100,7 +1100,7 @@ mod tests {
         assert!(store.add(Kind::Results, vec![encoded(0, 0)]).is_err());
         assert_eq!(names(&dir.path().join("new/below/parts")).unwrap(), ["results-000001.parquet"]);
         drop(store);
-        assert!(matches!(refusal(&dir.path().join("new/below"), json!({})), StoreError::Disk(_)));
+        assert!(matches!(refusal(&dir.path().join("new/below"), bound()), StoreError::Disk(_)));
     }
 
     #[test]
