@@ -151,7 +151,7 @@ fn read(text: &str, beside: &Path) {
 /// What is read from the files of an experiment.
 fn again(experiment: &Experiment, beside: &Path) -> Experiment {
     let dir = beside.join("again");
-    fs::create_dir_all(&dir).expect("it is made");
+    fs::create_dir_all(dir.join("problems")).expect("it is made");
     let files = experiment.files();
     for (name, text) in &files {
         fs::write(dir.join(name), text).expect("it is written");
