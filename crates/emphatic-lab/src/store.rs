@@ -643,7 +643,7 @@ fn read_manifest(dir: &Path) -> Result<Option<Value>, StoreError> {
         let found = told(&manifest["format"]);
         let what = match manifest["format"].as_u64() {
             Some(older) if older < FORMAT => {
-                format!("has format {older}, of an earlier version of this program, which writes {FORMAT}")
+                format!("has format {older}, of an earlier version of this program; this one writes {FORMAT}")
             }
             _ => format!("should have format {FORMAT}, but has {found}"),
         };

@@ -383,6 +383,18 @@ mod tests {
         assert_eq!(td.listed, 2, "the feature now active, and its entry of the step before");
     }
 
+    /// Once what is not a number was kept for ever: a learner that had diverged let the list grow for all other lanes.
+    #[test]
+    fn what_is_not_a_number_is_forgotten() {
+        let mut td = learner();
+        step(&mut td, 0.0, 1);
+        td.learn([0.5, 0.0], [f64::NAN, 1.0, 0.0], std::iter::once((0, 1.0)), std::iter::empty);
+        for _ in 0..1000 {
+            step(&mut td, 0.5, 2);
+        }
+        assert_eq!(td.traced().collect::<Vec<_>>(), [2]);
+    }
+
     #[test]
     fn where_all_features_are_listed_there_is_no_need_of_a_list() {
         let (mut listed, mut all) = (learner(), learner());
