@@ -15,59 +15,82 @@ mod gtd;
 
 pub use action_values::ActionValues;
 pub use advantage::LearnedAdvantage;
-pub use compatible::{Compatible, CompatibleState};
+pub use compatible::Compatible;
 pub use exact::ExactCritic;
-pub use gradient_td::GradientTdState;
 pub use gtd::Gtd;
 
-use crate::part::{Part, StepOf};
-use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
+use crate::part::{Part, Seen, Slot};
 use crate::real::Real;
 
 /// A critic that estimates v_π.
-pub trait Critic<R: Real, P: Policy>: Part<R, P> {
-    /// v̂(s).
-    fn value(&mut self, state: &P::State) -> R;
+pub trait Critic<R: Real>: Part<R> {
+    /// v̂(S_t).
+    fn value(&mut self, step: &Seen) -> R;
+
+    /// v̂(S_{t+1}), where an episode goes on.
+    fn next_value(&mut self, step: &Seen) -> R;
 
     /// δ_t = R_{t+1} + γ_{t+1} v̂(S_{t+1}) − v̂(S_t), from the weights before this step's updates.
     #[inline(always)]
-    fn delta(&mut self, step: &StepOf<P>) -> R {
+    fn delta(&mut self, step: &Seen) -> R {
         let mut target = R::splat(step.reward);
         if step.gamma_next > 0.0 {
-            target += R::splat(step.gamma_next) * self.value(step.next);
+            target += R::splat(step.gamma_next) * self.next_value(step);
         }
-        target - self.value(step.state)
+        target - self.value(step)
     }
 
     /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
-    fn learn(&mut self, step: &StepOf<P>, rho: R, delta: R) -> R;
+    fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R;
 }
 
 /// A critic that compares actions.
-pub trait ActionCritic<R: Real, P: FinitePolicy>: Part<R, P> {
-    /// q̂(s,b) − v̂(s) for every action b, from the weights before this step's updates.
-    fn advantages(&mut self, state: &P::State, out: &mut [R]);
+pub trait ActionCritic<R: Real>: Part<R> {
+    /// For how many actions it is.
+    fn actions(&self) -> usize;
 
-    /// Learns from the step, given the policy's weights before its update. Returns the sum of
-    /// [`Real::nan_unless_finite`] over the weights it changed.
-    ///
-    /// `room` is for the policy's distribution in another state, should the critic need it.
-    fn learn(
-        &mut self,
-        step: &StepOf<P>,
-        policy: &P,
-        weights: &[R],
-        room: &mut P::Distribution<R>,
-        rho: R,
-    ) -> R;
+    /// Whether it learns from π(·|S_{t+1}).
+    fn wants_next(&self) -> bool {
+        false
+    }
+
+    /// q̂(S_t,b) − v̂(S_t) for every action b, from the weights before this step's updates.
+    fn advantages(&mut self, step: &Seen, out: &mut [R]);
+
+    /// Learns from the step. `next` is π(·|S_{t+1}) by the policy's weights before its update, if the critic wants it and the episode
+    /// goes on. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R;
 }
 
 /// A critic that tells in which direction a real action improves.
-pub trait SlopeCritic<R: Real, P: DeterministicPolicy>: Part<R, P> {
-    /// ∂q(s,a)/∂a, from the weights before this step's updates.
-    fn slope(&mut self, state: &P::State, action: R) -> R;
+pub trait SlopeCritic<R: Real>: Part<R> {
+    /// ∂q(S_t,a)/∂a, from the weights before this step's updates.
+    fn slope(&mut self, step: &Seen, action: R) -> R;
 
     /// Learns from the step, given π(S_t) before the policy's update. Returns the sum of [`Real::nan_unless_finite`]
     /// over the weights it changed.
-    fn learn(&mut self, step: &StepOf<P>, action: R) -> R;
+    fn learn(&mut self, step: &Seen, action: R) -> R;
+}
+
+/// A critic of values inside another critic.
+impl<V> Slot<V> {
+    /// v̂(S_t).
+    #[inline(always)]
+    fn value<R: Real>(&mut self, step: &Seen) -> R
+    where
+        V: Critic<R>,
+    {
+        self.part.value(&step.by(self.features.as_ref()))
+    }
+
+    /// Learns from the step. Returns its δ_t, and the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    #[inline(always)]
+    fn learn<R: Real>(&mut self, step: &Seen, rho: R) -> (R, R)
+    where
+        V: Critic<R>,
+    {
+        let step = step.by(self.features.as_ref());
+        let delta = self.part.delta(&step);
+        (delta, self.part.learn(&step, rho, delta))
+    }
 }

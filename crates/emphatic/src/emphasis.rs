@@ -12,50 +12,45 @@ mod follow_on;
 pub use exact::ExactEmphasis;
 pub use follow_on::FollowOn;
 
-use crate::features::FeatureError;
-use crate::part::{Part, StepOf};
-use crate::policy::Policy;
+use crate::part::{Part, Seen};
 use crate::real::Real;
-use crate::state::{RestoreError, Stateful};
 
 /// Gives the weight of each step in the actor's update.
-pub trait Emphasis<R: Real, P: Policy>: Part<R, P> {
+pub trait Emphasis<R: Real>: Part<R> {
     /// M_t. `rho` is ρ_t; it counts for the steps after this one.
-    fn weigh(&mut self, step: &StepOf<P>, rho: R) -> R;
-}
+    fn weigh(&mut self, step: &Seen, rho: R) -> R;
 
-/// An emphasis that makes no use of ρ, the only kind that suits a deterministic target policy: the behaviour
-/// almost never takes just its action, so the ratio does not exist.
-pub trait RatioFree {}
+    /// Whether it makes use of ρ. Beside a deterministic target policy it must not: the behaviour almost never takes just
+    /// its action, so the ratio does not exist.
+    fn needs_ratio(&self) -> bool {
+        true
+    }
+
+    /// Whether [`Emphasis::learn`] does anything.
+    fn learns(&self) -> bool {
+        false
+    }
+
+    /// Learns from the step, after the actor has. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    #[inline(always)]
+    fn learn(&mut self, _step: &Seen, _rho: R) -> R {
+        R::zero()
+    }
+}
 
 /// Every state counts by its interest: the semi-gradient of OffPAC and DPG.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NoEmphasis;
 
-impl RatioFree for NoEmphasis {}
+impl<R: Real> Part<R> for NoEmphasis {}
 
-impl<R: Real, P: Policy> Part<R, P> for NoEmphasis {
+impl<R: Real> Emphasis<R> for NoEmphasis {
     #[inline(always)]
-    fn check_state(&self, _state: &P::State) -> Result<(), FeatureError> {
-        Ok(())
-    }
-}
-
-impl<R: Real, P: Policy> Emphasis<R, P> for NoEmphasis {
-    #[inline(always)]
-    fn weigh(&mut self, step: &StepOf<P>, _rho: R) -> R {
+    fn weigh(&mut self, step: &Seen, _rho: R) -> R {
         R::splat(step.interest)
     }
-}
 
-impl Stateful for NoEmphasis {
-    type State = ();
-
-    fn state(&self) {}
-
-    fn fits(&self, (): &()) -> Result<(), RestoreError> {
-        Ok(())
+    fn needs_ratio(&self) -> bool {
+        false
     }
-
-    fn put(&mut self, (): ()) {}
 }

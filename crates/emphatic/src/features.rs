@@ -2,6 +2,7 @@
 //!
 //! Actor, critic and emphasis may each look at their own features of the same state.
 
+use std::sync::Arc;
 use thiserror::Error;
 
 /// A state that the features cannot describe.
@@ -41,6 +42,14 @@ pub enum FeatureError {
         /// How many may be.
         most: usize,
     },
+    /// A state in another form than the features are of.
+    #[error("a state comes as {got}; these features are of {right}")]
+    Kind {
+        /// The form it was given in.
+        got: &'static str,
+        /// The form it must have.
+        right: &'static str,
+    },
     /// A feature that is not a number.
     #[error("feature {index} is {value}; features must be finite")]
     Value {
@@ -51,60 +60,207 @@ pub enum FeatureError {
     },
 }
 
-/// A description of states by features.
-pub trait Features {
-    /// What is seen of a state: its number, a vector, a list of indices.
-    type State: ?Sized;
+/// What is seen of a state, before any part looks at its features of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum State<'a> {
+    /// Its number.
+    Number(usize),
+    /// A vector of features.
+    Vector(&'a [f64]),
+    /// A list of active features, each with the value one (tile coding).
+    Active(&'a [usize]),
+}
 
-    /// Whether every state lists all features, in their order.
-    const ALL: bool = false;
+impl State<'_> {
+    /// What it is called in messages.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Number(_) => "a state's number",
+            Self::Vector(_) => "a vector of features",
+            Self::Active(_) => "a list of active features",
+        }
+    }
+}
+
+/// Anything in which a state can be given.
+pub trait AsState {
+    /// What is seen of it.
+    fn as_state(&self) -> State<'_>;
+}
+
+macro_rules! as_state {
+    ($(($($const:tt)*) $type:ty => |$this:ident| $state:expr;)*) => {
+        $(impl<$($const)*> AsState for $type {
+            #[inline(always)]
+            fn as_state(&self) -> State<'_> {
+                let $this = self;
+                $state
+            }
+        })*
+    };
+}
+as_state! {
+    () State<'_> => |state| *state;
+    () usize => |number| State::Number(*number);
+    () [f64] => |vector| State::Vector(vector);
+    () Vec<f64> => |vector| State::Vector(vector);
+    (const N: usize) [f64; N] => |vector| State::Vector(vector);
+    () [usize] => |active| State::Active(active);
+    () Vec<usize> => |active| State::Active(active);
+    (const N: usize) [usize; N] => |active| State::Active(active);
+}
+
+impl<S: AsState + ?Sized> AsState for &S {
+    #[inline(always)]
+    fn as_state(&self) -> State<'_> {
+        (**self).as_state()
+    }
+}
+
+/// The active features of a state, with their values.
+///
+/// Without indices it lists all features in their order; without values each of them is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Row<'a> {
+    indices: &'a [usize],
+    values: &'a [f64],
+}
+
+impl<'a> Row<'a> {
+    /// How many features are active.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        if self.indices.is_empty() { self.values.len() } else { self.indices.len() }
+    }
+
+    /// Whether none is.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The active features and their values.
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + Clone + use<'a> {
+        let Self { indices, values } = self;
+        (0..self.len()).map(move |k| {
+            let feature = if indices.is_empty() { k } else { indices[k] };
+            (feature, if values.is_empty() { 1.0 } else { values[k] })
+        })
+    }
+}
+
+/// The features by which a part knows a state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Features {
+    /// States come as vectors of features. All features count as active.
+    Dense {
+        /// The length of the vectors.
+        len: usize,
+    },
+    /// States come as lists of active features, each with the value one (tile coding).
+    Active {
+        /// The number of features.
+        len: usize,
+        /// How many are active at once (the number of tilings).
+        most_active: usize,
+    },
+    /// States come as numbers, and their features are written out in a table.
+    Table(Arc<Table>),
+}
+
+impl Features {
+    /// Vectors of this length.
+    pub fn dense(len: usize) -> Self {
+        Self::Dense { len }
+    }
+
+    /// Lists of at most `most_active` out of `len` features.
+    pub fn active(len: usize, most_active: usize) -> Self {
+        Self::Active { len, most_active }
+    }
+
+    /// A feature for each of so many states: the tabular case.
+    pub fn one_hot(states: usize) -> Self {
+        Table::one_hot(states).into()
+    }
 
     /// The number of features.
-    fn len(&self) -> usize;
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Dense { len } | Self::Active { len, .. } => *len,
+            Self::Table(table) => table.len,
+        }
+    }
 
     /// Whether there are no features at all.
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The number of features by which step-sizes are divided: the most that are active at once.
-    fn most_active(&self) -> usize;
+    pub fn most_active(&self) -> usize {
+        match self {
+            Self::Dense { len } => (*len).max(1),
+            Self::Active { most_active, .. } => (*most_active).max(1),
+            Self::Table(table) => table.most_active,
+        }
+    }
+
+    /// Whether every state lists all features, in their order.
+    #[inline(always)]
+    pub(crate) fn are_dense(&self) -> bool {
+        matches!(self, Self::Dense { .. })
+    }
 
     /// Whether this state can be described; everything else may assume that it can.
-    fn check(&self, state: &Self::State) -> Result<(), FeatureError>;
+    #[inline(always)]
+    pub fn check(&self, state: State) -> Result<(), FeatureError> {
+        match (self, state) {
+            (Self::Table(table), State::Number(state)) => check_state(state, table.states()),
+            (Self::Dense { len }, State::Vector(vector)) => check_vector(vector, *len),
+            (Self::Active { len, most_active }, State::Active(list)) => {
+                if list.len() > *most_active {
+                    return Err(FeatureError::TooMany { got: list.len(), most: *most_active });
+                }
+                list.iter().try_for_each(|&index| check_index(index, *len))
+            }
+            _ => Err(self.wrong_kind(state)),
+        }
+    }
 
-    /// The active features of a state, with their values.
-    fn active(&self, state: &Self::State) -> impl Iterator<Item = (usize, f64)> + Clone;
+    #[cold]
+    fn wrong_kind(&self, state: State) -> FeatureError {
+        let right = match self {
+            Self::Table(_) => State::Number(0),
+            Self::Dense { .. } => State::Vector(&[]),
+            Self::Active { .. } => State::Active(&[]),
+        };
+        FeatureError::Kind { got: state.kind(), right: right.kind() }
+    }
+
+    /// The active features of a state that has been checked.
+    #[inline(always)]
+    pub fn row<'a>(&'a self, state: State<'a>) -> Row<'a> {
+        match (self, state) {
+            (Self::Table(table), State::Number(state)) => table.row(state),
+            (_, State::Vector(values)) => Row { indices: &[], values },
+            (_, State::Active(indices)) => Row { indices, values: &[] },
+            (_, State::Number(_)) => Row::default(),
+        }
+    }
 }
 
-/// A feature for each state: the tabular case.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OneHot {
-    /// The number of states.
-    pub states: usize,
+impl From<Table> for Features {
+    fn from(table: Table) -> Self {
+        Self::Table(Arc::new(table))
+    }
 }
 
-impl Features for OneHot {
-    type State = usize;
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.states
-    }
-
-    #[inline(always)]
-    fn most_active(&self) -> usize {
-        1
-    }
-
-    #[inline(always)]
-    fn check(&self, state: &usize) -> Result<(), FeatureError> {
-        check_state(*state, self.states)
-    }
-
-    #[inline(always)]
-    fn active(&self, state: &usize) -> impl Iterator<Item = (usize, f64)> + Clone {
-        std::iter::once((*state, 1.0))
+impl From<&Table> for Features {
+    fn from(table: &Table) -> Self {
+        table.clone().into()
     }
 }
 
@@ -115,24 +271,31 @@ pub struct Table {
     most_active: usize,
     /// Where each state's entries start, and the end of the last.
     starts: Vec<usize>,
-    entries: Vec<(usize, f64)>,
+    indices: Vec<usize>,
+    /// Empty if they are all one.
+    values: Vec<f64>,
 }
 
 impl Table {
     /// A table from each state's active features and their values.
     pub fn new(len: usize, rows: &[Vec<(usize, f64)>]) -> Result<Self, FeatureError> {
-        let mut table = Self { len, most_active: 1, starts: vec![0], entries: Vec::new() };
+        let mut table =
+            Self { len, most_active: 1, starts: vec![0], indices: Vec::new(), values: Vec::new() };
         for row in rows {
             for &(index, value) in row {
                 check_index(index, len)?;
                 check_value(index, value)?;
                 if value != 0.0 {
-                    table.entries.push((index, value));
+                    table.indices.push(index);
+                    table.values.push(value);
                 }
             }
-            let active = table.entries.len() - table.starts[table.starts.len() - 1];
+            let active = table.indices.len() - table.starts[table.starts.len() - 1];
             table.most_active = table.most_active.max(active);
-            table.starts.push(table.entries.len());
+            table.starts.push(table.indices.len());
+        }
+        if table.values.iter().all(|value| *value == 1.0) {
+            table.values = Vec::new();
         }
         Ok(table)
     }
@@ -148,8 +311,14 @@ impl Table {
             len: groups.iter().max().map_or(0, |most| most.saturating_add(1)),
             most_active: 1,
             starts: (0..=groups.len()).collect(),
-            entries: groups.iter().map(|&group| (group, 1.0)).collect(),
+            indices: groups.to_vec(),
+            values: Vec::new(),
         }
+    }
+
+    /// A feature for each of so many states.
+    pub fn one_hot(states: usize) -> Self {
+        Self::aliased(&(0..states).collect::<Vec<_>>())
     }
 
     /// A table from each state's feature vector; all must have the same length.
@@ -167,105 +336,47 @@ impl Table {
     pub fn states(&self) -> usize {
         self.starts.len() - 1
     }
-}
 
-impl Features for Table {
-    type State = usize;
-
-    #[inline(always)]
-    fn len(&self) -> usize {
+    /// The number of features.
+    pub fn len(&self) -> usize {
         self.len
     }
 
-    #[inline(always)]
-    fn most_active(&self) -> usize {
+    /// Whether there are no features at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The most features that a state has at once.
+    pub fn most_active(&self) -> usize {
         self.most_active
     }
 
+    /// The active features of a state. There must be such a state.
     #[inline(always)]
-    fn check(&self, state: &usize) -> Result<(), FeatureError> {
-        check_state(*state, self.states())
+    pub fn row(&self, state: usize) -> Row<'_> {
+        let range = self.starts[state]..self.starts[state + 1];
+        let values = if self.values.is_empty() { &[][..] } else { &self.values[range.clone()] };
+        Row { indices: &self.indices[range], values }
     }
 
+    /// The active features of a state and their values. There must be such a state.
     #[inline(always)]
-    fn active(&self, state: &usize) -> impl Iterator<Item = (usize, f64)> + Clone {
-        self.entries[self.starts[*state]..self.starts[*state + 1]].iter().copied()
-    }
-}
-
-/// States that come as vectors of features. All features count as active.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Dense {
-    /// The length of the vectors.
-    pub len: usize,
-}
-
-impl Features for Dense {
-    type State = [f64];
-    const ALL: bool = true;
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    #[inline(always)]
-    fn most_active(&self) -> usize {
-        self.len.max(1)
-    }
-
-    #[inline(always)]
-    fn check(&self, state: &[f64]) -> Result<(), FeatureError> {
-        if state.len() != self.len {
-            return Err(FeatureError::Length { got: state.len(), len: self.len });
-        }
-        // Without a branch for each: the usual case is that all are.
-        if state.iter().fold(true, |all, value| all & value.is_finite()) {
-            return Ok(());
-        }
-        state.iter().enumerate().try_for_each(|(index, &value)| check_value(index, value))
-    }
-
-    #[inline(always)]
-    fn active(&self, state: &[f64]) -> impl Iterator<Item = (usize, f64)> + Clone {
-        state.iter().copied().enumerate()
+    pub fn active(&self, state: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
+        self.row(state).iter()
     }
 }
 
-/// States that come as lists of active features, each with the value one (tile coding).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Active {
-    /// The number of features.
-    pub len: usize,
-    /// How many are active at once (the number of tilings).
-    pub most_active: usize,
-}
-
-impl Features for Active {
-    type State = [usize];
-
-    #[inline(always)]
-    fn len(&self) -> usize {
-        self.len
+#[inline(always)]
+fn check_vector(vector: &[f64], len: usize) -> Result<(), FeatureError> {
+    if vector.len() != len {
+        return Err(FeatureError::Length { got: vector.len(), len });
     }
-
-    #[inline(always)]
-    fn most_active(&self) -> usize {
-        self.most_active.max(1)
+    // Without a branch for each: the usual case is that all are.
+    if vector.iter().fold(true, |all, value| all & value.is_finite()) {
+        return Ok(());
     }
-
-    #[inline(always)]
-    fn check(&self, state: &[usize]) -> Result<(), FeatureError> {
-        if state.len() > self.most_active {
-            return Err(FeatureError::TooMany { got: state.len(), most: self.most_active });
-        }
-        state.iter().try_for_each(|&index| check_index(index, self.len))
-    }
-
-    #[inline(always)]
-    fn active(&self, state: &[usize]) -> impl Iterator<Item = (usize, f64)> + Clone {
-        state.iter().map(|&index| (index, 1.0))
-    }
+    vector.iter().enumerate().try_for_each(|(index, &value)| check_value(index, value))
 }
 
 #[inline(always)]
@@ -287,33 +398,42 @@ fn check_value(index: usize, value: f64) -> Result<(), FeatureError> {
 mod tests {
     use super::*;
 
-    fn seen<F: Features>(features: &F, state: &F::State) -> Vec<(usize, f64)> {
-        features.active(state).collect()
+    fn seen(features: &Features, state: impl AsState) -> Vec<(usize, f64)> {
+        features.row(state.as_state()).iter().collect()
     }
 
     #[test]
     fn each_kind_lists_its_active_features() {
-        assert_eq!(seen(&OneHot { states: 3 }, &2), [(2, 1.0)]);
-        assert_eq!(seen(&Dense { len: 2 }, &[0.5, -1.0]), [(0, 0.5), (1, -1.0)]);
-        assert_eq!(seen(&Active { len: 9, most_active: 2 }, &[7, 3]), [(7, 1.0), (3, 1.0)]);
-        let aliased = Table::aliased(&[0, 1, 1]);
-        assert_eq!((seen(&aliased, &1), seen(&aliased, &2)), (vec![(1, 1.0)], vec![(1, 1.0)]));
+        assert_eq!(seen(&Features::one_hot(3), 2), [(2, 1.0)]);
+        assert_eq!(seen(&Features::dense(2), [0.5, -1.0]), [(0, 0.5), (1, -1.0)]);
+        assert_eq!(seen(&Features::active(9, 2), [7, 3]), [(7, 1.0), (3, 1.0)]);
+        let aliased = Features::from(Table::aliased(&[0, 1, 1]));
+        assert_eq!((seen(&aliased, 1), seen(&aliased, 2)), (vec![(1, 1.0)], vec![(1, 1.0)]));
         let table = Table::dense(&[vec![1.0, 0.0, 2.0], vec![0.0, 3.0, 0.0]]).unwrap();
-        assert_eq!((seen(&table, &0), seen(&table, &1)), (vec![(0, 1.0), (2, 2.0)], vec![(1, 3.0)]));
         assert_eq!((table.states(), table.len(), table.most_active()), (2, 3, 2));
+        let table = Features::from(table);
+        assert_eq!((seen(&table, 0), seen(&table, 1)), (vec![(0, 1.0), (2, 2.0)], vec![(1, 3.0)]));
+        // A state without features beside others, and the same with a value that is not one.
+        for value in [1.0, 2.0] {
+            let table = Features::from(Table::new(2, &[vec![], vec![(1, value)]]).unwrap());
+            assert_eq!((seen(&table, 0), seen(&table, 1)), (vec![], vec![(1, value)]));
+        }
     }
 
     #[test]
     fn what_cannot_be_described_is_refused_by_name() {
-        assert_eq!(OneHot { states: 3 }.check(&3), Err(FeatureError::State { state: 3, states: 3 }));
-        assert_eq!(Dense { len: 2 }.check(&[1.0]), Err(FeatureError::Length { got: 1, len: 2 }));
-        assert!(matches!(Dense { len: 1 }.check(&[f64::NAN]), Err(FeatureError::Value { index: 0, .. })));
-        let error = Active { len: 9, most_active: 2 }.check(&[1, 9]).unwrap_err();
+        let check = |features: &Features, state: &dyn AsState| features.check(state.as_state());
+        let tiles = Features::active(9, 2);
+        assert_eq!(check(&Features::one_hot(3), &3), Err(FeatureError::State { state: 3, states: 3 }));
+        assert_eq!(check(&Features::dense(2), &[1.0]), Err(FeatureError::Length { got: 1, len: 2 }));
+        let nan = check(&Features::dense(1), &[f64::NAN]);
+        assert!(matches!(nan, Err(FeatureError::Value { index: 0, .. })));
+        let error = check(&tiles, &[1, 9]).unwrap_err();
         assert_eq!(error.to_string(), "feature 9 does not exist: there are 9 features, numbered from 0");
-        assert_eq!(
-            Active { len: 9, most_active: 2 }.check(&[1, 2, 3]),
-            Err(FeatureError::TooMany { got: 3, most: 2 })
-        );
+        assert_eq!(check(&tiles, &[1, 2, 3]), Err(FeatureError::TooMany { got: 3, most: 2 }));
+        let error = check(&tiles, &1).unwrap_err();
+        let right = "a state comes as a state's number; these features are of a list of active features";
+        assert_eq!(error.to_string(), right);
         assert_eq!(Table::new(1, &[vec![(1, 1.0)]]), Err(FeatureError::Index { index: 1, len: 1 }));
         assert_eq!(Table::dense(&[vec![1.0], vec![]]), Err(FeatureError::Length { got: 0, len: 1 }));
     }

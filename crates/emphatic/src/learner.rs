@@ -14,29 +14,24 @@ mod deterministic;
 mod named;
 mod watch;
 
-pub use actor_critic::ActorCritic;
-pub use all_actions::AllActions;
-pub use deterministic::DeterministicActorCritic;
+pub use actor_critic::{ActorCritic, Taken};
+pub use all_actions::{All, AllActions};
+pub use deterministic::{Deterministic, DeterministicActorCritic};
 pub use named::{Ace, Dpg, OffPac, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
 pub use watch::Diverged;
 
-use crate::features::FeatureError;
+use crate::action::{Action, Acts};
+use crate::features::{AsState, FeatureError, Features, State};
 use crate::isa::{Isa, Kernel};
-use crate::part::{ComposeError, Part, StepOf, set_nan};
+use crate::part::{ComposeError, Part, Slot};
 use crate::policy::Policy;
 use crate::real::Real;
-use crate::state::{InLanes, RestoreError, Stateful, check_len, check_step_size, not_finite};
+use crate::setting::{check_step_size, not_finite};
 use crate::step::{Step, StepError};
-use serde::{Deserialize, Serialize};
-use std::borrow::Borrow;
+use crate::tensors::{RestoreError, Tensors, Visitor};
+use std::any::Any;
 use thiserror::Error;
 use watch::Watch;
-
-/// The action type of a learner's policy.
-pub type ActionOf<L> = <<L as Learner>::Policy as Policy>::Action;
-
-/// What is seen of a state by a learner's policy.
-pub type SeenBy<L> = <<L as Learner>::Policy as Policy>::State;
 
 /// What one step did. All from the weights before the step's updates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,64 +44,102 @@ pub struct Update<R> {
     pub delta: R,
 }
 
-/// Learns a policy from steps, one at a time; the caller drives the loop.
-pub trait Learner: Stateful + Sized {
-    /// The number type: `f64` for one learner, `Lanes<N>` for `N`.
-    type Number: Real;
-
-    /// The form of the policy.
-    type Policy: Policy;
-
-    /// The critic's type.
-    type Critic;
-
+/// Learns a policy from steps, one at a time; the caller drives the loop. `R` is the number type: `f64` for one learner,
+/// `Lanes<N>` for `N`.
+pub trait Learner<R: Real>: Send {
     /// Learns from one step. A step that makes no sense is refused and changes nothing.
-    fn step<S: Borrow<SeenBy<Self>>>(
-        &mut self,
-        step: &Step<S, ActionOf<Self>>,
-    ) -> Result<Update<Self::Number>, StepError>;
+    fn update(&mut self, step: &Step<State, Action>) -> Result<Update<R>, StepError>;
 
-    /// The actor: the policy with its weights.
-    fn actor(&self) -> &Actor<Self::Number, Self::Policy>;
-
-    /// The critic.
-    fn critic(&self) -> &Self::Critic;
-
-    /// The same learner with these weights for its policy instead of zero. (One that has diverged needs a new critic too.)
-    fn with_weights(self, weights: Vec<Self::Number>) -> Result<Self, RestoreError>;
-
-    /// The policy's weights θ.
-    fn weights(&self) -> &[Self::Number] {
-        &self.actor().weights
-    }
-
-    /// How many steps the learner has taken.
-    fn steps(&self) -> u64 {
-        self.actor().watch.steps
-    }
-
-    /// The number of the step (the first is 1) after which a lane's weights were no longer finite. From then on they are
-    /// all NaN, the critic's too.
-    fn diverged(&self, lane: usize) -> Option<u64> {
-        self.actor().watch.diverged.get(lane).copied().flatten()
-    }
-
-    /// An error if any lane has left the finite numbers.
-    fn check(&self) -> Result<(), Diverged> {
-        self.actor().watch.check()
+    /// Learns from one step, whatever form its states and its action have.
+    #[inline(always)]
+    fn step<S: AsState, A: Copy + Into<Action>>(&mut self, step: &Step<S, A>) -> Result<Update<R>, StepError>
+    where
+        Self: Sized,
+    {
+        self.update(&step.view())
     }
 
     /// Learns from many steps, compiled for an instruction set: [`Isa::best`] is the fastest. The results are
-    /// those of [`Learner::step`], to the bit.
+    /// those of [`Learner::update`], to the bit.
     ///
     /// A step that makes no sense ends it; what came before has been learned.
-    #[inline(never)] // A whole step is inlined into it, once for each instruction set: that is enough code.
-    fn learn<S: Borrow<SeenBy<Self>>>(
+    fn learn(&mut self, isa: Isa, steps: &[Step<State, Action>]) -> Result<(), LearnError>;
+
+    /// π(·|s) as it is now, as numbers: see [`Policy::numbers`].
+    fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError>;
+
+    /// The form of the policy.
+    fn policy(&self) -> &dyn Any;
+
+    /// The policy's weights θ.
+    fn weights(&self) -> &[R];
+
+    /// Gives the policy these weights. (A learner that has diverged needs a new critic too.)
+    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError>;
+
+    /// The same learner with these weights for its policy.
+    fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError>
+    where
+        Self: Sized,
+    {
+        self.set_weights(weights).map(|()| self)
+    }
+
+    /// How many steps the learner has taken.
+    fn steps(&self) -> u64;
+
+    /// The number of the step (the first is 1) after which a lane's weights were no longer finite. From then on they are
+    /// all NaN, the critic's too.
+    fn diverged(&self, lane: usize) -> Option<u64>;
+
+    /// An error if any lane has left the finite numbers.
+    fn check(&self) -> Result<(), Diverged> {
+        let first = (0..R::LANES).find_map(|lane| self.diverged(lane).map(|step| Diverged { lane, step }));
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Shows all numbers that change to a visitor.
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError>;
+
+    /// Takes up that its numbers were replaced.
+    fn restored(&mut self);
+
+    /// A copy of the whole state. (It is not changed, but a visitor could.)
+    fn state(&mut self) -> Tensors {
+        let mut tensors = Tensors::default();
+        // Saving cannot fail.
+        let _ = self.tensors(&mut Visitor::save(&mut tensors));
+        tensors
+    }
+
+    /// Puts back a state, into a learner that was made with the same settings. What follows is, to the bit, what would have
+    /// followed where it was taken. A state that does not fit changes nothing.
+    fn restore(&mut self, state: &Tensors) -> Result<(), RestoreError> {
+        let before = self.state();
+        let mut visitor = Visitor::restore(state);
+        let restored = self.tensors(&mut visitor).and_then(|()| visitor.check_all_taken());
+        if restored.is_err() {
+            let _ = self.tensors(&mut Visitor::restore(&before));
+        }
+        self.restored();
+        restored
+    }
+
+    /// What the critic and the emphasis have learned in the first lane, by name.
+    fn estimates(&mut self) -> Vec<(String, Vec<f64>)> {
+        let mut list = Vec::new();
+        let _ = self.tensors(&mut Visitor::list(&mut list));
+        list
+    }
+}
+
+impl<R: Real> dyn Learner<R> + '_ {
+    /// Learns from one step, whatever form its states and its action have.
+    pub fn step<S: AsState, A: Copy + Into<Action>>(
         &mut self,
-        isa: Isa,
-        steps: &[Step<S, ActionOf<Self>>],
-    ) -> Result<(), LearnError> {
-        isa.run(Learn { learner: self, steps })
+        step: &Step<S, A>,
+    ) -> Result<Update<R>, StepError> {
+        self.update(&step.view())
     }
 }
 
@@ -120,20 +153,27 @@ pub struct LearnError {
     pub source: StepError,
 }
 
-/// Many steps as one piece of work.
-struct Learn<'a, L: Learner, S> {
-    learner: &'a mut L,
-    steps: &'a [Step<S, ActionOf<L>>],
+/// A policy, a critic and an emphasis, put together by the rule by which the actor learns.
+#[derive(Clone, Debug)]
+pub struct Composed<R: Real, P: Policy, C, E, K> {
+    actor: Actor<R, P>,
+    critic: Slot<C>,
+    emphasis: Slot<E>,
+    /// Every kind of features that a part looks at: a state is checked once, by all of them.
+    features: Vec<Features>,
+    rule: K,
 }
 
-impl<L: Learner, S: Borrow<SeenBy<L>>> Kernel for Learn<'_, L, S> {
-    type Output = Result<(), LearnError>;
+/// How the actor learns.
+pub trait Rule<R: Real, P: Policy, C, E>: Send + Sized {
+    /// Learns from one step.
+    fn update(
+        learner: &mut Composed<R, P, C, E, Self>,
+        step: &Step<State, Action>,
+    ) -> Result<Update<R>, StepError>;
 
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        for (index, step) in self.steps.iter().enumerate() {
-            self.learner.step(step).map_err(|source| LearnError { index, source })?;
-        }
+    /// Shows the numbers of its own that change.
+    fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), RestoreError> {
         Ok(())
     }
 }
@@ -158,167 +198,218 @@ impl<R: Real, P: Policy> Actor<R, P> {
 
     /// π(·|s) as it is now: for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
     /// deterministic policy the action.
-    pub fn distribution(&self, state: &P::State) -> Result<P::Distribution<R>, FeatureError> {
-        self.policy.check_state(state)?;
+    pub fn distribution(&self, state: impl AsState) -> Result<P::Distribution<R>, FeatureError> {
+        let state = state.as_state();
+        self.policy.features().check(state)?;
         let mut at = self.policy.room();
-        self.policy.distribution(&self.weights, state, &mut at);
+        self.policy.distribution(&self.weights, self.policy.features().row(state), &mut at);
         Ok(at)
     }
 }
 
-/// The three parts of every learner.
-#[derive(Clone, Debug)]
-struct Parts<R: Real, P: Policy, C, E> {
-    actor: Actor<R, P>,
-    critic: C,
-    emphasis: E,
-}
-
-impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Parts<R, P, C, E> {
+impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
     /// With zero weights for the policy.
-    fn new(policy: P, mut critic: C, mut emphasis: E, alpha: R) -> Result<Self, ComposeError> {
+    fn compose(policy: P, mut critic: C, mut emphasis: E, alpha: R, rule: K) -> Result<Self, ComposeError> {
         check_step_size("alpha", alpha)?;
         if policy.len() > isize::MAX as usize / size_of::<R>() {
             return Err(ComposeError::TooMany(policy.len()));
         }
-        critic.adopt(&policy)?;
-        emphasis.adopt(&policy)?;
-        let alpha = alpha / R::splat(policy.most_active() as f64);
+        critic.set_policy(&policy)?;
+        emphasis.set_policy(&policy)?;
+        let features = distinct(&policy, &critic, &emphasis);
+        let alpha = alpha / R::splat(policy.features().most_active() as f64);
         let (weights, at) = (vec![R::zero(); policy.len()], policy.room());
         let actor = Actor { policy, weights, alpha, at, watch: Watch::default() };
-        let mut parts = Self { actor, critic, emphasis };
-        parts.follow(None);
-        Ok(parts)
+        let (critic, emphasis) = (Slot::new(critic), Slot::new(emphasis));
+        let mut learner = Self { actor, critic, emphasis, features, rule };
+        learner.policy_changed(None);
+        Ok(learner)
     }
 
-    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError> {
-        check_len("weights", weights.len(), self.actor.weights.len())?;
-        if let Some((index, value)) = not_finite(&weights) {
-            return Err(RestoreError::Weight { index, value });
-        }
-        self.actor.weights = weights;
-        self.actor.watch.put(self.actor.watch.steps, vec![None; R::LANES]);
-        self.follow(None);
-        Ok(())
+    /// The actor: the policy with its weights.
+    pub fn actor(&self) -> &Actor<R, P> {
+        &self.actor
     }
 
-    /// Refuses a step that makes no sense; otherwise looks at π(·|S_t).
+    /// The critic.
+    pub fn critic(&self) -> &C {
+        &self.critic.part
+    }
+
+    /// The emphasis.
+    pub fn emphasis(&self) -> &E {
+        &self.emphasis.part
+    }
+
+    /// Refuses a step that makes no sense; otherwise looks at π(·|S_t). Returns the action.
     #[inline(always)]
-    fn look(&mut self, step: &StepOf<P>) -> Result<(), StepError> {
-        let Self { actor, critic, emphasis } = self;
+    fn look(&mut self, step: &Step<State, Action>) -> Result<P::Action, StepError> {
+        let Self { actor, features, .. } = self;
         step.check()?;
-        actor.policy.check_action(step.action)?;
+        let action = P::Action::of(step.action).ok_or_else(|| other_action(step.action))?;
+        actor.policy.check_action(action)?;
         actor.policy.check_mu(step.mu)?;
-        actor.policy.check_state(step.state)?;
-        critic.check_state(step.state)?;
-        emphasis.check_state(step.state)?;
-        if step.gamma_next > 0.0 {
-            actor.policy.check_state(step.next)?;
-            critic.check_state(step.next)?;
+        for features in &*features {
+            features.check(step.state)?;
         }
-        actor.policy.distribution(&actor.weights, step.state, &mut actor.at);
-        Ok(())
+        if step.gamma_next > 0.0 {
+            for features in &*features {
+                features.check(step.next)?;
+            }
+        }
+        let x = actor.policy.features().row(step.state);
+        actor.policy.distribution(&actor.weights, x, &mut actor.at);
+        Ok(action)
     }
 
     /// Takes up an update in a state, given the sum of [`Real::nan_unless_finite`] over all weights that it changed.
     #[inline(always)]
-    fn updated(&mut self, state: &P::State, changed: R) {
+    fn updated(&mut self, state: State, changed: R) {
         if self.actor.watch.step(changed) {
             return self.give_up();
         }
-        self.follow(Some(state));
+        self.policy_changed(Some(state));
     }
 
-    /// Lets all the weights of lanes that have just diverged be NaN.
+    /// Lets all the weights of lanes that have just diverged be NaN. (Which of them a number that is not finite reaches next may
+    /// depend on what the other lanes still trace.) What their traces are matters no more.
     #[cold]
     #[inline(never)]
     fn give_up(&mut self) {
         for lane in self.actor.watch.diverged_now() {
-            set_nan(&mut self.actor.weights, lane);
-            self.critic.give_up(lane);
-            self.emphasis.give_up(lane);
+            for weight in &mut self.actor.weights {
+                *weight = weight.with_lane(lane, f64::NAN);
+            }
+            // Neither can fail: nothing is restored.
+            let _ = self.critic.part.tensors(&mut Visitor::give_up(lane));
+            let _ = self.emphasis.part.tensors(&mut Visitor::give_up(lane));
         }
-        self.follow(None);
+        self.policy_changed(None);
     }
 
     /// Lets the exact parts take up a change of the policy.
     #[inline(always)]
-    fn follow(&mut self, state: Option<&P::State>) {
-        self.critic.follow(&self.actor.policy, &self.actor.weights, state);
-        self.emphasis.follow(&self.actor.policy, &self.actor.weights, state);
+    fn policy_changed(&mut self, state: Option<State>) {
+        self.critic.policy_changed(&self.actor.weights, state);
+        self.emphasis.policy_changed(&self.actor.weights, state);
     }
 }
 
-/// The whole state of a learner: plain data. See [`Stateful`] for how to save it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(
-    bound = "R: Real, C: Serialize + serde::de::DeserializeOwned, E: Serialize + serde::de::DeserializeOwned"
-)]
-pub struct LearnerState<R, C, E> {
-    weights: Vec<R>,
-    steps: u64,
-    diverged: Vec<Option<u64>>,
-    critic: C,
-    emphasis: E,
+/// The features of all parts, each once.
+fn distinct<R: Real, P: Policy>(policy: &P, critic: &impl Part<R>, emphasis: &impl Part<R>) -> Vec<Features> {
+    let mut all = vec![policy.features()];
+    critic.all_features(&mut all);
+    emphasis.all_features(&mut all);
+    let mut once: Vec<Features> = Vec::new();
+    for features in all {
+        // Tables of as many states refuse the same.
+        let same = |known: &Features| match (known, features) {
+            (Features::Table(known), Features::Table(table)) => known.states() == table.states(),
+            _ => known == features,
+        };
+        if !once.iter().any(same) {
+            once.push(features.clone());
+        }
+    }
+    once
 }
 
-impl<R: Real, C: InLanes, E: InLanes> InLanes for LearnerState<R, C, E> {
-    type One = LearnerState<f64, C::One, E::One>;
-
-    fn lane(&self, lane: usize) -> Self::One {
-        LearnerState {
-            weights: self.weights.lane(lane),
-            steps: self.steps,
-            diverged: vec![self.diverged[lane]],
-            critic: self.critic.lane(lane),
-            emphasis: self.emphasis.lane(lane),
-        }
+#[cold]
+fn other_action(action: Action) -> StepError {
+    match action {
+        Action::Number(_) => StepError::ActionKind("the number of an action", "a real number"),
+        Action::Real(_) => StepError::ActionKind("a real number", "the number of one of its actions"),
     }
 }
 
-impl<R: Real, P: Policy, C: Part<R, P>, E: Part<R, P>> Stateful for Parts<R, P, C, E> {
-    type State = LearnerState<R, C::State, E::State>;
+/// Many steps as one piece of work.
+struct Learn<'a, L> {
+    learner: &'a mut L,
+    steps: &'a [Step<State<'a>, Action>],
+}
 
-    fn state(&self) -> Self::State {
-        LearnerState {
-            weights: self.actor.weights.clone(),
-            steps: self.actor.watch.steps,
-            diverged: self.actor.watch.diverged.clone(),
-            critic: self.critic.state(),
-            emphasis: self.emphasis.state(),
+impl<R, P, C, E, K> Kernel for Learn<'_, Composed<R, P, C, E, K>>
+where
+    R: Real,
+    P: Policy,
+    C: Part<R>,
+    E: Part<R>,
+    K: Rule<R, P, C, E>,
+{
+    type Output = Result<(), LearnError>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        for (index, step) in self.steps.iter().enumerate() {
+            K::update(self.learner, step).map_err(|source| LearnError { index, source })?;
         }
-    }
-
-    fn fits(&self, state: &Self::State) -> Result<(), RestoreError> {
-        check_len("weights", state.weights.len(), self.actor.weights.len())?;
-        check_len("lanes", state.diverged.len(), R::LANES)?;
-        self.critic.fits(&state.critic)?;
-        self.emphasis.fits(&state.emphasis)
-    }
-
-    fn put(&mut self, state: Self::State) {
-        self.actor.weights = state.weights;
-        self.actor.watch.put(state.steps, state.diverged);
-        self.critic.put(state.critic);
-        self.emphasis.put(state.emphasis);
-        self.follow(None);
+        Ok(())
     }
 }
 
-/// A learner that is its three parts and nothing else has their state.
-macro_rules! state_of_parts {
-    () => {
-        fn state(&self) -> Self::State {
-            self.0.state()
-        }
+impl<R, P, C, E, K> Learner<R> for Composed<R, P, C, E, K>
+where
+    R: Real,
+    P: Policy,
+    C: Part<R>,
+    E: Part<R>,
+    K: Rule<R, P, C, E>,
+{
+    #[inline(always)]
+    fn update(&mut self, step: &Step<State, Action>) -> Result<Update<R>, StepError> {
+        K::update(self, step)
+    }
 
-        fn fits(&self, state: &Self::State) -> Result<(), RestoreError> {
-            self.0.fits(state)
-        }
+    #[inline(never)] // A whole step is inlined into it, once for each instruction set: that is enough code.
+    fn learn(&mut self, isa: Isa, steps: &[Step<State, Action>]) -> Result<(), LearnError> {
+        isa.run(Learn { learner: self, steps })
+    }
 
-        fn put(&mut self, state: Self::State) {
-            self.0.put(state);
+    fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {
+        Ok(self.actor.policy.numbers(&self.actor.distribution(state)?))
+    }
+
+    fn policy(&self) -> &dyn Any {
+        &self.actor.policy
+    }
+
+    fn weights(&self) -> &[R] {
+        &self.actor.weights
+    }
+
+    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError> {
+        let (got, right) = (weights.len(), self.actor.weights.len());
+        if got != right {
+            return Err(RestoreError::Weights { got, right });
         }
-    };
+        if let Some((index, value)) = not_finite(&weights) {
+            return Err(RestoreError::Weight { index, value });
+        }
+        self.actor.weights = weights;
+        self.actor.watch.revive();
+        self.policy_changed(None);
+        Ok(())
+    }
+
+    fn steps(&self) -> u64 {
+        self.actor.watch.steps
+    }
+
+    fn diverged(&self, lane: usize) -> Option<u64> {
+        self.actor.watch.diverged(lane)
+    }
+
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        visitor.weights("weights", self.actor.weights.iter_mut())?;
+        visitor.counts("steps", std::slice::from_mut(&mut self.actor.watch.steps))?;
+        visitor.counts_in_lanes("diverged", &mut self.actor.watch.diverged)?;
+        visitor.part("critic", &mut self.critic.part)?;
+        visitor.part("emphasis", &mut self.emphasis.part)?;
+        self.rule.tensors(visitor)
+    }
+
+    fn restored(&mut self) {
+        self.actor.watch.restored();
+        self.policy_changed(None);
+    }
 }
-use state_of_parts;

@@ -21,15 +21,15 @@
 //! | DPG | deterministic | none | [`dpg`] |
 //! | True-DPGE | deterministic | exact | [`true_dpge`] |
 //!
-//! Each part sees the state through [`Features`] of its own: a number ([`OneHot`], [`Table`]), a vector ([`Dense`]), a list of
-//! active features ([`Active`], tile coding). The caller drives the loop:
+//! Each part sees the state through [`Features`] of its own: vectors, lists of active features (tile coding), or the rows of a
+//! [`Table`] for states that come as numbers. The caller drives the loop:
 //!
 //! ```
-//! use emphatic::{Dense, Gtd, Learner, Policy, Softmax, Step, ace};
+//! use emphatic::{Features, Gtd, Learner, Softmax, Step, ace};
 //!
 //! // Two actions, states seen as three numbers.
-//! let policy = Softmax { features: Dense { len: 3 }, actions: 2 };
-//! let critic = Gtd::new(Dense { len: 3 }, 0.05, 1e-4, 0.5)?; // α_v, α_w, λ
+//! let policy = Softmax { features: Features::dense(3), actions: 2 };
+//! let critic = Gtd::new(Features::dense(3), 0.05, 1e-4, 0.5)?; // α_v, α_w, λ
 //! let mut learner = ace(policy, critic, 0.9, 0.1)?; // λ_a, α
 //!
 //! let update = learner.step(&Step {
@@ -44,7 +44,7 @@
 //! })?;
 //! assert_eq!((update.rho, update.emphasis, update.delta), (0.5 / 0.75, 1.0, 2.0));
 //! learner.check()?; // an error, had the weights left the finite numbers
-//! let probabilities = learner.actor().distribution(&[1.0, 0.0, 0.4])?; // how it would act now
+//! let probabilities = learner.actor().distribution([1.0, 0.0, 0.4])?; // how it would act now
 //! assert!(probabilities[1] > 0.5);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -98,7 +98,7 @@
 //!
 //! # Saving
 //!
-//! The whole state of a learner can be saved and restored: see [`Stateful`].
+//! The whole state of a learner can be saved and restored: see [`Tensors`].
 //!
 //! # Conventions
 //!
@@ -109,6 +109,7 @@
 //! The determinism contract: results are the same bits for any number of lanes, any instruction set, interrupted or not.
 //! (What a learner's weights become once it has diverged is not part of it; when it diverged is.)
 
+mod action;
 pub mod critic;
 pub mod emphasis;
 pub mod features;
@@ -119,21 +120,23 @@ pub mod policy;
 pub mod problem;
 mod random;
 pub mod real;
-mod state;
+mod setting;
 mod step;
+mod tensors;
 pub mod theory;
 
+pub use action::{Action, Acts};
 pub use critic::{
     ActionCritic, ActionValues, Compatible, Critic, ExactCritic, Gtd, LearnedAdvantage, SlopeCritic,
 };
-pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis, RatioFree};
-pub use features::{Active, Dense, FeatureError, Features, OneHot, Table};
+pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
+pub use features::{AsState, FeatureError, Features, Row, State, Table};
 pub use isa::{Isa, Kernel};
 pub use learner::{
     Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner, OffPac,
     TrueAce, TrueDpge, Update, ace, dpg, off_pac, true_ace, true_dpge,
 };
-pub use part::{ComposeError, Either, Part, StepOf};
+pub use part::{ComposeError, Part, Seen};
 pub use policy::{
     DeterministicLinear, DeterministicPolicy, FinitePolicy, Fixed, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,
@@ -141,6 +144,7 @@ pub use policy::{
 pub use problem::{ContinuousCounterexample, Key, Problem, ProblemBuilder, ProblemError, Task, Transition};
 pub use random::{Random, index_at};
 pub use real::{Dual, Lanes, Real};
-pub use state::{InLanes, RestoreError, SettingError, Stateful};
+pub use setting::SettingError;
 pub use step::{Step, StepError};
+pub use tensors::{Numbers, RestoreError, Tensors, Visitor};
 pub use theory::{Exact, Limit, Model, Trace, best_attainable, limit};

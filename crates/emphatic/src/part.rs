@@ -1,19 +1,15 @@
 //! What critics and emphases have in common.
 
-mod either;
-
-pub use either::Either;
-
-use crate::features::FeatureError;
-use crate::policy::{FinitePolicy, Policy};
+use crate::action::Action;
+use crate::features::{FeatureError, Features, Row, State};
 use crate::problem::ProblemError;
 use crate::real::Real;
-use crate::state::{SettingError, Stateful};
+use crate::setting::SettingError;
 use crate::step::Step;
+use crate::tensors::{RestoreError, Visitor};
+use std::any::Any;
+use std::ops::Deref;
 use thiserror::Error;
-
-/// A step as a part of a learner sees it under the policy `P`.
-pub type StepOf<'a, P> = Step<&'a <P as Policy>::State, <P as Policy>::Action>;
 
 /// Parts that cannot be put together.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -24,6 +20,9 @@ pub enum ComposeError {
     /// A policy that does not fit the problem.
     #[error(transparent)]
     Problem(#[from] ProblemError),
+    /// A state that the features cannot describe.
+    #[error(transparent)]
+    Features(#[from] FeatureError),
     /// More weights than any memory holds.
     #[error("the policy has {0} weights, more than any memory holds")]
     TooMany(usize),
@@ -35,37 +34,126 @@ pub enum ComposeError {
         /// The policy's.
         policy: usize,
     },
+    /// An exact part for another kind of policy.
+    #[error("the exact critic or emphasis is for another kind of policy")]
+    Policy,
+    /// An emphasis that needs ρ beside a policy that has none.
+    #[error("a deterministic policy has no ratio, which this emphasis needs")]
+    Ratio,
+    /// Parts that do not go together, in the words of whoever puts them together.
+    #[error("{0}")]
+    Unfit(String),
 }
 
-/// Whether a critic of actions has as many as the policy.
-pub(crate) fn check_actions<P: FinitePolicy>(critic: usize, policy: &P) -> Result<(), ComposeError> {
-    let policy = policy.actions();
-    if critic == policy { Ok(()) } else { Err(ComposeError::Actions { critic, policy }) }
+/// A step as one part sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The part's features of S_t.
+    pub x: Row<'a>,
+    /// The part's features of S_{t+1}; none where an episode ends.
+    pub x_next: Row<'a>,
+    step: &'a Step<State<'a>, Action>,
 }
 
-/// Makes the weights of a lane NaN.
-pub(crate) fn set_nan<R: Real>(weights: &mut [R], lane: usize) {
-    for weight in weights {
-        *weight = weight.with_lane(lane, f64::NAN);
+impl<'a> Seen<'a> {
+    /// A step that has been checked, seen by these features; a part without features sees none.
+    #[inline(always)]
+    pub fn new(step: &'a Step<State<'a>, Action>, features: Option<&'a Features>) -> Self {
+        let Some(features) = features else { return Self { x: Row::default(), x_next: Row::default(), step } };
+        let x_next = if step.gamma_next > 0.0 { features.row(step.next) } else { Row::default() };
+        Self { x: features.row(step.state), x_next, step }
+    }
+
+    /// The same step, seen by another part.
+    #[inline(always)]
+    pub fn by(&self, features: Option<&'a Features>) -> Self {
+        Self::new(self.step, features)
+    }
+
+    /// The number of S_t, for parts that know states by their numbers.
+    #[inline(always)]
+    pub fn number(&self) -> usize {
+        number(self.step.state)
+    }
+
+    /// The number of S_{t+1}.
+    #[inline(always)]
+    pub fn next_number(&self) -> usize {
+        number(self.step.next)
+    }
+}
+
+/// What has been checked is a number.
+#[inline(always)]
+fn number(state: State) -> usize {
+    if let State::Number(number) = state { number } else { 0 }
+}
+
+impl<'a> Deref for Seen<'a> {
+    type Target = Step<State<'a>, Action>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        self.step
     }
 }
 
 /// A part of a learner beside its policy: a critic or an emphasis.
-pub trait Part<R: Real, P: Policy>: Stateful {
-    /// Whether the part can deal with this state; everything else may assume that it can.
-    fn check_state(&self, state: &P::State) -> Result<(), FeatureError>;
+pub trait Part<R: Real>: Send {
+    /// The features by which it knows a state; `None` if it looks at none.
+    fn features(&self) -> Option<&Features> {
+        None
+    }
 
-    /// Makes the part ready for the policy it is to work with, or says why they do not go together. Called once, when a
+    /// Lists its features and those of the parts inside it. What is given to it has been checked by all of them.
+    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
+        list.extend(self.features());
+    }
+
+    /// Takes up the policy (of any type) that it is to work with, or says why they do not go together. Called once, when a
     /// learner is put together.
-    fn adopt(&mut self, _policy: &P) -> Result<(), ComposeError> {
+    fn set_policy(&mut self, _policy: &dyn Any) -> Result<(), ComposeError> {
         Ok(())
     }
 
-    /// Takes up that the policy changed by an update in `state`, or altogether.
-    #[inline(always)]
-    fn follow(&mut self, _policy: &P, _weights: &[R], _state: Option<&P::State>) {}
+    /// Whether [`Part::policy_changed`] does anything.
+    fn follows_policy(&self) -> bool {
+        false
+    }
 
-    /// Takes up that the learner in a lane has diverged: its weights are NaN from now on, all of them. (Which of them a number
-    /// that is not finite reaches next may depend on what the other lanes still trace.) What its traces are matters no more.
-    fn give_up(&mut self, _lane: usize) {}
+    /// Takes up that the policy's weights were changed by an update in `state`, or altogether.
+    fn policy_changed(&mut self, _weights: &[R], _state: Option<State>) {}
+
+    /// Shows all its numbers that change to a visitor, which may change them.
+    fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), RestoreError> {
+        Ok(())
+    }
+}
+
+/// A part with what is asked of it at every step: it may be behind a pointer.
+#[derive(Clone, Debug)]
+pub(crate) struct Slot<T> {
+    pub(crate) part: T,
+    pub(crate) features: Option<Features>,
+    pub(crate) follows_policy: bool,
+}
+
+impl<T> Slot<T> {
+    pub(crate) fn new<R: Real>(part: T) -> Self
+    where
+        T: Part<R>,
+    {
+        let (features, follows_policy) = (part.features().cloned(), part.follows_policy());
+        Self { part, features, follows_policy }
+    }
+
+    #[inline(always)]
+    pub(crate) fn policy_changed<R: Real>(&mut self, weights: &[R], state: Option<State>)
+    where
+        T: Part<R>,
+    {
+        if self.follows_policy {
+            self.part.policy_changed(weights, state);
+        }
+    }
 }

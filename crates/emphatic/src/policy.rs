@@ -14,22 +14,23 @@ pub use fixed::Fixed;
 pub use gaussian::{Gaussian, Normal};
 pub use softmax::Softmax;
 
-use crate::features::{FeatureError, Features};
+use crate::action::Acts;
+use crate::features::{Features, Row};
 use crate::random::Random;
 use crate::real::Real;
 use crate::step::StepError;
 use std::fmt::Debug;
 
 /// A way to act that depends on weights.
-pub trait Policy {
-    /// What is seen of a state.
-    type State: ?Sized;
-
+pub trait Policy: Clone + Debug + Send + Sync + 'static {
     /// What is done: a number of an action (`usize`) or a real action (`f64`).
-    type Action: Copy + Debug;
+    type Action: Acts;
 
     /// How actions are distributed in one state, with whatever the gradient there needs.
-    type Distribution<R: Real>: Clone + Debug;
+    type Distribution<R: Real>: Clone + Debug + Send + Sync;
+
+    /// What the policy sees of a state.
+    fn features(&self) -> &Features;
 
     /// The number of weights.
     fn len(&self) -> usize;
@@ -38,12 +39,6 @@ pub trait Policy {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-
-    /// The number of active features by which the step-size is divided.
-    fn most_active(&self) -> usize;
-
-    /// Whether the policy can act in this state; everything else may assume that it can.
-    fn check_state(&self, state: &Self::State) -> Result<(), FeatureError>;
 
     /// Whether this is an action of the policy; everything else may assume that it is.
     fn check_action(&self, action: Self::Action) -> Result<(), StepError>;
@@ -56,11 +51,12 @@ pub trait Policy {
     /// Room for a distribution, so that no step needs to allocate.
     fn room<R: Real>(&self) -> Self::Distribution<R>;
 
-    /// π(·|s), written to `out`, which came from [`Policy::room`].
-    fn distribution<R: Real>(&self, weights: &[R], state: &Self::State, out: &mut Self::Distribution<R>);
+    /// π(·|s), given the features of s, written to `out`, which came from [`Policy::room`].
+    fn distribution<R: Real>(&self, weights: &[R], x: Row, out: &mut Self::Distribution<R>);
 
-    /// By what features the policy knows a state: an update there changes how it acts in every state that shares one.
-    fn features(&self, state: &Self::State) -> impl Iterator<Item = usize>;
+    /// π(·|s) as numbers: for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
+    /// deterministic policy the action.
+    fn numbers<R: Real>(&self, at: &Self::Distribution<R>) -> Vec<R>;
 }
 
 /// A policy that draws its actions.
@@ -68,12 +64,12 @@ pub trait StochasticPolicy: Policy {
     /// π(a|s): the probability, or the density, of an action.
     fn probability<R: Real>(&self, at: &Self::Distribution<R>, action: Self::Action) -> R;
 
-    /// `weights` ← `weights` + `scale` ∇ ln π(a|s), where `at` is the distribution in `state`.
+    /// `weights` ← `weights` + `scale` ∇ ln π(a|s), where `at` is the distribution in s.
     ///
     /// Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn add_score<R: Real>(
         &self,
-        state: &Self::State,
+        x: Row,
         at: &Self::Distribution<R>,
         action: Self::Action,
         scale: R,
@@ -88,6 +84,9 @@ pub trait StochasticPolicy: Policy {
 pub trait FinitePolicy: StochasticPolicy + Policy<Action = usize> {
     /// The number of actions.
     fn actions(&self) -> usize;
+
+    /// π(·|s): the probability of each action.
+    fn probabilities<'a, R: Real>(&self, at: &'a Self::Distribution<R>) -> &'a [R];
 }
 
 /// A policy that computes its action, a real number.
@@ -98,7 +97,7 @@ pub trait DeterministicPolicy: Policy<Action = f64> {
     /// `weights` ← `weights` + `scale` ∇π(s). Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn add_gradient<R: Real>(
         &self,
-        state: &Self::State,
+        x: Row,
         at: &Self::Distribution<R>,
         scale: R,
         weights: &mut [R],
@@ -108,14 +107,10 @@ pub trait DeterministicPolicy: Policy<Action = f64> {
 /// y_k = Σ_f x_f θ_{f,k}: K outputs that are linear in the features. θ is stored feature by feature, so the weights
 /// of one active feature lie side by side.
 #[inline(always)]
-pub(crate) fn outputs<R: Real, F: Features, const K: usize>(
-    features: &F,
-    state: &F::State,
-    weights: &[R],
-) -> [R; K] {
+pub(crate) fn outputs<R: Real, const K: usize>(x: Row, weights: &[R]) -> [R; K] {
     let weights = weights.as_chunks::<K>().0;
     let mut y = [R::zero(); K];
-    for (f, x) in features.active(state) {
+    for (f, x) in x.iter() {
         let x = R::splat(x);
         for (y, w) in y.iter_mut().zip(&weights[f]) {
             *y += x * *w;
@@ -126,16 +121,11 @@ pub(crate) fn outputs<R: Real, F: Features, const K: usize>(
 
 /// θ_{f,k} ← θ_{f,k} + c_k x_f. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
 #[inline(always)]
-pub(crate) fn add_outputs<R: Real, F: Features, const K: usize>(
-    features: &F,
-    state: &F::State,
-    c: [R; K],
-    weights: &mut [R],
-) -> R {
+pub(crate) fn add_outputs<R: Real, const K: usize>(x: Row, c: [R; K], weights: &mut [R]) -> R {
     let weights = weights.as_chunks_mut::<K>().0;
     // A sum for each output: they need not wait for one another.
     let mut sums = [R::zero(); K];
-    for (f, x) in features.active(state) {
+    for (f, x) in x.iter() {
         let x = R::splat(x);
         for ((w, c), sum) in weights[f].iter_mut().zip(c).zip(&mut sums) {
             *w += c * x;
@@ -147,14 +137,9 @@ pub(crate) fn add_outputs<R: Real, F: Features, const K: usize>(
 
 /// [`outputs`] of a number that is known only when the program runs.
 #[inline(always)]
-pub(crate) fn any_outputs<R: Real, F: Features>(
-    features: &F,
-    state: &F::State,
-    weights: &[R],
-    out: &mut [R],
-) {
+pub(crate) fn any_outputs<R: Real>(x: Row, weights: &[R], out: &mut [R]) {
     out.fill(R::zero());
-    for (f, x) in features.active(state) {
+    for (f, x) in x.iter() {
         let x = R::splat(x);
         let of_feature = &weights[f * out.len()..];
         for (y, w) in out.iter_mut().zip(of_feature) {

@@ -1,31 +1,53 @@
 //! Random streams that are the same on every machine.
 
 use crate::real::elementary;
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
 
 /// A source of random numbers, keyed by an experiment's seed and a run's number.
 ///
-/// xoshiro256++ with samplers of our own: the numbers never depend on a thread, an order or a platform.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Random(Xoshiro256PlusPlus);
+/// xoshiro256++ (Blackman and Vigna 2019) with samplers of our own: the numbers never depend on a thread, an order or a platform, and its
+/// state is four words that can be saved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Random([u64; 4]);
 
 impl Random {
     /// The stream of run number `run` of the experiment with this seed.
     pub fn new(seed: u64, run: u64) -> Self {
         // Mixed before and after the run is added: neighbouring seeds and runs are unrelated, and their roles differ.
-        Self(Xoshiro256PlusPlus::seed_from_u64(mix(mix(seed).wrapping_add(run))))
+        let mut seed = mix(mix(seed).wrapping_add(run));
+        Self([(); 4].map(|()| {
+            let word = mix(seed);
+            seed = seed.wrapping_add(GOLDEN);
+            word
+        }))
+    }
+
+    /// The whole state.
+    pub(crate) fn words(&mut self) -> &mut [u64; 4] {
+        &mut self.0
+    }
+
+    /// 64 random bits.
+    fn next(&mut self) -> u64 {
+        let [a, b, c, d] = &mut self.0;
+        let word = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
+        let shifted = *b << 17;
+        *c ^= *a;
+        *d ^= *b;
+        *b ^= *c;
+        *a ^= *d;
+        *c ^= shifted;
+        *d = d.rotate_left(45);
+        word
     }
 
     /// A number in [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        (self.next() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// A whole number below `n`, every one with the same probability (to 2⁻⁶⁴ · n).
     pub fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.0.next_u64()) * n as u128) >> 64) as usize
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
     /// A standard normal number, by Marsaglia's polar method.
@@ -63,9 +85,12 @@ pub fn index_at(uniform: f64, probabilities: impl IntoIterator<Item = f64>) -> u
     last
 }
 
-/// The finaliser of SplitMix64: a bijection in which every input bit reaches every output bit.
+/// The golden ratio, by which SplitMix64 counts.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// What SplitMix64 makes of a count: a bijection in which every input bit reaches every output bit.
 fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = x.wrapping_add(GOLDEN);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
@@ -78,7 +103,7 @@ mod tests {
     #[test]
     fn a_stream_is_the_same_everywhere() {
         let mut random = Random::new(1, 2);
-        let first: Vec<u64> = (0..3).map(|_| random.0.next_u64()).collect();
+        let first: Vec<u64> = (0..3).map(|_| random.next()).collect();
         // From an implementation of SplitMix64 and xoshiro256++ in another language.
         assert_eq!(
             first,
@@ -89,9 +114,9 @@ mod tests {
     #[test]
     fn streams_of_neighbouring_keys_differ() {
         let mut first: Vec<u64> =
-            (0..30).flat_map(|seed| (0..30).map(move |run| Random::new(seed, run).0.next_u64())).collect();
+            (0..30).flat_map(|seed| (0..30).map(move |run| Random::new(seed, run).next())).collect();
         // Seeds and runs once could be exchanged by taking complements.
-        first.extend((0..30).flat_map(|seed| (0..30).map(move |run| Random::new(!run, !seed).0.next_u64())));
+        first.extend((0..30).flat_map(|seed| (0..30).map(move |run| Random::new(!run, !seed).next())));
         first.sort_unstable();
         first.dedup();
         assert_eq!(first.len(), 1800);

@@ -1,7 +1,7 @@
 //! One step of experience.
 
-use crate::features::FeatureError;
-use std::borrow::Borrow;
+use crate::action::Action;
+use crate::features::{AsState, FeatureError, State};
 use thiserror::Error;
 
 /// One step of experience: in S_t the behaviour took A_t, which led to S_{t+1}.
@@ -65,24 +65,28 @@ pub enum StepError {
     /// An action that is not a number.
     #[error("the action is {0}; it must be finite")]
     RealAction(f64),
+    /// An action of another kind than the policy's.
+    #[error("the action is {0}; the policy's is {1}")]
+    ActionKind(&'static str, &'static str),
     /// A state that the features cannot describe.
     #[error(transparent)]
     Features(#[from] FeatureError),
 }
 
 impl<S, A: Copy> Step<S, A> {
-    /// The same step with its states borrowed in the form in which features see them.
+    /// The same step in the form in which all learners take it.
     #[inline(always)]
-    pub fn view<O: ?Sized>(&self) -> Step<&O, A>
+    pub fn view(&self) -> Step<State<'_>, Action>
     where
-        S: Borrow<O>,
+        S: AsState,
+        A: Into<Action>,
     {
         Step {
-            state: self.state.borrow(),
-            action: self.action,
+            state: self.state.as_state(),
+            action: self.action.into(),
             mu: self.mu,
             reward: self.reward,
-            next: self.next.borrow(),
+            next: self.next.as_state(),
             gamma: self.gamma,
             gamma_next: self.gamma_next,
             interest: self.interest,

@@ -33,10 +33,11 @@ pub use judge::Judge;
 pub use order::Order;
 pub use trace::{Experience, Trace, Way};
 
+use crate::features::State;
 use crate::policy::{FinitePolicy, Policy};
 use crate::problem::{ContinuousCounterexample, ProblemError, Task};
 use crate::real::Real;
-use crate::state::not_finite;
+use crate::setting::not_finite;
 use chain::Chain;
 use std::sync::Arc;
 use wide::Wide;
@@ -53,7 +54,7 @@ pub struct Bellman<'a, R> {
 }
 
 /// A problem whose Bellman equations can be written out for policies of the form `P`.
-pub trait Model<P: Policy<State = usize>> {
+pub trait Model<P: Policy>: Send + Sync {
     /// In which order its states are eliminated.
     fn order(&self) -> &Arc<Order>;
 
@@ -125,7 +126,7 @@ pub struct Exact<'a, R: Real, M, P: Policy> {
     unit: Unit,
 }
 
-impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
+impl<'a, R: Real, P: Policy, M: Model<P>> Exact<'a, R, M, P> {
     /// Solves the problem for the policy with these weights.
     pub fn new(model: &'a M, policy: &'a P, weights: &[R]) -> Result<Self, ProblemError> {
         check_weights(policy, weights)?;
@@ -138,7 +139,7 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
         let mut distributions = Vec::with_capacity(n);
         for state in 0..n {
             let mut at = policy.room();
-            policy.distribution(weights, &state, &mut at);
+            policy.distribution(weights, policy.features().row(State::Number(state)), &mut at);
             let (row, leak, reward) = chain.row_mut(state);
             model.bellman(policy, &at, state, Bellman { row, leak, reward });
             distributions.push(at);
@@ -218,7 +219,7 @@ impl<'a, R: Real, P: Policy<State = usize>, M: Model<P>> Exact<'a, R, M, P> {
     }
 }
 
-impl<P: Policy<State = usize>, M: Model<P>> Exact<'_, f64, M, P> {
+impl<P: Policy, M: Model<P>> Exact<'_, f64, M, P> {
     /// m_{λ_a}/d_μ, also where both are too small for a number. Not a number in states that are never visited.
     pub fn emphatic_density(&self, lambda_a: f64) -> Vec<f64> {
         let (mix, rest) = (Wide::new(lambda_a), Wide::new(1.0 - lambda_a));
@@ -239,7 +240,7 @@ impl<P: Policy<State = usize>, M: Model<P>> Exact<'_, f64, M, P> {
     }
 }
 
-impl<R: Real, P: FinitePolicy<State = usize>> Exact<'_, R, Task, P> {
+impl<R: Real, P: FinitePolicy> Exact<'_, R, Task, P> {
     /// π(·|s), a list for each state.
     pub fn probabilities(&self) -> Vec<Vec<R>> {
         let of = |at| (0..self.policy.actions()).map(|a| self.policy.probability(at, a)).collect();
@@ -259,7 +260,7 @@ impl<R: Real, P: FinitePolicy<State = usize>> Exact<'_, R, Task, P> {
     }
 }
 
-impl<R: Real, P: Policy<State = usize>> Exact<'_, R, ContinuousCounterexample, P> {
+impl<R: Real, P: Policy> Exact<'_, R, ContinuousCounterexample, P> {
     /// q_π(s, a); nothing if there is no such state.
     pub fn action_value(&self, state: usize, action: R) -> Option<R> {
         match state {
@@ -282,7 +283,7 @@ impl Unit {
 }
 
 /// d_μ where there is interest, and its unit: one, unless there is interest only in states that are next to never visited.
-fn visits<P: Policy<State = usize>, M: Model<P>>(model: &M) -> (Vec<f64>, Unit) {
+fn visits<P: Policy, M: Model<P>>(model: &M) -> (Vec<f64>, Unit) {
     let is_common = |(d, i): (&f64, &f64)| *i > 0.0 && Wide::near(*d).is_some_and(Wide::is_positive);
     if model.stationary().iter().zip(model.interest()).any(is_common) {
         return (model.stationary().to_vec(), Unit(1.0));
@@ -308,10 +309,10 @@ fn check_weights<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), Pr
 }
 
 /// Whether the policy can act in every state of the model.
-pub(crate) fn check_policy<P: Policy<State = usize>, M: Model<P>>(
+pub(crate) fn check_policy<P: Policy, M: Model<P>>(
     model: &M,
     policy: &P,
 ) -> Result<(), ProblemError> {
     model.check(policy)?;
-    (0..model.order().states()).try_for_each(|s| policy.check_state(&s)).map_err(Into::into)
+    (0..model.order().states()).try_for_each(|s| policy.features().check(State::Number(s))).map_err(Into::into)
 }

@@ -1,12 +1,14 @@
 //! The first way to a baseline: estimate q_π and v_π.
 
-use super::gradient_td::{GradientTd, GradientTdState};
+use super::gradient_td::GradientTd;
 use super::{ActionCritic, Critic};
-use crate::features::{FeatureError, Features};
-use crate::part::{ComposeError, Part, StepOf, check_actions};
-use crate::policy::FinitePolicy;
+use crate::action::{Action, Acts};
+use crate::features::{Features, Row, State};
+use crate::part::{ComposeError, Part, Seen, Slot};
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful};
+use crate::setting::SettingError;
+use crate::tensors::{RestoreError, Visitor};
+use std::any::Any;
 
 /// q̂(s,b) by GQ(λ), and v̂(s) by any critic of values as the baseline.
 ///
@@ -19,27 +21,28 @@ use crate::state::{RestoreError, SettingError, Stateful};
 /// h ← h + α_h (δ z − (φ_t·h) φ_t)
 /// ```
 #[derive(Clone, Debug)]
-pub struct ActionValues<R, F, V> {
-    features: F,
+pub struct ActionValues<R, V> {
+    features: Features,
     actions: usize,
     td: GradientTd<R>,
-    baseline: V,
+    baseline: Slot<V>,
 }
 
-impl<R: Real, F: Features, V> ActionValues<R, F, V> {
+impl<R: Real, V: Critic<R>> ActionValues<R, V> {
     /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
     pub fn new(
-        features: F,
+        features: impl Into<Features>,
         actions: usize,
         alpha: R,
         alpha_h: R,
         lambda: R,
         baseline: V,
     ) -> Result<Self, SettingError> {
+        let features = features.into();
         let names = ["alpha_q", "alpha_h", "lambda_q"];
         let len = features.len() * actions;
         let td = GradientTd::new(len, features.most_active(), names, [alpha, alpha_h], lambda)?;
-        Ok(Self { features, actions, td, baseline })
+        Ok(Self { features, actions, td, baseline: Slot::new(baseline) })
     }
 
     /// A copy of w: the weight of feature `f` for action `a` is number `f · actions + a`.
@@ -49,118 +52,93 @@ impl<R: Real, F: Features, V> ActionValues<R, F, V> {
 
     /// The critic whose v̂ is the baseline.
     pub fn baseline(&self) -> &V {
-        &self.baseline
+        &self.baseline.part
     }
 
     /// q̂(s,a).
     #[inline(always)]
-    fn estimate(&self, state: &F::State, action: usize) -> R {
-        self.td.estimate(pair(&self.features, self.actions, state, action))
+    fn estimate(&self, x: Row, action: usize) -> R {
+        self.td.estimate(pair(x, self.actions, action))
     }
 }
 
 /// φ(s,a).
 #[inline(always)]
-fn pair<F: Features>(
-    features: &F,
-    actions: usize,
-    state: &F::State,
-    action: usize,
-) -> impl Iterator<Item = (usize, f64)> + Clone {
-    features.active(state).map(move |(f, x)| (f * actions + action, x))
+fn pair(x: Row, actions: usize, action: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
+    x.iter().map(move |(f, x)| (f * actions + action, x))
 }
 
-impl<R, F, V, P> Part<R, P> for ActionValues<R, F, V>
-where
-    R: Real,
-    F: Features,
-    P: FinitePolicy<State = F::State>,
-    V: Critic<R, P>,
-{
+/// The number of an action that has been checked.
+#[inline(always)]
+pub(super) fn number(action: Action) -> usize {
+    usize::of(action).unwrap_or(0)
+}
+
+impl<R: Real, V: Critic<R>> Part<R> for ActionValues<R, V> {
+    fn features(&self) -> Option<&Features> {
+        Some(&self.features)
+    }
+
+    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
+        list.push(&self.features);
+        self.baseline.part.all_features(list);
+    }
+
+    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
+        self.baseline.part.set_policy(policy)
+    }
+
+    fn follows_policy(&self) -> bool {
+        self.baseline.follows_policy
+    }
+
     #[inline(always)]
-    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
-        self.features.check(state)?;
-        self.baseline.check_state(state)
+    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
+        self.baseline.policy_changed(weights, state);
     }
 
-    fn adopt(&mut self, policy: &P) -> Result<(), ComposeError> {
-        check_actions(self.actions, policy)?;
-        self.baseline.adopt(policy)
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&F::State>) {
-        self.baseline.follow(policy, weights, state);
-    }
-
-    fn give_up(&mut self, lane: usize) {
-        self.td.give_up(lane);
-        self.baseline.give_up(lane);
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        self.td.tensors(visitor, ["q", "h", "z"])?;
+        visitor.part("values", &mut self.baseline.part)
     }
 }
 
-impl<R, F, V, P> ActionCritic<R, P> for ActionValues<R, F, V>
-where
-    R: Real,
-    F: Features,
-    P: FinitePolicy<State = F::State>,
-    V: Critic<R, P>,
-{
+impl<R: Real, V: Critic<R>> ActionCritic<R> for ActionValues<R, V> {
+    fn actions(&self) -> usize {
+        self.actions
+    }
+
+    fn wants_next(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
-    fn advantages(&mut self, state: &F::State, out: &mut [R]) {
-        let value = self.baseline.value(state);
+    fn advantages(&mut self, step: &Seen, out: &mut [R]) {
+        let value = self.baseline.value(step);
         for (b, out) in out.iter_mut().enumerate() {
-            *out = self.estimate(state, b) - value;
+            *out = self.estimate(step.x, b) - value;
         }
     }
 
     #[inline(always)]
-    fn learn(
-        &mut self,
-        step: &StepOf<P>,
-        policy: &P,
-        weights: &[R],
-        room: &mut P::Distribution<R>,
-        rho: R,
-    ) -> R {
-        let delta_v = self.baseline.delta(step);
-        let sum = self.baseline.learn(step, rho, delta_v);
+    fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R {
+        let (_, sum) = self.baseline.learn(step, rho);
 
         let mut delta = R::splat(step.reward);
         if step.gamma_next > 0.0 {
-            policy.distribution(weights, step.next, room);
-            for b in 0..self.actions {
-                delta +=
-                    R::splat(step.gamma_next) * policy.probability(room, b) * self.estimate(step.next, b);
+            for (b, probability) in next.iter().enumerate() {
+                delta += R::splat(step.gamma_next) * *probability * self.estimate(step.x_next, b);
             }
         }
-        delta -= self.estimate(step.state, step.action);
+        delta -= self.estimate(step.x, number(step.action));
 
-        let Self { features, actions, td, .. } = self;
+        let Self { actions, td, .. } = self;
         let actions = *actions;
-        let pair = pair(features, actions, step.state, step.action);
-        let next = || {
-            let of = |(f, x)| (0..actions).map(move |b| (f * actions + b, b, R::splat(x)));
-            features.active(step.next).flat_map(of).map(|(k, b, x)| (k, policy.probability(room, b) * x))
+        let pair = pair(step.x, actions, number(step.action));
+        let mean = || {
+            let of = move |(f, x)| (0..actions).map(move |b| (f * actions + b, b, R::splat(x)));
+            step.x_next.iter().flat_map(of).map(|(k, b, x)| (k, next[b] * x))
         };
-        sum + td.learn([step.gamma, step.gamma_next], [rho, R::one(), delta], pair, next)
-    }
-}
-
-impl<R: Real, F, V: Stateful> Stateful for ActionValues<R, F, V> {
-    type State = (GradientTdState<R>, V::State);
-
-    fn state(&self) -> Self::State {
-        (self.td.state(), self.baseline.state())
-    }
-
-    fn fits(&self, (td, baseline): &Self::State) -> Result<(), RestoreError> {
-        self.td.fits(td)?;
-        self.baseline.fits(baseline)
-    }
-
-    fn put(&mut self, (td, baseline): Self::State) {
-        self.td.put(td);
-        self.baseline.put(baseline);
+        sum + td.learn([step.gamma, step.gamma_next], [rho, R::one(), delta], pair, mean)
     }
 }

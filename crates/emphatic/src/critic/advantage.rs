@@ -1,31 +1,40 @@
 //! The second way to a baseline: estimate v_π, and learn the advantage from δ.
 
+use super::action_values::number;
 use super::{ActionCritic, Critic};
-use crate::features::{FeatureError, Features};
-use crate::part::{ComposeError, Part, StepOf, check_actions, set_nan};
-use crate::policy::{FinitePolicy, any_outputs};
+use crate::features::{Features, State};
+use crate::part::{ComposeError, Part, Seen, Slot};
+use crate::policy::any_outputs;
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful, check_len, check_step_size};
+use crate::setting::{SettingError, check_step_size};
+use crate::tensors::{RestoreError, Visitor};
+use std::any::Any;
 
 /// â(s,b) = u·φ(s,b), regressed on δ_t of any critic of values: u ← u + α (δ_t − u·φ_t) φ_t.
 ///
 /// Given v_π, E[δ_t | S_t = s, A_t = a] is the advantage; being conditional on the action, it needs no ratio.
 #[derive(Clone, Debug)]
-pub struct LearnedAdvantage<R, F, V> {
-    features: F,
+pub struct LearnedAdvantage<R, V> {
+    features: Features,
     actions: usize,
     alpha: R,
     u: Vec<R>,
-    values: V,
+    values: Slot<V>,
 }
 
-impl<R: Real, F: Features, V> LearnedAdvantage<R, F, V> {
+impl<R: Real, V: Critic<R>> LearnedAdvantage<R, V> {
     /// A critic that starts from zero weights. The step-size is divided by the number of active features.
-    pub fn new(features: F, actions: usize, alpha: R, values: V) -> Result<Self, SettingError> {
+    pub fn new(
+        features: impl Into<Features>,
+        actions: usize,
+        alpha: R,
+        values: V,
+    ) -> Result<Self, SettingError> {
         check_step_size("alpha_u", alpha)?;
+        let features = features.into();
         let active = R::splat(features.most_active() as f64);
         let u = vec![R::zero(); features.len() * actions];
-        Ok(Self { alpha: alpha / active, u, features, actions, values })
+        Ok(Self { alpha: alpha / active, u, features, actions, values: Slot::new(values) })
     }
 
     /// A copy of u: the weight of feature `f` for action `a` is number `f · actions + a`.
@@ -35,82 +44,62 @@ impl<R: Real, F: Features, V> LearnedAdvantage<R, F, V> {
 
     /// The critic whose δ is learned from.
     pub fn values(&self) -> &V {
-        &self.values
+        &self.values.part
     }
 }
 
-impl<R, F, V, P> Part<R, P> for LearnedAdvantage<R, F, V>
-where
-    R: Real,
-    F: Features,
-    P: FinitePolicy<State = F::State>,
-    V: Critic<R, P>,
-{
+impl<R: Real, V: Critic<R>> Part<R> for LearnedAdvantage<R, V> {
+    fn features(&self) -> Option<&Features> {
+        Some(&self.features)
+    }
+
+    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
+        list.push(&self.features);
+        self.values.part.all_features(list);
+    }
+
+    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
+        self.values.part.set_policy(policy)
+    }
+
+    fn follows_policy(&self) -> bool {
+        self.values.follows_policy
+    }
+
     #[inline(always)]
-    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
-        self.features.check(state)?;
-        self.values.check_state(state)
+    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
+        self.values.policy_changed(weights, state);
     }
 
-    fn adopt(&mut self, policy: &P) -> Result<(), ComposeError> {
-        check_actions(self.actions, policy)?;
-        self.values.adopt(policy)
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, policy: &P, weights: &[R], state: Option<&F::State>) {
-        self.values.follow(policy, weights, state);
-    }
-
-    fn give_up(&mut self, lane: usize) {
-        set_nan(&mut self.u, lane);
-        self.values.give_up(lane);
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        visitor.estimate("u", self.u.iter_mut())?;
+        visitor.part("values", &mut self.values.part)
     }
 }
 
-impl<R, F, V, P> ActionCritic<R, P> for LearnedAdvantage<R, F, V>
-where
-    R: Real,
-    F: Features,
-    P: FinitePolicy<State = F::State>,
-    V: Critic<R, P>,
-{
-    #[inline(always)]
-    fn advantages(&mut self, state: &F::State, out: &mut [R]) {
-        any_outputs(&self.features, state, &self.u, out);
+impl<R: Real, V: Critic<R>> ActionCritic<R> for LearnedAdvantage<R, V> {
+    fn actions(&self) -> usize {
+        self.actions
     }
 
     #[inline(always)]
-    fn learn(&mut self, step: &StepOf<P>, _: &P, _: &[R], _: &mut P::Distribution<R>, rho: R) -> R {
-        let delta = self.values.delta(step);
-        let mut sum = self.values.learn(step, rho, delta);
-        let pair = |f: usize| f * self.actions + step.action;
+    fn advantages(&mut self, step: &Seen, out: &mut [R]) {
+        any_outputs(step.x, &self.u, out);
+    }
+
+    #[inline(always)]
+    fn learn(&mut self, step: &Seen, _next: &[R], rho: R) -> R {
+        let (delta, mut sum) = self.values.learn(step, rho);
+        let action = number(step.action);
+        let pair = |f: usize| f * self.actions + action;
         let mut error = delta;
-        for (f, x) in self.features.active(step.state) {
+        for (f, x) in step.x.iter() {
             error -= self.u[pair(f)] * R::splat(x);
         }
-        for (f, x) in self.features.active(step.state) {
+        for (f, x) in step.x.iter() {
             self.u[pair(f)] += self.alpha * error * R::splat(x);
             sum += self.u[pair(f)].nan_unless_finite();
         }
         sum
-    }
-}
-
-impl<R: Real, F, V: Stateful> Stateful for LearnedAdvantage<R, F, V> {
-    type State = (Vec<R>, V::State);
-
-    fn state(&self) -> Self::State {
-        (self.u.clone(), self.values.state())
-    }
-
-    fn fits(&self, (u, values): &Self::State) -> Result<(), RestoreError> {
-        check_len("advantage weights", u.len(), self.u.len())?;
-        self.values.fits(values)
-    }
-
-    fn put(&mut self, (u, values): Self::State) {
-        self.u = u;
-        self.values.put(values);
     }
 }

@@ -1,12 +1,13 @@
 //! A learned critic for deterministic policies.
 
 use super::SlopeCritic;
-use crate::features::{FeatureError, Features};
-use crate::part::{Part, StepOf, set_nan};
-use crate::policy::{DeterministicLinear, add_outputs, outputs};
+use crate::action::Acts;
+use crate::features::Features;
+use crate::part::{Part, Seen};
+use crate::policy::{add_outputs, outputs};
 use crate::real::Real;
-use crate::state::{InLanes, RestoreError, SettingError, Stateful, check_len, check_step_size};
-use serde::{Deserialize, Serialize};
+use crate::setting::{SettingError, check_step_size};
+use crate::tensors::{RestoreError, Visitor};
 
 /// q̂(s,a) = v·x(s) + (a − π(s)) u·x(s) by GQ(0), so that ∂q̂/∂a = u·x(s).
 ///
@@ -39,9 +40,9 @@ use serde::{Deserialize, Serialize};
 ///   With step-sizes that stay as they are, a policy that goes further and further away makes it diverge in the end.
 ///
 /// ```
-/// use emphatic::{Compatible, Dense, DeterministicLinear, Learner, Step, dpg};
-/// let policy = DeterministicLinear { features: Dense { len: 2 } };
-/// let critic = Compatible::new(Dense { len: 2 }, 0.1, 0.1, 0.01)?; // α_v, α_u, α_h
+/// use emphatic::{Compatible, DeterministicLinear, Features, Learner, Step, dpg};
+/// let policy = DeterministicLinear { features: Features::dense(2) };
+/// let critic = Compatible::new(Features::dense(2), 0.1, 0.1, 0.01)?; // α_v, α_u, α_h
 /// let mut learner = dpg(policy, critic, 0.05)?;
 /// learner.step(&Step {
 ///     state: [1.0, 0.5],
@@ -56,8 +57,8 @@ use serde::{Deserialize, Serialize};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Compatible<R, F> {
-    features: F,
+pub struct Compatible<R> {
+    features: Features,
     alpha_v: R,
     alpha_u: R,
     alpha_h: R,
@@ -67,9 +68,15 @@ pub struct Compatible<R, F> {
     second: Vec<R>,
 }
 
-impl<R: Real, F: Features> Compatible<R, F> {
+impl<R: Real> Compatible<R> {
     /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
-    pub fn new(features: F, alpha_v: R, alpha_u: R, alpha_h: R) -> Result<Self, SettingError> {
+    pub fn new(
+        features: impl Into<Features>,
+        alpha_v: R,
+        alpha_u: R,
+        alpha_h: R,
+    ) -> Result<Self, SettingError> {
+        let features = features.into();
         check_step_size("alpha_v", alpha_v)?;
         check_step_size("alpha_u", alpha_u)?;
         check_step_size("alpha_h", alpha_h)?;
@@ -91,93 +98,53 @@ impl<R: Real, F: Features> Compatible<R, F> {
     }
 }
 
-impl<R, F, G> Part<R, DeterministicLinear<G>> for Compatible<R, F>
-where
-    R: Real,
-    F: Features,
-    G: Features<State = F::State>,
-{
-    #[inline(always)]
-    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
-        self.features.check(state)
+impl<R: Real> Part<R> for Compatible<R> {
+    fn features(&self) -> Option<&Features> {
+        Some(&self.features)
     }
 
-    fn give_up(&mut self, lane: usize) {
-        set_nan(&mut self.weights, lane);
-        set_nan(&mut self.second, lane);
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        let Self { weights, second, .. } = self;
+        visitor.estimate("v", weights.as_chunks_mut::<2>().0.iter_mut().map(|[v, _]| v))?;
+        visitor.estimate("u", weights.as_chunks_mut::<2>().0.iter_mut().map(|[_, u]| u))?;
+        visitor.weights("h_v", second.as_chunks_mut::<2>().0.iter_mut().map(|[h, _]| h))?;
+        visitor.weights("h_u", second.as_chunks_mut::<2>().0.iter_mut().map(|[_, h]| h))
     }
 }
 
-impl<R, F, G> SlopeCritic<R, DeterministicLinear<G>> for Compatible<R, F>
-where
-    R: Real,
-    F: Features,
-    G: Features<State = F::State>,
-{
+impl<R: Real> SlopeCritic<R> for Compatible<R> {
     #[inline(always)]
-    fn slope(&mut self, state: &F::State, _action: R) -> R {
-        let [_, slope] = outputs(&self.features, state, &self.weights);
+    fn slope(&mut self, step: &Seen, _action: R) -> R {
+        let [_, slope] = outputs(step.x, &self.weights);
         slope
     }
 
     #[inline(always)]
-    fn learn(&mut self, step: &StepOf<DeterministicLinear<G>>, action: R) -> R {
-        let Self { features, alpha_v, alpha_u, alpha_h, weights, second } = self;
+    fn learn(&mut self, step: &Seen, action: R) -> R {
+        let Self { alpha_v, alpha_u, alpha_h, weights, second, .. } = self;
         let gamma_next = R::splat(step.gamma_next);
-        let zeta = R::splat(step.action) - action;
+        // An action that has been checked is a real number.
+        let zeta = R::splat(f64::of(step.action).unwrap_or(0.0)) - action;
         let mut delta = R::splat(step.reward);
         if step.gamma_next > 0.0 {
-            let [value, _] = outputs(features, step.next, weights);
+            let [value, _] = outputs(step.x_next, weights);
             delta += gamma_next * value;
         }
-        let [value, slope] = outputs(features, step.state, weights);
+        let [value, slope] = outputs(step.x, weights);
         delta -= value + zeta * slope;
-        let [value_h, slope_h] = outputs(features, step.state, second);
+        let [value_h, slope_h] = outputs(step.x, second);
         let correction = value_h + zeta * slope_h;
 
-        let mut sum = add_outputs(features, step.state, [*alpha_v * delta, *alpha_u * delta * zeta], weights);
+        let mut sum = add_outputs(step.x, [*alpha_v * delta, *alpha_u * delta * zeta], weights);
         if step.gamma_next > 0.0 {
             let back = *alpha_v * gamma_next * correction;
-            for (f, x) in features.active(step.next) {
+            for (f, x) in step.x_next.iter() {
                 weights[2 * f] -= back * R::splat(x);
                 sum += weights[2 * f].nan_unless_finite();
             }
         }
         let step_h = *alpha_h * (delta - correction);
-        sum + add_outputs(features, step.state, [step_h, step_h * zeta], second)
-    }
-}
-
-/// The weights of a [`Compatible`] critic.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "R: Real")]
-pub struct CompatibleState<R> {
-    weights: Vec<R>,
-    second: Vec<R>,
-}
-
-impl<R: Real> InLanes for CompatibleState<R> {
-    type One = CompatibleState<f64>;
-
-    fn lane(&self, lane: usize) -> Self::One {
-        CompatibleState { weights: self.weights.lane(lane), second: self.second.lane(lane) }
-    }
-}
-
-impl<R: Real, F> Stateful for Compatible<R, F> {
-    type State = CompatibleState<R>;
-
-    fn state(&self) -> CompatibleState<R> {
-        CompatibleState { weights: self.weights.clone(), second: self.second.clone() }
-    }
-
-    fn fits(&self, state: &CompatibleState<R>) -> Result<(), RestoreError> {
-        check_len("critic weights", state.weights.len(), self.weights.len())?;
-        check_len("critic weights", state.second.len(), self.second.len())
-    }
-
-    fn put(&mut self, state: CompatibleState<R>) {
-        (self.weights, self.second) = (state.weights, state.second);
+        sum + add_outputs(step.x, [step_h, step_h * zeta], second)
     }
 }
 

@@ -1,11 +1,8 @@
 //! What GTD(λ) and GQ(λ) have in common.
 
 use crate::real::Real;
-use crate::state::{
-    InLanes, RestoreError, SettingError, Stateful, check_fraction, check_len, check_step_size,
-};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use crate::setting::{SettingError, check_fraction, check_step_size};
+use crate::tensors::{RestoreError, Visitor};
 
 /// What belongs to one feature, side by side in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,17 +44,6 @@ pub(super) struct GradientTd<R> {
 /// A trace below this is taken as zero, at every so many steps.
 const FORGOTTEN: f64 = 1e-60;
 const FORGET_EVERY: u64 = 32;
-
-/// The weights of a gradient-TD critic, and its trace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "R: Real")]
-pub struct GradientTdState<R> {
-    weights: Vec<R>,
-    second: Vec<R>,
-    trace: Vec<(usize, R)>,
-    /// How many steps it has learned from: it tells when to forget.
-    steps: u64,
-}
 
 impl<R: Real> GradientTd<R> {
     /// All weights zero. The settings go by these names in messages; the step-sizes are divided by `most_active`.
@@ -279,16 +265,36 @@ impl<R: Real> GradientTd<R> {
         self.traced[..self.listed].iter().filter(|(k, at)| self.cells[*k].active_at == *at).map(|(k, _)| *k)
     }
 
-    /// See [`Part::give_up`](crate::Part::give_up).
-    pub(super) fn give_up(&mut self, lane: usize) {
-        for cell in &mut self.cells {
-            cell.weight = cell.weight.with_lane(lane, f64::NAN);
-            cell.second = cell.second.with_lane(lane, f64::NAN);
-        }
-    }
-
     pub(super) fn weights(&self) -> Vec<R> {
         self.cells.iter().map(|cell| cell.weight).collect()
+    }
+
+    /// See [`Part::tensors`](crate::Part::tensors). The weights, the second weights and the trace go by these names.
+    pub(super) fn tensors(
+        &mut self,
+        visitor: &mut Visitor,
+        [weights, second, trace]: [&str; 3],
+    ) -> Result<(), RestoreError> {
+        visitor.estimate(weights, self.cells.iter_mut().map(|cell| &mut cell.weight))?;
+        visitor.weights(second, self.cells.iter_mut().map(|cell| &mut cell.second))?;
+        let mut traced = self.traced().map(|k| (k, self.cells[k].trace)).collect();
+        visitor.trace(trace, self.cells.len(), &mut traced)?;
+        // How many steps it has learned from: it tells when to forget.
+        visitor.counts("steps", std::slice::from_mut(&mut self.now))?;
+        if visitor.restores() {
+            self.set_trace(&traced);
+        }
+        Ok(())
+    }
+
+    fn set_trace(&mut self, traced: &[(usize, R)]) {
+        self.clear();
+        for &(k, trace) in traced {
+            // When they were active matters no more, once they are in the right order.
+            (self.cells[k].trace, self.cells[k].active_at) = (trace, self.now);
+            self.traced[self.listed] = (k, self.now);
+            self.listed += 1;
+        }
     }
 }
 
@@ -297,54 +303,6 @@ impl<R: Real> GradientTd<R> {
 fn forgotten<R: Real>(trace: R) -> R {
     // Not a number is forgotten too: a learner that has diverged would let the list grow for all others.
     R::splat(FORGOTTEN).if_less(trace.abs(), trace, R::zero())
-}
-
-impl<R: Real> InLanes for GradientTdState<R> {
-    type One = GradientTdState<f64>;
-
-    fn lane(&self, lane: usize) -> Self::One {
-        GradientTdState {
-            weights: self.weights.lane(lane),
-            second: self.second.lane(lane),
-            trace: self.trace.iter().map(|(k, trace)| (*k, Real::lane(*trace, lane))).collect(),
-            steps: self.steps,
-        }
-    }
-}
-
-impl<R: Real> Stateful for GradientTd<R> {
-    type State = GradientTdState<R>;
-
-    fn state(&self) -> GradientTdState<R> {
-        GradientTdState {
-            weights: self.weights(),
-            second: self.cells.iter().map(|cell| cell.second).collect(),
-            trace: self.traced().map(|k| (k, self.cells[k].trace)).collect(),
-            steps: self.now,
-        }
-    }
-
-    fn fits(&self, state: &GradientTdState<R>) -> Result<(), RestoreError> {
-        let n = self.cells.len();
-        check_len("critic weights", state.weights.len(), n)?;
-        check_len("critic weights", state.second.len(), n)?;
-        let distinct: BTreeSet<_> = state.trace.iter().map(|(k, _)| *k).filter(|k| *k < n).collect();
-        if distinct.len() == state.trace.len() { Ok(()) } else { Err(RestoreError::Trace) }
-    }
-
-    fn put(&mut self, state: GradientTdState<R>) {
-        self.clear();
-        for ((cell, weight), second) in self.cells.iter_mut().zip(state.weights).zip(state.second) {
-            (cell.weight, cell.second) = (weight, second);
-        }
-        self.now = state.steps;
-        for (k, trace) in state.trace {
-            // When they were active matters no more, once they are in the right order.
-            (self.cells[k].trace, self.cells[k].active_at) = (trace, self.now);
-            self.traced[self.listed] = (k, self.now);
-            self.listed += 1;
-        }
-    }
 }
 
 #[cfg(test)]

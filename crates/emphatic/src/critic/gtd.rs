@@ -1,12 +1,12 @@
 //! GTD(λ): gradient temporal-difference learning of v̂.
 
 use super::Critic;
-use super::gradient_td::{GradientTd, GradientTdState};
-use crate::features::{FeatureError, Features};
-use crate::part::{Part, StepOf};
-use crate::policy::Policy;
+use super::gradient_td::GradientTd;
+use crate::features::Features;
+use crate::part::{Part, Seen};
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful};
+use crate::setting::SettingError;
+use crate::tensors::{RestoreError, Visitor};
 
 /// GTD(λ) (Maei 2011), with v̂(s) = v·x(s):
 ///
@@ -18,14 +18,20 @@ use crate::state::{RestoreError, SettingError, Stateful};
 ///
 /// λ = 1 means full returns here; it has nothing to do with λ_a.
 #[derive(Clone, Debug)]
-pub struct Gtd<R, F> {
-    features: F,
+pub struct Gtd<R> {
+    features: Features,
     td: GradientTd<R>,
 }
 
-impl<R: Real, F: Features> Gtd<R, F> {
+impl<R: Real> Gtd<R> {
     /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
-    pub fn new(features: F, alpha_v: R, alpha_w: R, lambda: R) -> Result<Self, SettingError> {
+    pub fn new(
+        features: impl Into<Features>,
+        alpha_v: R,
+        alpha_w: R,
+        lambda: R,
+    ) -> Result<Self, SettingError> {
+        let features = features.into();
         let names = ["alpha_v", "alpha_w", "lambda"];
         let td = GradientTd::new(features.len(), features.most_active(), names, [alpha_v, alpha_w], lambda)?;
         Ok(Self { features, td })
@@ -37,47 +43,35 @@ impl<R: Real, F: Features> Gtd<R, F> {
     }
 }
 
-impl<R: Real, F: Features, P: Policy<State = F::State>> Part<R, P> for Gtd<R, F> {
+impl<R: Real> Part<R> for Gtd<R> {
     #[inline(always)]
-    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
-        self.features.check(state)
+    fn features(&self) -> Option<&Features> {
+        Some(&self.features)
     }
 
-    fn give_up(&mut self, lane: usize) {
-        self.td.give_up(lane);
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        self.td.tensors(visitor, ["v", "w", "e"])
     }
 }
 
-impl<R: Real, F: Features, P: Policy<State = F::State>> Critic<R, P> for Gtd<R, F> {
+impl<R: Real> Critic<R> for Gtd<R> {
     #[inline(always)]
-    fn value(&mut self, state: &F::State) -> R {
-        self.td.estimate(self.features.active(state))
+    fn value(&mut self, step: &Seen) -> R {
+        self.td.estimate(step.x.iter())
     }
 
     #[inline(always)]
-    fn learn(&mut self, step: &StepOf<P>, rho: R, delta: R) -> R {
-        let x = self.features.active(step.state);
-        let next = || self.features.active(step.next).map(|(f, x)| (f, R::splat(x)));
+    fn next_value(&mut self, step: &Seen) -> R {
+        self.td.estimate(step.x_next.iter())
+    }
+
+    #[inline(always)]
+    fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
+        let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
         let (gammas, scales) = ([step.gamma, step.gamma_next], [rho, rho, delta]);
-        if F::ALL {
-            return self.td.learn_all(gammas, scales, x, next);
+        if self.features.are_dense() {
+            return self.td.learn_all(gammas, scales, step.x.iter(), next);
         }
-        self.td.learn(gammas, scales, x, next)
-    }
-}
-
-impl<R: Real, F> Stateful for Gtd<R, F> {
-    type State = GradientTdState<R>;
-
-    fn state(&self) -> GradientTdState<R> {
-        self.td.state()
-    }
-
-    fn fits(&self, state: &GradientTdState<R>) -> Result<(), RestoreError> {
-        self.td.fits(state)
-    }
-
-    fn put(&mut self, state: GradientTdState<R>) {
-        self.td.put(state);
+        self.td.learn(gammas, scales, step.x.iter(), next)
     }
 }

@@ -1,11 +1,10 @@
 //! The follow-on trace.
 
 use super::Emphasis;
-use crate::features::FeatureError;
-use crate::part::{Part, StepOf};
-use crate::policy::Policy;
+use crate::part::{Part, Seen};
 use crate::real::Real;
-use crate::state::{RestoreError, SettingError, Stateful, check_fraction};
+use crate::setting::{SettingError, check_fraction};
+use crate::tensors::{RestoreError, Visitor};
 
 /// F_t = γ_t ρ_{t−1} F_{t−1} + i(S_t) and M_t = (1 − λ_a) i(S_t) + λ_a F_t.
 ///
@@ -27,16 +26,15 @@ impl<R: Real> FollowOn<R> {
     }
 }
 
-impl<R: Real, P: Policy> Part<R, P> for FollowOn<R> {
-    #[inline(always)]
-    fn check_state(&self, _state: &P::State) -> Result<(), FeatureError> {
-        Ok(())
+impl<R: Real> Part<R> for FollowOn<R> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        visitor.numbers("rho_f", std::iter::once(&mut self.carried))
     }
 }
 
-impl<R: Real, P: Policy> Emphasis<R, P> for FollowOn<R> {
+impl<R: Real> Emphasis<R> for FollowOn<R> {
     #[inline(always)]
-    fn weigh(&mut self, step: &StepOf<P>, rho: R) -> R {
+    fn weigh(&mut self, step: &Seen, rho: R) -> R {
         let interest = R::splat(step.interest);
         // γ_t = 0 starts afresh, even from a trace that has overflowed.
         let follow_on =
@@ -45,22 +43,5 @@ impl<R: Real, P: Policy> Emphasis<R, P> for FollowOn<R> {
         // λ_a = 0 has no use for a trace that has overflowed.
         let emphasised = R::zero().if_less(self.lambda_a, self.lambda_a * follow_on, R::zero());
         self.rest * interest + emphasised
-    }
-}
-
-impl<R: Real> Stateful for FollowOn<R> {
-    /// ρ_{t−1} F_{t−1}.
-    type State = R;
-
-    fn state(&self) -> R {
-        self.carried
-    }
-
-    fn fits(&self, _carried: &R) -> Result<(), RestoreError> {
-        Ok(())
-    }
-
-    fn put(&mut self, carried: R) {
-        self.carried = carried;
     }
 }

@@ -1,67 +1,56 @@
 //! The first branch of Algorithm 1: the actor learns from δ.
 
-use super::{ActionOf, Actor, Learner, LearnerState, Parts, SeenBy, Update, state_of_parts};
+use super::{Composed, Rule, Update};
+use crate::action::Action;
 use crate::critic::Critic;
 use crate::emphasis::Emphasis;
-use crate::part::ComposeError;
+use crate::features::State;
+use crate::part::{ComposeError, Seen};
 use crate::policy::StochasticPolicy;
 use crate::real::Real;
-use crate::state::{RestoreError, Stateful};
 use crate::step::{Step, StepError};
-use std::borrow::Borrow;
 
 /// θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t).
 ///
 /// This is OffPAC, ACE or True-ACE, depending on the emphasis. δ_t, ρ_t and M_t are computed from the weights before the
 /// step's updates; then actor and critic learn from the same δ_t.
-#[derive(Clone, Debug)]
-pub struct ActorCritic<R: Real, P: StochasticPolicy, C, E>(Parts<R, P, C, E>);
+pub type ActorCritic<R, P, C, E> = Composed<R, P, C, E, Taken>;
 
-impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> ActorCritic<R, P, C, E> {
+/// The actor learns from the action taken: see [`ActorCritic`].
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    emphasis_learns: bool,
+}
+
+impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> ActorCritic<R, P, C, E> {
     /// A learner whose policy starts from zero weights. α is divided by the number of active features.
     pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
-        Parts::new(policy, critic, emphasis, alpha).map(Self)
+        let rule = Taken { emphasis_learns: emphasis.learns() };
+        Self::compose(policy, critic, emphasis, alpha, rule)
     }
 }
 
-impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> Learner for ActorCritic<R, P, C, E> {
-    type Number = R;
-    type Policy = P;
-    type Critic = C;
-
+impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E> for Taken {
     #[inline(always)]
-    fn step<S: Borrow<SeenBy<Self>>>(
-        &mut self,
-        step: &Step<S, ActionOf<Self>>,
+    fn update(
+        learner: &mut ActorCritic<R, P, C, E>,
+        step: &Step<State, Action>,
     ) -> Result<Update<R>, StepError> {
-        let step = &step.view();
-        self.0.look(step)?;
-        let Parts { actor, critic, emphasis } = &mut self.0;
-        let rho = actor.policy.probability(&actor.at, step.action) * R::splat(1.0 / step.mu);
-        let delta = critic.delta(step);
-        let emphasis = emphasis.weigh(step, rho);
-        let scale = actor.alpha * rho * emphasis * delta;
-        let changed = actor.policy.add_score(step.state, &actor.at, step.action, scale, &mut actor.weights);
-        let changed = changed + critic.learn(step, rho, delta);
-        self.0.updated(step.state, changed);
-        Ok(Update { rho, emphasis, delta })
+        let action = learner.look(step)?;
+        let Composed { actor, critic, emphasis, rule, .. } = learner;
+        let seen = Seen::new(step, critic.features.as_ref());
+        let weighed = Seen::new(step, emphasis.features.as_ref());
+        let rho = actor.policy.probability(&actor.at, action) * R::splat(1.0 / step.mu);
+        let delta = critic.part.delta(&seen);
+        let weight = emphasis.part.weigh(&weighed, rho);
+        let scale = actor.alpha * rho * weight * delta;
+        let x = actor.policy.features().row(step.state);
+        let changed = actor.policy.add_score(x, &actor.at, action, scale, &mut actor.weights);
+        let mut changed = changed + critic.part.learn(&seen, rho, delta);
+        if rule.emphasis_learns {
+            changed += emphasis.part.learn(&weighed, rho);
+        }
+        learner.updated(step.state, changed);
+        Ok(Update { rho, emphasis: weight, delta })
     }
-
-    fn actor(&self) -> &Actor<R, P> {
-        &self.0.actor
-    }
-
-    fn critic(&self) -> &C {
-        &self.0.critic
-    }
-
-    fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
-        self.0.set_weights(weights).map(|()| self)
-    }
-}
-
-impl<R: Real, P: StochasticPolicy, C: Critic<R, P>, E: Emphasis<R, P>> Stateful for ActorCritic<R, P, C, E> {
-    type State = LearnerState<R, C::State, E::State>;
-
-    state_of_parts!();
 }

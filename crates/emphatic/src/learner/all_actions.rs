@@ -1,25 +1,32 @@
 //! The second branch of Algorithm 1: the actor compares all actions, or some of them.
 
-use super::{ActionOf, Actor, Learner, LearnerState, Parts, SeenBy, Update};
+use super::{Composed, Rule, Update};
+use crate::action::Action;
 use crate::critic::ActionCritic;
 use crate::emphasis::Emphasis;
-use crate::part::ComposeError;
+use crate::features::State;
+use crate::part::{ComposeError, Seen};
 use crate::policy::FinitePolicy;
 use crate::random::Random;
 use crate::real::Real;
-use crate::state::{InLanes, RestoreError, SettingError, Stateful};
+use crate::setting::SettingError;
 use crate::step::{Step, StepError};
-use std::borrow::Borrow;
+use crate::tensors::{RestoreError, Visitor};
 
 /// θ ← θ + α M_t Σ_b π(b|S_t) (q̂(S_t,b) − v̂(S_t)) ∇ ln π(b|S_t), over all actions b or a random subset.
 ///
 /// With a subset of k out of n actions, drawn without replacement, the sum is multiplied by n/k: its
 /// expectation is then the sum over all actions, and the step-size keeps its meaning.
+pub type AllActions<R, P, C, E> = Composed<R, P, C, E, All<R, P>>;
+
+/// The actor compares all actions, or some of them: see [`AllActions`].
 #[derive(Clone, Debug)]
-pub struct AllActions<R: Real, P: FinitePolicy, C, E> {
-    parts: Parts<R, P, C, E>,
+pub struct All<R: Real, P: FinitePolicy> {
     advantages: Vec<R>,
-    room: P::Distribution<R>,
+    /// π(·|S_{t+1}).
+    next: P::Distribution<R>,
+    critic_wants_next: bool,
+    emphasis_learns: bool,
     /// How many actions are drawn at each step; all of them if this is their number.
     subset: usize,
     /// A permutation of the actions; the first `subset` are those drawn.
@@ -27,33 +34,40 @@ pub struct AllActions<R: Real, P: FinitePolicy, C, E> {
     random: Random,
 }
 
-impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActions<R, P, C, E> {
+impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> AllActions<R, P, C, E> {
     /// A learner that sums over all actions. α is divided by the number of active features.
     pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
         let actions = policy.actions();
-        Ok(Self {
+        if critic.actions() != actions {
+            return Err(ComposeError::Actions { critic: critic.actions(), policy: actions });
+        }
+        let rule = All {
             advantages: vec![R::zero(); actions],
-            room: policy.room(),
-            parts: Parts::new(policy, critic, emphasis, alpha)?,
+            next: policy.room(),
+            critic_wants_next: critic.wants_next(),
+            emphasis_learns: emphasis.learns(),
             subset: actions,
             drawn: (0..actions).collect(),
             random: Random::new(0, 0),
-        })
+        };
+        Self::compose(policy, critic, emphasis, alpha, rule)
     }
 
     /// The same, with `subset` actions drawn anew at each step (the same in all lanes) by the seed and the run, as the
     /// experience is.
     pub fn with_subset(mut self, subset: usize, seed: u64, run: u64) -> Result<Self, SettingError> {
-        if subset == 0 || subset > self.drawn.len() {
+        if subset == 0 || subset > self.rule.drawn.len() {
             let right = "it must be at least 1 and at most the number of actions";
             return Err(SettingError { name: "subset", value: subset as f64, lane: None, right });
         }
-        self.subset = subset;
+        self.rule.subset = subset;
         // Not one of the streams that experience comes from.
-        self.random = Random::new(seed, u64::MAX - run);
+        self.rule.random = Random::new(seed, u64::MAX - run);
         Ok(self)
     }
+}
 
+impl<R: Real, P: FinitePolicy> All<R, P> {
     /// Draws the subset of this step: the first entries of a shuffle (Fisher and Yates).
     #[inline(always)]
     fn draw(&mut self) {
@@ -66,74 +80,51 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> AllActi
     }
 }
 
-impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Learner for AllActions<R, P, C, E> {
-    type Number = R;
-    type Policy = P;
-    type Critic = C;
-
+impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C, E> for All<R, P> {
     #[inline(always)]
-    fn step<S: Borrow<SeenBy<Self>>>(
-        &mut self,
-        step: &Step<S, ActionOf<Self>>,
+    fn update(
+        learner: &mut AllActions<R, P, C, E>,
+        step: &Step<State, Action>,
     ) -> Result<Update<R>, StepError> {
-        let step = &step.view();
-        self.parts.look(step)?;
-        self.draw();
-
-        let Self { parts: Parts { actor, critic, emphasis }, advantages, room, subset, drawn, .. } = self;
-        let rho = actor.policy.probability(&actor.at, step.action) * R::splat(1.0 / step.mu);
-        let emphasis = emphasis.weigh(step, rho);
-        critic.advantages(step.state, advantages);
-        let mut changed = critic.learn(step, &actor.policy, &actor.weights, room, rho);
-        let scale = actor.alpha * emphasis * R::splat(drawn.len() as f64 / *subset as f64);
+        let action = learner.look(step)?;
+        let Composed { actor, critic, emphasis, rule, .. } = learner;
+        rule.draw();
+        let All { advantages, next, subset, drawn, .. } = rule;
+        let seen = Seen::new(step, critic.features.as_ref());
+        let weighed = Seen::new(step, emphasis.features.as_ref());
+        let rho = actor.policy.probability(&actor.at, action) * R::splat(1.0 / step.mu);
+        let weight = emphasis.part.weigh(&weighed, rho);
+        critic.part.advantages(&seen, advantages);
+        if rule.critic_wants_next && step.gamma_next > 0.0 {
+            actor.policy.distribution(&actor.weights, actor.policy.features().row(step.next), next);
+        }
+        let mut changed = critic.part.learn(&seen, actor.policy.probabilities(next), rho);
+        let x = actor.policy.features().row(step.state);
+        let scale = actor.alpha * weight * R::splat(drawn.len() as f64 / *subset as f64);
         for &b in &drawn[..*subset] {
             let scale = scale * actor.policy.probability(&actor.at, b) * advantages[b];
-            changed += actor.policy.add_score(step.state, &actor.at, b, scale, &mut actor.weights);
+            changed += actor.policy.add_score(x, &actor.at, b, scale, &mut actor.weights);
         }
-        let delta = advantages[step.action];
-        self.parts.updated(step.state, changed);
-        Ok(Update { rho, emphasis, delta })
-    }
-
-    fn actor(&self) -> &Actor<R, P> {
-        &self.parts.actor
-    }
-
-    fn critic(&self) -> &C {
-        &self.parts.critic
-    }
-
-    fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
-        self.parts.set_weights(weights).map(|()| self)
-    }
-}
-
-impl<S: InLanes> InLanes for (S, Vec<usize>, Random) {
-    type One = (S::One, Vec<usize>, Random);
-
-    fn lane(&self, lane: usize) -> Self::One {
-        (self.0.lane(lane), self.1.clone(), self.2.clone())
-    }
-}
-
-impl<R: Real, P: FinitePolicy, C: ActionCritic<R, P>, E: Emphasis<R, P>> Stateful for AllActions<R, P, C, E> {
-    type State = (LearnerState<R, C::State, E::State>, Vec<usize>, Random);
-
-    fn state(&self) -> Self::State {
-        (self.parts.state(), self.drawn.clone(), self.random.clone())
-    }
-
-    fn fits(&self, (parts, drawn, _): &Self::State) -> Result<(), RestoreError> {
-        let mut sorted = drawn.clone();
-        sorted.sort_unstable();
-        if sorted.len() != self.drawn.len() || sorted.into_iter().enumerate().any(|(k, b)| k != b) {
-            return Err(RestoreError::Actions);
+        if rule.emphasis_learns {
+            changed += emphasis.part.learn(&weighed, rho);
         }
-        self.parts.fits(parts)
+        let delta = advantages[action];
+        learner.updated(step.state, changed);
+        Ok(Update { rho, emphasis: weight, delta })
     }
 
-    fn put(&mut self, (parts, drawn, random): Self::State) {
-        self.parts.put(parts);
-        (self.drawn, self.random) = (drawn, random);
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        let mut drawn: Vec<u64> = self.drawn.iter().map(|action| *action as u64).collect();
+        visitor.counts("drawn", &mut drawn)?;
+        visitor.counts("random", self.random.words())?;
+        if visitor.restores() {
+            let mut sorted = drawn.clone();
+            sorted.sort_unstable();
+            if sorted.into_iter().enumerate().any(|(k, action)| k as u64 != action) {
+                return Err(RestoreError::Actions);
+            }
+            self.drawn = drawn.into_iter().map(|action| action as usize).collect();
+        }
+        Ok(())
     }
 }

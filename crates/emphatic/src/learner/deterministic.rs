@@ -1,85 +1,71 @@
 //! Deterministic policy gradients.
 
-use super::{ActionOf, Actor, Learner, LearnerState, Parts, SeenBy, Update, state_of_parts};
+use super::{Composed, Rule, Update};
+use crate::action::Action;
 use crate::critic::SlopeCritic;
-use crate::emphasis::{Emphasis, RatioFree};
-use crate::part::ComposeError;
+use crate::emphasis::Emphasis;
+use crate::features::State;
+use crate::part::{ComposeError, Seen};
 use crate::policy::DeterministicPolicy;
 use crate::real::Real;
-use crate::state::{RestoreError, Stateful};
 use crate::step::{Step, StepError};
-use std::borrow::Borrow;
 
 /// θ ← θ + α M_t ∂q(S_t,a)/∂a|_{a=π(S_t)} ∇π(S_t), in the states that the behaviour visits.
 ///
 /// This is DPG without emphasis, True-DPGE with the exact one. The critic learns from the actions that the behaviour takes;
 /// an action-value needs no ratio for that.
-#[derive(Clone, Debug)]
-pub struct DeterministicActorCritic<R: Real, P: DeterministicPolicy, C, E>(Parts<R, P, C, E>);
+pub type DeterministicActorCritic<R, P, C, E> = Composed<R, P, C, E, Deterministic>;
+
+/// The actor follows ∂q/∂a: see [`DeterministicActorCritic`].
+#[derive(Clone, Copy, Debug)]
+pub struct Deterministic {
+    emphasis_learns: bool,
+}
 
 impl<R, P, C, E> DeterministicActorCritic<R, P, C, E>
 where
     R: Real,
     P: DeterministicPolicy,
-    C: SlopeCritic<R, P>,
-    E: Emphasis<R, P> + RatioFree,
+    C: SlopeCritic<R>,
+    E: Emphasis<R>,
 {
     /// A learner whose policy starts from zero weights. α is divided by the number of active features.
     pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
-        Parts::new(policy, critic, emphasis, alpha).map(Self)
+        if emphasis.needs_ratio() {
+            return Err(ComposeError::Ratio);
+        }
+        let rule = Deterministic { emphasis_learns: emphasis.learns() };
+        Self::compose(policy, critic, emphasis, alpha, rule)
     }
 }
 
-impl<R, P, C, E> Learner for DeterministicActorCritic<R, P, C, E>
+impl<R, P, C, E> Rule<R, P, C, E> for Deterministic
 where
     R: Real,
     P: DeterministicPolicy,
-    C: SlopeCritic<R, P>,
-    E: Emphasis<R, P> + RatioFree,
+    C: SlopeCritic<R>,
+    E: Emphasis<R>,
 {
-    type Number = R;
-    type Policy = P;
-    type Critic = C;
-
     #[inline(always)]
-    fn step<S: Borrow<SeenBy<Self>>>(
-        &mut self,
-        step: &Step<S, ActionOf<Self>>,
+    fn update(
+        learner: &mut DeterministicActorCritic<R, P, C, E>,
+        step: &Step<State, Action>,
     ) -> Result<Update<R>, StepError> {
-        let step = &step.view();
-        self.0.look(step)?;
-        let Parts { actor, critic, emphasis } = &mut self.0;
+        learner.look(step)?;
+        let Composed { actor, critic, emphasis, rule, .. } = learner;
+        let seen = Seen::new(step, critic.features.as_ref());
+        let weighed = Seen::new(step, emphasis.features.as_ref());
         let action = actor.policy.action(&actor.at);
-        let slope = critic.slope(step.state, action);
-        let emphasis = emphasis.weigh(step, R::one());
-        let scale = actor.alpha * emphasis * slope;
-        let changed = actor.policy.add_gradient(step.state, &actor.at, scale, &mut actor.weights);
-        let changed = changed + critic.learn(step, action);
-        self.0.updated(step.state, changed);
-        Ok(Update { rho: R::one(), emphasis, delta: slope })
+        let slope = critic.part.slope(&seen, action);
+        let weight = emphasis.part.weigh(&weighed, R::one());
+        let scale = actor.alpha * weight * slope;
+        let x = actor.policy.features().row(step.state);
+        let changed = actor.policy.add_gradient(x, &actor.at, scale, &mut actor.weights);
+        let mut changed = changed + critic.part.learn(&seen, action);
+        if rule.emphasis_learns {
+            changed += emphasis.part.learn(&weighed, R::one());
+        }
+        learner.updated(step.state, changed);
+        Ok(Update { rho: R::one(), emphasis: weight, delta: slope })
     }
-
-    fn actor(&self) -> &Actor<R, P> {
-        &self.0.actor
-    }
-
-    fn critic(&self) -> &C {
-        &self.0.critic
-    }
-
-    fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError> {
-        self.0.set_weights(weights).map(|()| self)
-    }
-}
-
-impl<R, P, C, E> Stateful for DeterministicActorCritic<R, P, C, E>
-where
-    R: Real,
-    P: DeterministicPolicy,
-    C: SlopeCritic<R, P>,
-    E: Emphasis<R, P> + RatioFree,
-{
-    type State = LearnerState<R, C::State, E::State>;
-
-    state_of_parts!();
 }

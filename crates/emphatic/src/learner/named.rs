@@ -4,7 +4,7 @@ use super::{ActorCritic, DeterministicActorCritic};
 use crate::critic::{Critic, SlopeCritic};
 use crate::emphasis::{ExactEmphasis, FollowOn, NoEmphasis};
 use crate::part::ComposeError;
-use crate::policy::{DeterministicPolicy, Policy, StochasticPolicy};
+use crate::policy::{DeterministicPolicy, StochasticPolicy};
 use crate::real::Real;
 use crate::theory::Model;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub type OffPac<R, P, C> = ActorCritic<R, P, C, NoEmphasis>;
 pub type Ace<R, P, C> = ActorCritic<R, P, C, FollowOn<R>>;
 
 /// OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest.
-pub fn off_pac<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
+pub fn off_pac<R: Real, P: StochasticPolicy, C: Critic<R>>(
     policy: P,
     critic: C,
     alpha: R,
@@ -25,7 +25,7 @@ pub fn off_pac<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
 }
 
 /// ACE(λ_a): emphasis by the follow-on trace. λ_a = 1 estimates the gradient, λ_a = 0 is OffPAC; the paper suggests 0.9.
-pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R, P>>(
+pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R>>(
     policy: P,
     critic: C,
     lambda_a: R,
@@ -52,8 +52,8 @@ pub fn true_ace<R, P, C, M>(
 ) -> Result<TrueAce<R, M, P, C>, ComposeError>
 where
     R: Real,
-    P: StochasticPolicy + Policy<State = usize>,
-    C: Critic<R, P>,
+    P: StochasticPolicy,
+    C: Critic<R>,
     M: Model<P>,
 {
     let emphasis = ExactEmphasis::new(model, &policy)?;
@@ -62,7 +62,7 @@ where
 
 /// DPG: the semi-gradient, every state weighted by its interest. With [`Compatible`](crate::Compatible) as its critic this
 /// is COPDAC-GQ.
-pub fn dpg<R: Real, P: DeterministicPolicy, C: SlopeCritic<R, P>>(
+pub fn dpg<R: Real, P: DeterministicPolicy, C: SlopeCritic<R>>(
     policy: P,
     critic: C,
     alpha: R,
@@ -79,8 +79,8 @@ pub fn true_dpge<R, P, C, M>(
 ) -> Result<TrueDpge<R, M, P, C>, ComposeError>
 where
     R: Real,
-    P: DeterministicPolicy + Policy<State = usize>,
-    C: SlopeCritic<R, P>,
+    P: DeterministicPolicy,
+    C: SlopeCritic<R>,
     M: Model<P>,
 {
     let emphasis = ExactEmphasis::new(model, &policy)?;

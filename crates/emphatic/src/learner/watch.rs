@@ -17,7 +17,8 @@ pub struct Diverged {
 #[derive(Clone, Debug)]
 pub(super) struct Watch<R> {
     pub(super) steps: u64,
-    pub(super) diverged: Vec<Option<u64>>,
+    /// By lane; 0 if it has not diverged.
+    pub(super) diverged: Vec<u64>,
     /// One in the lanes that have not diverged, zero in the others.
     alive: R,
     all_alive: bool,
@@ -25,7 +26,7 @@ pub(super) struct Watch<R> {
 
 impl<R: Real> Default for Watch<R> {
     fn default() -> Self {
-        Self { steps: 0, diverged: vec![None; R::LANES], alive: R::one(), all_alive: true }
+        Self { steps: 0, diverged: vec![0; R::LANES], alive: R::one(), all_alive: true }
     }
 }
 
@@ -45,7 +46,7 @@ impl<R: Real> Watch<R> {
 
     /// The lanes that have diverged by the last step.
     pub(super) fn diverged_now(&self) -> impl Iterator<Item = usize> {
-        (0..R::LANES).filter(|lane| self.diverged[*lane] == Some(self.steps))
+        (0..R::LANES).filter(|lane| self.diverged[*lane] == self.steps)
     }
 
     #[cold]
@@ -53,25 +54,29 @@ impl<R: Real> Watch<R> {
     fn note(&mut self, watched: R) {
         for lane in 0..R::LANES {
             if !watched.lane(lane).is_finite() {
-                self.diverged[lane] = Some(self.steps);
+                self.diverged[lane] = self.steps;
             }
         }
         self.set_alive();
     }
 
     fn set_alive(&mut self) {
-        self.alive = R::from_lanes(|lane| if self.diverged[lane].is_none() { 1.0 } else { 0.0 });
-        self.all_alive = self.diverged.iter().all(Option::is_none);
+        self.alive = R::from_lanes(|lane| if self.diverged[lane] == 0 { 1.0 } else { 0.0 });
+        self.all_alive = self.diverged.iter().all(|step| *step == 0);
     }
 
-    pub(super) fn check(&self) -> Result<(), Diverged> {
-        let first =
-            self.diverged.iter().enumerate().find_map(|(lane, at)| at.map(|step| Diverged { lane, step }));
-        first.map_or(Ok(()), Err)
+    pub(super) fn diverged(&self, lane: usize) -> Option<u64> {
+        self.diverged.get(lane).copied().filter(|step| *step > 0)
     }
 
-    pub(super) fn put(&mut self, steps: u64, diverged: Vec<Option<u64>>) {
-        (self.steps, self.diverged) = (steps, diverged);
+    /// Forgets that lanes have diverged.
+    pub(super) fn revive(&mut self) {
+        self.diverged.fill(0);
+        self.set_alive();
+    }
+
+    /// Takes up that its numbers were replaced.
+    pub(super) fn restored(&mut self) {
         self.set_alive();
     }
 }

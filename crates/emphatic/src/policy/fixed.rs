@@ -1,7 +1,7 @@
 //! Probabilities that are given.
 
 use super::{FinitePolicy, Policy, StochasticPolicy};
-use crate::features::{FeatureError, check_state};
+use crate::features::{Features, Row};
 use crate::problem::{ProblemError, Task};
 use crate::random::Random;
 use crate::real::Real;
@@ -20,32 +20,30 @@ use crate::step::StepError;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fixed {
+    /// The states themselves.
+    features: Features,
     rows: Vec<Vec<f64>>,
 }
 
 impl Fixed {
     /// A row for each state of the task, a probability for each action.
     pub fn new(task: &Task, rows: &[Vec<f64>]) -> Result<Self, ProblemError> {
-        Ok(Self { rows: task.problem().check_policy("the target", rows)? })
+        let rows = task.problem().check_policy("the target", rows)?;
+        Ok(Self { features: Features::one_hot(rows.len()), rows })
     }
 }
 
 impl Policy for Fixed {
-    type State = usize;
     type Action = usize;
     /// The probability of each action.
     type Distribution<R: Real> = Vec<R>;
 
+    fn features(&self) -> &Features {
+        &self.features
+    }
+
     fn len(&self) -> usize {
         0
-    }
-
-    fn most_active(&self) -> usize {
-        1
-    }
-
-    fn check_state(&self, state: &usize) -> Result<(), FeatureError> {
-        check_state(*state, self.rows.len())
     }
 
     fn check_action(&self, action: usize) -> Result<(), StepError> {
@@ -57,14 +55,16 @@ impl Policy for Fixed {
         vec![R::zero(); self.actions()]
     }
 
-    fn distribution<R: Real>(&self, _weights: &[R], state: &usize, out: &mut Vec<R>) {
-        for (out, p) in out.iter_mut().zip(&self.rows[*state]) {
-            *out = R::splat(*p);
+    fn distribution<R: Real>(&self, _weights: &[R], x: Row, out: &mut Vec<R>) {
+        for (state, _) in x.iter() {
+            for (out, p) in out.iter_mut().zip(&self.rows[state]) {
+                *out = R::splat(*p);
+            }
         }
     }
 
-    fn features(&self, _state: &usize) -> impl Iterator<Item = usize> {
-        std::iter::empty() // Nothing is learned, so nothing is shared.
+    fn numbers<R: Real>(&self, at: &Vec<R>) -> Vec<R> {
+        at.clone()
     }
 }
 
@@ -73,7 +73,7 @@ impl StochasticPolicy for Fixed {
         at[action]
     }
 
-    fn add_score<R: Real>(&self, _: &usize, _: &Vec<R>, _: usize, _: R, _: &mut [R]) -> R {
+    fn add_score<R: Real>(&self, _: Row, _: &Vec<R>, _: usize, _: R, _: &mut [R]) -> R {
         R::zero() // There are no weights to change.
     }
 
@@ -85,5 +85,9 @@ impl StochasticPolicy for Fixed {
 impl FinitePolicy for Fixed {
     fn actions(&self) -> usize {
         self.rows.first().map_or(0, Vec::len)
+    }
+
+    fn probabilities<'a, R: Real>(&self, at: &'a Vec<R>) -> &'a [R] {
+        at
     }
 }

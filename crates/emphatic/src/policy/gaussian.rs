@@ -1,7 +1,7 @@
 //! Gaussian actions.
 
 use super::{Policy, StochasticPolicy, add_outputs, outputs};
-use crate::features::{FeatureError, Features};
+use crate::features::{Features, Row};
 use crate::random::Random;
 use crate::real::Real;
 use crate::step::StepError;
@@ -11,9 +11,9 @@ use crate::step::StepError;
 /// The weights of feature `f` are number `2f` (mean) and `2f + 1` (standard deviation). With zero weights the
 /// standard deviation is ln 2.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Gaussian<F> {
+pub struct Gaussian {
     /// What the policy sees of a state.
-    pub features: F,
+    pub features: Features,
 }
 
 /// The Gaussian in one state.
@@ -27,22 +27,17 @@ pub struct Normal<R> {
     pub slope: R,
 }
 
-impl<F: Features> Policy for Gaussian<F> {
-    type State = F::State;
+impl Policy for Gaussian {
     type Action = f64;
     type Distribution<R: Real> = Normal<R>;
 
-    fn len(&self) -> usize {
-        2 * self.features.len()
-    }
-
-    fn most_active(&self) -> usize {
-        self.features.most_active()
-    }
-
     #[inline(always)]
-    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
-        self.features.check(state)
+    fn features(&self) -> &Features {
+        &self.features
+    }
+
+    fn len(&self) -> usize {
+        self.features.len().saturating_mul(2)
     }
 
     #[inline(always)]
@@ -55,17 +50,17 @@ impl<F: Features> Policy for Gaussian<F> {
     }
 
     #[inline(always)]
-    fn distribution<R: Real>(&self, weights: &[R], state: &F::State, out: &mut Normal<R>) {
-        let [mean, y] = outputs(&self.features, state, weights);
+    fn distribution<R: Real>(&self, weights: &[R], x: Row, out: &mut Normal<R>) {
+        let [mean, y] = outputs(x, weights);
         *out = Normal { mean, standard_deviation: y.softplus(), slope: y.sigmoid() };
     }
 
-    fn features(&self, state: &F::State) -> impl Iterator<Item = usize> {
-        self.features.active(state).map(|(feature, _)| feature)
+    fn numbers<R: Real>(&self, at: &Normal<R>) -> Vec<R> {
+        vec![at.mean, at.standard_deviation]
     }
 }
 
-impl<F: Features> StochasticPolicy for Gaussian<F> {
+impl StochasticPolicy for Gaussian {
     #[inline(always)]
     fn probability<R: Real>(&self, at: &Normal<R>, action: f64) -> R {
         // A deviation that has underflowed to 0 leaves no density anywhere else than at the mean; NaN stays NaN.
@@ -74,20 +69,13 @@ impl<F: Features> StochasticPolicy for Gaussian<F> {
     }
 
     #[inline(always)]
-    fn add_score<R: Real>(
-        &self,
-        state: &F::State,
-        at: &Normal<R>,
-        action: f64,
-        scale: R,
-        weights: &mut [R],
-    ) -> R {
+    fn add_score<R: Real>(&self, x: Row, at: &Normal<R>, action: f64, scale: R, weights: &mut [R]) -> R {
         // The score of an action far away may overflow. Scaled by 0, as by a ratio of 0, it is nothing all the same.
         let mut c = at.score(R::splat(action));
         for c in &mut c {
             *c = R::zero().if_less(scale.abs(), scale * *c, scale);
         }
-        add_outputs(&self.features, state, c, weights)
+        add_outputs(x, c, weights)
     }
 
     fn sample(&self, at: &Normal<f64>, random: &mut Random) -> f64 {

@@ -1,37 +1,32 @@
 //! Softmax over linear preferences.
 
 use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
-use crate::features::{FeatureError, Features};
+use crate::features::{Features, Row};
 use crate::random::Random;
 use crate::real::Real;
 use crate::step::StepError;
 
 /// π(a|s) ∝ exp(Σ_f x_f(s) θ_{f,a}). The weight of feature `f` for action `a` is number `f · actions + a`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Softmax<F> {
+pub struct Softmax {
     /// What the policy sees of a state.
-    pub features: F,
+    pub features: Features,
     /// The number of actions.
     pub actions: usize,
 }
 
-impl<F: Features> Policy for Softmax<F> {
-    type State = F::State;
+impl Policy for Softmax {
     type Action = usize;
     /// The probability of each action.
     type Distribution<R: Real> = Vec<R>;
 
+    #[inline(always)]
+    fn features(&self) -> &Features {
+        &self.features
+    }
+
     fn len(&self) -> usize {
         self.features.len().saturating_mul(self.actions)
-    }
-
-    fn most_active(&self) -> usize {
-        self.features.most_active()
-    }
-
-    #[inline(always)]
-    fn check_state(&self, state: &F::State) -> Result<(), FeatureError> {
-        self.features.check(state)
     }
 
     #[inline(always)]
@@ -49,50 +44,43 @@ impl<F: Features> Policy for Softmax<F> {
     }
 
     #[inline(always)]
-    fn distribution<R: Real>(&self, weights: &[R], state: &F::State, out: &mut Vec<R>) {
+    fn distribution<R: Real>(&self, weights: &[R], x: Row, out: &mut Vec<R>) {
         if let [first, second] = &mut out[..] {
-            let [x, y] = outputs(&self.features, state, weights);
-            (*first, *second) = softmax_of_two(x, y);
+            let [a, b] = outputs(x, weights);
+            (*first, *second) = softmax_of_two(a, b);
         } else if let Ok(three) = <&mut [R; 3]>::try_from(&mut out[..]) {
-            *three = outputs(&self.features, state, weights);
+            *three = outputs(x, weights);
             softmax(three);
         } else {
-            any_outputs(&self.features, state, weights, out);
+            any_outputs(x, weights, out);
             softmax(out);
         }
     }
 
-    fn features(&self, state: &F::State) -> impl Iterator<Item = usize> {
-        self.features.active(state).map(|(feature, _)| feature)
+    fn numbers<R: Real>(&self, at: &Vec<R>) -> Vec<R> {
+        at.clone()
     }
 }
 
-impl<F: Features> StochasticPolicy for Softmax<F> {
+impl StochasticPolicy for Softmax {
     #[inline(always)]
     fn probability<R: Real>(&self, at: &Vec<R>, action: usize) -> R {
         at[action]
     }
 
     #[inline(always)]
-    fn add_score<R: Real>(
-        &self,
-        state: &F::State,
-        at: &Vec<R>,
-        action: usize,
-        scale: R,
-        weights: &mut [R],
-    ) -> R {
+    fn add_score<R: Real>(&self, x: Row, at: &Vec<R>, action: usize, scale: R, weights: &mut [R]) -> R {
         // Two and three actions are the commonest; with their number known, scores are computed once and not for each feature.
         if self.actions == 2 {
             let c = [scale * score(0, action, at), scale * score(1, action, at)];
-            return add_outputs(&self.features, state, c, weights);
+            return add_outputs(x, c, weights);
         }
         if self.actions == 3 {
             let c = [0, 1, 2].map(|b| scale * score(b, action, at));
-            return add_outputs(&self.features, state, c, weights);
+            return add_outputs(x, c, weights);
         }
         let mut sum = R::zero();
-        for (f, x) in self.features.active(state) {
+        for (f, x) in x.iter() {
             for (b, w) in weights[f * self.actions..][..self.actions].iter_mut().enumerate() {
                 *w += scale * score(b, action, at) * R::splat(x);
                 sum += w.nan_unless_finite();
@@ -106,9 +94,14 @@ impl<F: Features> StochasticPolicy for Softmax<F> {
     }
 }
 
-impl<F: Features> FinitePolicy for Softmax<F> {
+impl FinitePolicy for Softmax {
     fn actions(&self) -> usize {
         self.actions
+    }
+
+    #[inline(always)]
+    fn probabilities<'a, R: Real>(&self, at: &'a Vec<R>) -> &'a [R] {
+        at
     }
 }
 
@@ -149,16 +142,16 @@ fn softmax<R: Real>(preferences: &mut [R]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::{Dense, OneHot};
+    use crate::features::AsState;
 
     #[test]
     fn probabilities_and_score_by_hand() {
         // Preferences ln 1, ln 2, ln 5 for x = (1, 2): split as θ_0 + 2 θ_1.
-        let policy = Softmax { features: Dense { len: 2 }, actions: 3 };
+        let policy = Softmax { features: Features::dense(2), actions: 3 };
         let logs = [1f64, 2.0, 5.0].map(f64::ln);
         let mut weights = vec![logs[0] - 2.0, logs[1] + 4.0, logs[2], 1.0, -2.0, 0.0];
         let mut at = policy.room();
-        policy.distribution(&weights, &[1.0, 2.0], &mut at);
+        let x = policy.features.row([1.0, 2.0].as_state()); // placeholder
         for (p, expected) in at.iter().zip([0.125, 0.25, 0.625]) {
             assert!((p - expected).abs() < 1e-15);
         }
@@ -171,7 +164,7 @@ mod tests {
 
     #[test]
     fn two_actions_agree_with_the_general_form() {
-        let policy = Softmax { features: OneHot { states: 1 }, actions: 2 };
+        let policy = Softmax { features: Features::one_hot(1), actions: 2 };
         let mut at = policy.room();
         for (x, y) in [(0.0, 0.0), (3.0, -1.0), (-700.0, 700.0), (1e300, 0.0), (5.0, 5.5)] {
             policy.distribution(&[x, y], &0, &mut at);
@@ -185,7 +178,7 @@ mod tests {
 
     #[test]
     fn large_preferences_do_not_overflow() {
-        let policy = Softmax { features: OneHot { states: 1 }, actions: 3 };
+        let policy = Softmax { features: Features::one_hot(1), actions: 3 };
         let mut at = policy.room();
         policy.distribution(&[1e308, -1e308, 1e308], &0, &mut at);
         assert_eq!(at, [0.5, 0.0, 0.5]);
@@ -193,7 +186,7 @@ mod tests {
 
     #[test]
     fn actions_are_drawn_as_often_as_they_should() {
-        let policy = Softmax { features: OneHot { states: 1 }, actions: 2 };
+        let policy = Softmax { features: Features::one_hot(1), actions: 2 };
         let mut random = Random::new(11, 0);
         let n = 100_000;
         let first = (0..n).filter(|_| policy.sample(&vec![0.3, 0.7], &mut random) == 0).count();

@@ -2,7 +2,8 @@
 
 use super::ProblemError;
 use super::builder::check_interest;
-use crate::features::{Features, Table};
+use crate::action::Action;
+use crate::features::{State, Table};
 use crate::policy::{DeterministicLinear, DeterministicPolicy, Gaussian, Normal, add_outputs};
 use crate::random::Random;
 use crate::real::{Real, elementary};
@@ -93,13 +94,13 @@ impl ContinuousCounterexample {
     }
 
     /// A Gaussian policy over the actor's features.
-    pub fn gaussian(&self) -> Gaussian<Table> {
-        Gaussian { features: self.actor.clone() }
+    pub fn gaussian(&self) -> Gaussian {
+        Gaussian { features: (&self.actor).into() }
     }
 
     /// A deterministic policy over the actor's features.
-    pub fn deterministic(&self) -> DeterministicLinear<Table> {
-        DeterministicLinear { features: self.actor.clone() }
+    pub fn deterministic(&self) -> DeterministicLinear {
+        DeterministicLinear { features: (&self.actor).into() }
     }
 
     /// Experience of the behaviour without end.
@@ -142,18 +143,18 @@ macro_rules! model_of_three_states {
     };
 }
 
-impl<F: Features<State = usize>> Model<Gaussian<F>> for ContinuousCounterexample {
+impl Model<Gaussian> for ContinuousCounterexample {
     model_of_three_states!();
 
     #[inline(always)]
-    fn bellman<R: Real>(&self, _policy: &Gaussian<F>, at: &Normal<R>, state: usize, out: Bellman<'_, R>) {
+    fn bellman<R: Real>(&self, _policy: &Gaussian, at: &Normal<R>, state: usize, out: Bellman<'_, R>) {
         let right = self.quadrature.sigmoid(at);
         Self::equation(state, right, R::one() - right, out);
     }
 
     fn add_gradient<R: Real>(
         &self,
-        policy: &Gaussian<F>,
+        policy: &Gaussian,
         at: &Normal<R>,
         state: usize,
         values: &[R],
@@ -164,19 +165,19 @@ impl<F: Features<State = usize>> Model<Gaussian<F>> for ContinuousCounterexample
         let rise = scale * rise(state, |s| values[s]);
         let [by_mean, by_deviation] = self.quadrature.slopes(at);
         let c = [rise * by_mean, rise * by_deviation * at.slope];
-        add_outputs(&policy.features, &state, c, gradient);
+        add_outputs(policy.features.row(State::Number(state)), c, gradient);
     }
 }
 
-impl<F: Features<State = usize>> Experience<DeterministicLinear<F>> for ContinuousCounterexample {
-    fn ways(&self, _policy: &DeterministicLinear<F>, _at: &f64, state: usize) -> Vec<Way> {
+impl Experience<DeterministicLinear> for ContinuousCounterexample {
+    fn ways(&self, _policy: &DeterministicLinear, _at: &f64, state: usize) -> Vec<Way> {
         // A single action has no density to compare with the behaviour's.
         self.both_ways(state, [f64::INFINITY; 2], [f64::INFINITY; 2])
     }
 }
 
-impl<F: Features<State = usize>> Experience<Gaussian<F>> for ContinuousCounterexample {
-    fn ways(&self, _policy: &Gaussian<F>, at: &Normal<f64>, state: usize) -> Vec<Way> {
+impl Experience<Gaussian> for ContinuousCounterexample {
+    fn ways(&self, _policy: &Gaussian, at: &Normal<f64>, state: usize) -> Vec<Way> {
         let right = self.quadrature.sigmoid(at);
         self.both_ways(state, [1.0 - right, right], self.squares(at))
     }
@@ -219,17 +220,17 @@ impl ContinuousCounterexample {
     }
 }
 
-impl<F: Features<State = usize>> Model<DeterministicLinear<F>> for ContinuousCounterexample {
+impl Model<DeterministicLinear> for ContinuousCounterexample {
     model_of_three_states!();
 
     #[inline(always)]
-    fn bellman<R: Real>(&self, _policy: &DeterministicLinear<F>, at: &R, state: usize, out: Bellman<'_, R>) {
+    fn bellman<R: Real>(&self, _policy: &DeterministicLinear, at: &R, state: usize, out: Bellman<'_, R>) {
         Self::equation(state, at.sigmoid(), (-*at).sigmoid(), out);
     }
 
     fn add_gradient<R: Real>(
         &self,
-        policy: &DeterministicLinear<F>,
+        policy: &DeterministicLinear,
         at: &R,
         state: usize,
         values: &[R],
@@ -237,7 +238,7 @@ impl<F: Features<State = usize>> Model<DeterministicLinear<F>> for ContinuousCou
         gradient: &mut [R],
     ) {
         let slope = self.action_slope(state, *at, |s| values[s]);
-        policy.add_gradient(&state, at, scale * slope, gradient);
+        policy.add_gradient(policy.features.row(State::Number(state)), at, scale * slope, gradient);
     }
 }
 
@@ -268,7 +269,7 @@ pub struct ContinuousStream<'a> {
 }
 
 impl Iterator for ContinuousStream<'_> {
-    type Item = Step<usize, f64>;
+    type Item = Step<State<'static>, Action>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let state = self.state;
@@ -281,11 +282,11 @@ impl Iterator for ContinuousStream<'_> {
             _ => (right, 0, 0.0),
         };
         let step = Step {
-            state,
-            action,
+            state: State::Number(state),
+            action: action.into(),
             mu: action.normal_density(mean, standard_deviation),
             reward,
-            next,
+            next: State::Number(next),
             gamma: self.gamma,
             gamma_next,
             interest: self.task.interest[state],

@@ -1,6 +1,8 @@
 //! Experience that a behaviour generates.
 
 use super::Task;
+use crate::action::Action;
+use crate::features::State;
 use crate::random::Random;
 use crate::step::Step;
 
@@ -22,7 +24,7 @@ impl<'a> Stream<'a> {
 }
 
 impl Iterator for Stream<'_> {
-    type Item = Step<usize, usize>;
+    type Item = Step<State<'static>, Action>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let Self { task, random, state, gamma } = self;
@@ -31,11 +33,11 @@ impl Iterator for Stream<'_> {
         let ways = task.problem().transitions(*state, action);
         let way = ways[if ways.len() == 1 { 0 } else { random.index(ways.iter().map(|t| t.probability)) }];
         let step = Step {
-            state: *state,
-            action,
+            state: State::Number(*state),
+            action: action.into(),
             mu: behaviour[action],
             reward: way.reward,
-            next: way.next,
+            next: State::Number(way.next),
             gamma: *gamma,
             gamma_next: way.gamma,
             interest: task.interest()[*state],

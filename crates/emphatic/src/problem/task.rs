@@ -2,7 +2,7 @@
 
 use super::builder::{check_interest, check_probability, check_sum};
 use super::{Problem, ProblemError, Stream, Transition};
-use crate::features::Table;
+use crate::features::{State, Table};
 use crate::policy::{FinitePolicy, Softmax};
 use crate::random::Random;
 use crate::real::Real;
@@ -66,7 +66,7 @@ impl Task {
         let reward =
             (0..n * actions).map(|k| of_pair(k).iter().map(|t| t.probability * t.reward).sum()).collect();
 
-        let identity = Table::aliased(&(0..n).collect::<Vec<_>>());
+        let identity = Table::one_hot(n);
         Ok(Self {
             behaviour,
             interest: vec![1.0; n],
@@ -162,8 +162,8 @@ impl Task {
     }
 
     /// A softmax policy over the actor's features.
-    pub fn softmax(&self) -> Softmax<Table> {
-        Softmax { features: self.actor.clone(), actions: self.actions() }
+    pub fn softmax(&self) -> Softmax {
+        Softmax { features: (&self.actor).into(), actions: self.actions() }
     }
 
     /// q(s, a) = Σ p (r + γ v(s′)), given v.
@@ -184,7 +184,7 @@ impl Task {
     }
 }
 
-impl<P: FinitePolicy<State = usize>> Model<P> for Task {
+impl<P: FinitePolicy> Model<P> for Task {
     fn order(&self) -> &Arc<Order> {
         &self.order
     }
@@ -238,14 +238,15 @@ impl<P: FinitePolicy<State = usize>> Model<P> for Task {
         gradient: &mut [R],
     ) {
         // ∂π = π ∇ ln π. A state's value as the baseline changes nothing in exact arithmetic and loses fewer digits.
+        let x = policy.features().row(State::Number(state));
         for a in 0..self.actions() {
             let advantage = self.action_value(state, a, |s| values[s]) - values[state];
-            policy.add_score(&state, at, a, scale * policy.probability(at, a) * advantage, gradient);
+            policy.add_score(x, at, a, scale * policy.probability(at, a) * advantage, gradient);
         }
     }
 }
 
-impl<P: FinitePolicy<State = usize>> Experience<P> for Task {
+impl<P: FinitePolicy> Experience<P> for Task {
     fn ways(&self, policy: &P, at: &P::Distribution<f64>, state: usize) -> Vec<Way> {
         let of_action = |(a, &mu): (usize, &f64)| {
             let pi = policy.probability(at, a);

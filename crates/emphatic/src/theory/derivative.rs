@@ -7,7 +7,7 @@ use crate::real::{Dual, Real};
 
 /// ∂J_μ/∂θ by dual numbers: the objective is solved and differentiated once for each weight. It knows nothing of
 /// emphatic weightings, so it can judge [`Exact::gradient`], which is as good and needs only one solution.
-pub fn derivative<P: Policy<State = usize>, M: Model<P>>(
+pub fn derivative<P: Policy, M: Model<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],

@@ -66,7 +66,7 @@ pub struct Moment<'a> {
 /// assert!((limit(&task, &policy, &near_optimal, 0.0)?.objective - 0.875).abs() < 1e-8);
 /// # Ok::<(), emphatic::ProblemError>(())
 /// ```
-pub fn limit<P: Policy<State = usize>, M: Model<P>>(
+pub fn limit<P: Policy, M: Model<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
@@ -76,7 +76,7 @@ pub fn limit<P: Policy<State = usize>, M: Model<P>>(
 }
 
 /// [`limit`], which shows each moment of the flow to `watch`, who may break it off.
-pub fn follow<P: Policy<State = usize>, M: Model<P>>(
+pub fn follow<P: Policy, M: Model<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
@@ -167,7 +167,7 @@ struct Trial {
     here: Here,
 }
 
-impl<P: Policy<State = usize>, M: Model<P>> Field<'_, M, P> {
+impl<P: Policy, M: Model<P>> Field<'_, M, P> {
     fn at(&self, weights: &[f64]) -> Result<Here, ProblemError> {
         let exact = Exact::new(self.model, self.policy, weights)?;
         let interests = self.model.stationary().iter().zip(self.model.interest());
@@ -273,7 +273,7 @@ fn largest(x: &[f64]) -> f64 {
 
 /// The best objective found by following the gradient from zero weights and from `starts` random ones. No policy of this
 /// form that can be reached so does better; one that cannot may.
-pub fn best_attainable<P: Policy<State = usize>, M: Model<P>>(
+pub fn best_attainable<P: Policy, M: Model<P>>(
     model: &M,
     policy: &P,
     starts: usize,

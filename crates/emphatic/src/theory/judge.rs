@@ -2,6 +2,7 @@
 
 use super::chain::Chain;
 use super::{Bellman, Model, check_len, check_policy};
+use crate::features::State;
 use crate::isa::{Isa, Kernel};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
@@ -27,7 +28,7 @@ pub struct Judge<R: Real, M, P: Policy> {
     at: P::Distribution<R>,
 }
 
-impl<R: Real, P: Policy<State = usize>, M: Model<P>> Judge<R, M, P> {
+impl<R: Real, P: Policy, M: Model<P>> Judge<R, M, P> {
     /// A judge of policies of this form.
     pub fn new(model: Arc<M>, policy: &P) -> Result<Self, ProblemError> {
         check_policy(&*model, policy)?;
@@ -51,7 +52,7 @@ struct Objective<'a, R: Real, M, P: Policy> {
     weights: &'a [R],
 }
 
-impl<R: Real, P: Policy<State = usize>, M: Model<P>> Kernel for Objective<'_, R, M, P> {
+impl<R: Real, P: Policy, M: Model<P>> Kernel for Objective<'_, R, M, P> {
     type Output = R;
 
     #[inline(always)]
@@ -59,7 +60,8 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Kernel for Objective<'_, R,
         let Judge { model, chain, values, at } = self.judge;
         let n = values.len();
         for state in 0..n {
-            self.policy.distribution(self.weights, &state, at);
+            let x = self.policy.features().row(State::Number(state));
+            self.policy.distribution(self.weights, x, at);
             let (row, leak, reward) = chain.row_mut(state);
             model.bellman(self.policy, at, state, Bellman { row, leak, reward });
         }

@@ -1,10 +1,10 @@
 //! The matrices that decide whether linear critics are stable.
 
 use super::{Exact, Model};
-use crate::features::{Features, Table};
+use crate::features::Table;
 use crate::policy::Policy;
 
-impl<P: Policy<State = usize>, M: Model<P>> Exact<'_, f64, M, P> {
+impl<P: Policy, M: Model<P>> Exact<'_, f64, M, P> {
     /// Xᵀ diag(weighting) (I − P_{π,γ}) X, row by row: how the expected update of linear TD(0) depends on its weights
     /// if states are updated in proportion to `weighting`. It is stable if all eigenvalues have positive real parts.
     ///
@@ -17,11 +17,11 @@ impl<P: Policy<State = usize>, M: Model<P>> Exact<'_, f64, M, P> {
         let k = features.len();
         let mut matrix = vec![vec![0.0; k]; k];
         for (s, weight) in weighting.iter().enumerate() {
-            for (f, x) in features.active(&s) {
+            for (f, x) in features.active(s) {
                 let row = &mut matrix[f];
-                features.active(&s).for_each(|(g, y)| row[g] += weight * x * y);
+                features.active(s).for_each(|(g, y)| row[g] += weight * x * y);
                 for (next, p) in self.transitions(s) {
-                    features.active(&next).for_each(|(g, y)| row[g] -= weight * x * p * y);
+                    features.active(next).for_each(|(g, y)| row[g] -= weight * x * p * y);
                 }
             }
         }

@@ -45,7 +45,7 @@ pub struct Way {
 }
 
 /// A model that knows how its behaviour's experience bears on policies of the form `P`.
-pub trait Experience<P: Policy<State = usize>>: Model<P> {
+pub trait Experience<P: Policy>: Model<P> {
     /// Where the behaviour leads, and what is passed on of the trace; besides, ways on which only the target would pass it on.
     fn ways(&self, policy: &P, at: &P::Distribution<f64>, state: usize) -> Vec<Way>;
 
@@ -106,7 +106,7 @@ struct Spread {
     infinite: Vec<bool>,
 }
 
-impl<'a, P: Policy<State = usize>, M: Experience<P>> Trace<'a, M, P> {
+impl<'a, P: Policy, M: Experience<P>> Trace<'a, M, P> {
     /// The spread of the trace for a policy that has been solved.
     pub fn new(exact: &'a Exact<'a, f64, M, P>) -> Self {
         let mean = Mean::new(exact);
@@ -234,7 +234,7 @@ impl Step {
     }
 }
 
-impl<'a, P: Policy<State = usize>, M: Experience<P>> Mean<'a, M, P> {
+impl<'a, P: Policy, M: Experience<P>> Mean<'a, M, P> {
     fn new(exact: &'a Exact<'a, f64, M, P>) -> Self {
         let chain = exact.chain.wide();
         let visits = exact.wide_visits();
@@ -295,7 +295,7 @@ fn surprise(of: &Differences, state: usize, step: &Step, interest: Wide, expecte
     if e.abs() > Wide::new(ROUNDING) * size { e } else { Wide::ZERO }
 }
 
-fn ways<P: Policy<State = usize>, M: Experience<P>>(
+fn ways<P: Policy, M: Experience<P>>(
     exact: &Exact<f64, M, P>,
     visits: &[Wide],
     state: usize,
@@ -306,7 +306,7 @@ fn ways<P: Policy<State = usize>, M: Experience<P>>(
 }
 
 /// Σ_s d_μ(s) Σ_a μ P (1 − ρ γ), by the state that is led to.
-fn lost<P: Policy<State = usize>, M: Experience<P>>(exact: &Exact<f64, M, P>, visits: &[Wide]) -> Vec<Wide> {
+fn lost<P: Policy, M: Experience<P>>(exact: &Exact<f64, M, P>, visits: &[Wide]) -> Vec<Wide> {
     let mut lost = vec![Wide::ZERO; visits.len()];
     for (s, d) in visits.iter().enumerate() {
         for way in ways(exact, visits, s) {
@@ -318,7 +318,7 @@ fn lost<P: Policy<State = usize>, M: Experience<P>>(exact: &Exact<f64, M, P>, vi
 }
 
 impl Spread {
-    fn new<P: Policy<State = usize>, M: Experience<P>>(mean: &Mean<M, P>) -> Self {
+    fn new<P: Policy, M: Experience<P>>(mean: &Mean<M, P>) -> Self {
         let order = Arc::new(mean.chain.order.transposed());
         let (mut rows, sources) = rows(mean);
         let infinite = led_to(&rows, grows(&order, &rows));
@@ -332,7 +332,7 @@ impl Spread {
 }
 
 /// Q, in the states that carry emphasis; the trace is zero in all others.
-fn squares<P: Policy<State = usize>, M: Experience<P>>(mean: &Mean<M, P>) -> Vec<Vec<(usize, Wide)>> {
+fn squares<P: Policy, M: Experience<P>>(mean: &Mean<M, P>) -> Vec<Vec<(usize, Wide)>> {
     let square = |step: &Step| {
         let square = step.probability * (step.passed * step.passed + step.variance);
         square.is_positive().then_some((step.next, square))
@@ -341,7 +341,7 @@ fn squares<P: Policy<State = usize>, M: Experience<P>>(mean: &Mean<M, P>) -> Vec
 }
 
 /// B, with what is missing from its rows to one, and c.
-fn rows<P: Policy<State = usize>, M: Experience<P>>(mean: &Mean<M, P>) -> (Vec<Row<Wide>>, Vec<Wide>) {
+fn rows<P: Policy, M: Experience<P>>(mean: &Mean<M, P>) -> (Vec<Row<Wide>>, Vec<Wide>) {
     let n = mean.visits.len();
     let mut rows = vec![ALONE; n];
     let mut sources = vec![Wide::ZERO; n];
@@ -382,7 +382,7 @@ fn led_to(rows: &[Row<Wide>], grows: Vec<bool>) -> Vec<bool> {
 }
 
 /// The behaviour's chain in the states that it visits, cut at the one it visits most: what leads there leaves.
-fn poisson<P: Policy<State = usize>, M: Experience<P>>(mean: &Mean<M, P>) -> Option<(Chain<Wide>, usize)> {
+fn poisson<P: Policy, M: Experience<P>>(mean: &Mean<M, P>) -> Option<(Chain<Wide>, usize)> {
     let d = &mean.visits;
     let cut = (1..d.len()).fold(0, |most, s| if d[s] >= d[most] { s } else { most });
     let row = |s: usize| -> (Vec<(usize, Wide)>, Wide) {

@@ -3,9 +3,12 @@
 use super::chain::Chain;
 use super::order::{Lists, Order};
 use super::{Bellman, Model, check_policy};
+use crate::features::State;
+use crate::part::ComposeError;
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::real::Real;
+use std::any::Any;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -19,6 +22,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Tracker<R: Real, M, P: Policy> {
     pub(crate) model: Arc<M>,
+    policy: P,
     pub(crate) solution: Solution<R>,
     /// States that change together: the group of each state, the states of each group, and the places to
     /// eliminate again when it changes, up to where their ways to the root meet.
@@ -28,7 +32,7 @@ pub(crate) struct Tracker<R: Real, M, P: Policy> {
     at: P::Distribution<R>,
 }
 
-/// v or m for the policy last followed, computed where it is asked for.
+/// v or m for the policy as it is now, computed where it is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Solution<R> {
     chain: Chain<R>,
@@ -42,7 +46,7 @@ pub(crate) struct Solution<R> {
     way: Vec<usize>,
 }
 
-impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
+impl<R: Real, P: Policy, M: Model<P>> Tracker<R, M, P> {
     /// Tracks v, or m if `weightings`, for a policy that starts from zero weights.
     pub(crate) fn new(model: Arc<M>, policy: &P, weightings: bool) -> Result<Self, ProblemError> {
         check_policy(&*model, policy)?;
@@ -59,21 +63,31 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
             version: 0,
             way: vec![0; n],
         };
+        let (at, policy) = (policy.room(), policy.clone());
         let mut tracker =
-            Self { solution, group, changes: Lists::new(changes), again, at: policy.room(), model };
-        tracker.follow(policy, &vec![R::zero(); policy.len()], None);
+            Self { solution, group, changes: Lists::new(changes), again, at, policy, model };
+        tracker.start_afresh(&vec![R::zero(); tracker.policy.len()]);
         Ok(tracker)
     }
 
-    /// Takes up that the policy has changed by an update in a state, or altogether.
+    /// Takes up another policy, which must be of the same type.
+    pub(crate) fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
+        let policy: &P = policy.downcast_ref().ok_or(ComposeError::Policy)?;
+        if *policy.features() != *self.policy.features() || policy.len() != self.policy.len() {
+            *self = Self::new(self.model.clone(), policy, self.solution.weightings)?;
+        }
+        Ok(())
+    }
+
+    /// Takes up that the policy's weights have changed by an update in a state, or altogether.
     #[inline(always)]
-    pub(crate) fn follow(&mut self, policy: &P, weights: &[R], state: Option<usize>) {
+    pub(crate) fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
         self.solution.version += 1;
         match state {
-            Some(state) => {
+            Some(State::Number(state)) => {
                 let group = self.group[state];
                 for k in self.changes.range(group) {
-                    self.set_row(policy, weights, self.changes.entry(k));
+                    self.set_row(weights, self.changes.entry(k));
                 }
                 let mut next = None;
                 for k in self.again.range(group) {
@@ -86,15 +100,15 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
                     next = self.solution.chain.order.parent[place];
                 }
             }
-            None => self.start_afresh(policy, weights),
+            _ => self.start_afresh(weights),
         }
     }
 
     #[inline(never)] // Rare: one copy of so much code is enough.
-    fn start_afresh(&mut self, policy: &P, weights: &[R]) {
+    fn start_afresh(&mut self, weights: &[R]) {
         let n = self.group.len();
         for state in 0..n {
-            self.set_row(policy, weights, state);
+            self.set_row(weights, state);
         }
         for place in 0..n {
             self.solution.eliminate(place);
@@ -102,10 +116,11 @@ impl<R: Real, P: Policy<State = usize>, M: Model<P>> Tracker<R, M, P> {
     }
 
     #[inline(always)]
-    fn set_row(&mut self, policy: &P, weights: &[R], state: usize) {
-        policy.distribution(weights, &state, &mut self.at);
-        let (row, leak, reward) = self.solution.chain.row_mut(state);
-        self.model.bellman(policy, &self.at, state, Bellman { row, leak, reward });
+    fn set_row(&mut self, weights: &[R], state: usize) {
+        let Self { policy, model, solution, at, .. } = self;
+        policy.distribution(weights, policy.features().row(State::Number(state)), at);
+        let (row, leak, reward) = solution.chain.row_mut(state);
+        model.bellman(policy, at, state, Bellman { row, leak, reward });
     }
 }
 
@@ -116,8 +131,9 @@ struct Groups {
 }
 
 impl Groups {
-    fn new<P: Policy<State = usize>>(policy: &P, n: usize) -> Self {
-        let seen: Vec<Vec<usize>> = (0..n).map(|s| policy.features(&s).collect()).collect();
+    fn new<P: Policy>(policy: &P, n: usize) -> Self {
+        let row = |s: usize| policy.features().row(State::Number(s));
+        let seen: Vec<Vec<usize>> = (0..n).map(|s| row(s).iter().map(|(f, _)| f).collect()).collect();
         let mut states: HashMap<usize, Vec<usize>> = HashMap::new();
         for (s, features) in seen.iter().enumerate() {
             features.iter().for_each(|&f| states.entry(f).or_default().push(s));
@@ -191,12 +207,12 @@ impl<R: Real> Solution<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::{Features, Table};
+    use crate::features::Table;
     use crate::policy::Softmax;
     use crate::random::Random;
 
     fn shared(table: &Table, s: usize, t: usize) -> bool {
-        table.active(&s).any(|(i, _)| table.active(&t).any(|(j, _)| i == j))
+        table.active(s).any(|(i, _)| table.active(t).any(|(j, _)| i == j))
     }
 
     #[test]
@@ -210,7 +226,7 @@ mod tests {
                 .collect();
             let features = Table::new(len, &rows).unwrap();
             let Groups { group, changes } =
-                Groups::new(&Softmax { features: features.clone(), actions: 2 }, n);
+                Groups::new(&Softmax { features: (&features).into(), actions: 2 }, n);
             // One after the other, as they are first met.
             let mut expected: Vec<Vec<usize>> = Vec::new();
             for (s, &group) in group.iter().enumerate() {

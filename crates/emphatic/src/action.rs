@@ -1,0 +1,46 @@
+//! What can be done in a state.
+
+use std::fmt::Debug;
+
+/// An action of any kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// One of finitely many, by its number.
+    Number(usize),
+    /// A real number.
+    Real(f64),
+}
+
+impl From<usize> for Action {
+    #[inline(always)]
+    fn from(number: usize) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<f64> for Action {
+    #[inline(always)]
+    fn from(real: f64) -> Self {
+        Self::Real(real)
+    }
+}
+
+/// Types of actions that policies have.
+pub trait Acts: Copy + Debug + Into<Action> + Send + Sync + 'static {
+    /// The action, if it is of this kind.
+    fn of(action: Action) -> Option<Self>;
+}
+
+impl Acts for usize {
+    #[inline(always)]
+    fn of(action: Action) -> Option<Self> {
+        if let Action::Number(number) = action { Some(number) } else { None }
+    }
+}
+
+impl Acts for f64 {
+    #[inline(always)]
+    fn of(action: Action) -> Option<Self> {
+        if let Action::Real(real) = action { Some(real) } else { None }
+    }
+}
