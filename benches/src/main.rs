@@ -150,7 +150,7 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Step<usize, usize>]) -> Resu
     fn learner<R: Real>(
         task: &Task,
         block: Block,
-    ) -> Result<impl Learner<Number = R, Policy = Softmax<Table>> + use<R>, Box<dyn Error>> {
+    ) -> Result<impl Learner<Number = R, Policy = Softmax> + use<R>, Box<dyn Error>> {
         let critic = Gtd::new(OneHot { states: 3 }, block.get::<R>(2), block.get(3), block.get(4))?;
         Ok(ace(task.softmax(), critic, block.get(0), block.get(1))?)
     }
@@ -172,19 +172,19 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Step<usize, usize>]) -> Resu
 }
 
 fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
-    fn exact<R: Real>(task: &Arc<Task>) -> Result<ExactCritic<R, Task, Softmax<Table>>, Box<dyn Error>> {
+    fn exact<R: Real>(task: &Arc<Task>) -> Result<ExactCritic<R, Task, Softmax>, Box<dyn Error>> {
         Ok(ExactCritic::new(task.clone(), &task.softmax())?)
     }
     fn trace<R: Real>(
         task: &Arc<Task>,
         block: Block,
-    ) -> Result<impl Learner<Number = R, Policy = Softmax<Table>> + use<R>, Box<dyn Error>> {
+    ) -> Result<impl Learner<Number = R, Policy = Softmax> + use<R>, Box<dyn Error>> {
         Ok(ace(task.softmax(), exact::<R>(task)?, block.get(0), block.get(1))?)
     }
     fn emphasis<R: Real>(
         task: &Arc<Task>,
         block: Block,
-    ) -> Result<impl Learner<Number = R, Policy = Softmax<Table>> + use<R>, Box<dyn Error>> {
+    ) -> Result<impl Learner<Number = R, Policy = Softmax> + use<R>, Box<dyn Error>> {
         Ok(true_ace(task.clone(), task.softmax(), exact::<R>(task)?, block.get(1))?)
     }
     if !bench.wants("4") {
@@ -207,7 +207,7 @@ fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
     fn learner<R: Real>(
         task: &Arc<ContinuousCounterexample>,
         block: Block,
-    ) -> Result<impl Learner<Number = R, Policy = Gaussian<Table>> + use<R>, Box<dyn Error>> {
+    ) -> Result<impl Learner<Number = R, Policy = Gaussian> + use<R>, Box<dyn Error>> {
         let critic = ExactCritic::<R, _, _>::new(task.clone(), &task.gaussian())?;
         Ok(ace(task.gaussian(), critic, block.get(1), block.get(0))?)
     }

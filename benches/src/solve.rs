@@ -81,7 +81,7 @@ fn grid(width: usize, height: usize) -> Result<Problem, Box<dyn Error>> {
 fn sparse(problem: Problem, behaviour: &[Vec<f64>]) -> Result<Solution, Box<dyn Error>> {
     let alike = Table::aliased(&vec![0; behaviour.len()]);
     let task = Task::new(problem, behaviour)?.with_actor(alike)?;
-    let policy: Softmax<Table> = task.softmax();
+    let policy: Softmax = task.softmax();
     let exact = Exact::new(&task, &policy, &WEIGHTS)?;
     Ok(Solution {
         stationary: task.stationary().to_vec(),

@@ -38,11 +38,11 @@ pub struct Stability {
 }
 
 /// Asks about the stability of critics with these features.
-pub(crate) fn critics<P: Policy<State = usize>, M: Subject<P>>(
+pub(crate) fn critics<P: Policy, M: Subject<P>>(
     exact: &Exact<f64, M, P>,
     features: &Table,
 ) -> Critics {
-    let one_each = |s: usize| features.active(&s).eq([(s, 1.0)]);
+    let one_each = |s: usize| features.active(s).eq([(s, 1.0)]);
     let tabular = features.len() == features.states() && (0..features.states()).all(one_each);
     let m = exact.emphatic_weighting(1.0);
     let stability = |weighting: &[f64]| match features.len() <= MOST_FEATURES {
@@ -64,8 +64,8 @@ fn of_matrix(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Stabil
     }
     let mut gram: DMatrix<f64> = DMatrix::zeros(k, k);
     for (s, weight) in weighting.iter().enumerate() {
-        for (f, x) in features.active(&s) {
-            features.active(&s).for_each(|(g, y)| gram[(f, g)] += weight * x * y);
+        for (f, x) in features.active(s) {
+            features.active(s).for_each(|(g, y)| gram[(f, g)] += weight * x * y);
         }
     }
     if gram.iter().chain(matrix.iter().flatten()).any(|x| !x.is_finite()) {

@@ -141,7 +141,7 @@ pub(crate) fn learned(problem: &ProblemFile) -> Target {
     }
 }
 
-fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
+fn from_learned<P: Policy + Sync, M: Subject<P>>(
     problem: &ProblemFile,
     model: &M,
     policy: &P,
@@ -183,7 +183,7 @@ fn from_learned<P: Policy<State = usize> + Sync, M: Subject<P>>(
             states: world.states().len(),
             actions: Some(world.actions().len()).filter(|n| *n > 0),
             transitions,
-            actor_features: emphatic::Features::len(world.actor()),
+            actor_features: world.actor().len(),
             weights: weights.len(),
         },
     }))

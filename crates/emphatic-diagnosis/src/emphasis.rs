@@ -49,7 +49,7 @@ impl Emphasis {
 }
 
 /// Asks about the trace for a policy.
-pub(crate) fn emphasis<P: Policy<State = usize>, M: Subject<P>>(
+pub(crate) fn emphasis<P: Policy, M: Subject<P>>(
     exact: &Exact<f64, M, P>,
     names: &[String],
 ) -> Emphasis {

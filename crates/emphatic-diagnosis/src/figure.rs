@@ -59,7 +59,7 @@ impl Plane {
     fn of(problem: &ProblemFile) -> Option<Self> {
         let (features, actions) = (problem.world.actor(), problem.world.actions());
         let names = feature_names(features, problem.world.states());
-        let alone = (0..features.states()).all(|s| features.active(&s).map(|(_, x)| x).eq([1.0]));
+        let alone = (0..features.states()).all(|s| features.active(s).map(|(_, x)| x).eq([1.0]));
         let probabilities = || [0.0, 0.2, 0.4, 0.6, 0.8, 1.0].map(|p| (p, number(p))).to_vec();
         let squashed = |x: f64| 1.0 / (1.0 + (-x).exp());
         let preferences =
@@ -125,7 +125,7 @@ impl Plane {
     }
 }
 
-fn landscape<P: Policy<State = usize>, M: Subject<P>>(
+fn landscape<P: Policy, M: Subject<P>>(
     plane: &Plane,
     model: &M,
     policy: &P,
@@ -178,7 +178,7 @@ fn shown(x: f64) -> String {
 }
 
 /// Where a flow goes in the unit square.
-fn flow<P: Policy<State = usize>, M: Subject<P>>(
+fn flow<P: Policy, M: Subject<P>>(
     plane: &Plane,
     model: &M,
     policy: &P,

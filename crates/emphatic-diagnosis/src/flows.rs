@@ -168,7 +168,7 @@ pub(crate) struct Named<'a> {
 }
 
 /// Follows flows from the given weights and from random ones. Nothing if it was told to stop.
-pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
+pub(crate) fn flows<P: Policy + Sync, M: Subject<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
@@ -232,7 +232,7 @@ pub(crate) fn flows<P: Policy<State = usize> + Sync, M: Subject<P>>(
 }
 
 /// Follows one flow, until its objective passes `bound`; its path is kept if it is asked for.
-fn follow_one<P: Policy<State = usize>, M: Subject<P>>(
+fn follow_one<P: Policy, M: Subject<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
@@ -282,7 +282,7 @@ fn time_to_cover(path: &Path, start: f64, end: f64) -> f64 {
 }
 
 /// In which groups of states two policies differ, the most first.
-fn apart<P: Policy<State = usize>, M: Subject<P>>(
+fn apart<P: Policy, M: Subject<P>>(
     model: &M,
     policy: &P,
     ends: &[Vec<f64>; 2],
@@ -313,7 +313,7 @@ fn look_alike(features: &emphatic::Table, states: &[String]) -> Vec<Option<Strin
     let names = feature_names(features, states);
     let mut seen = vec![false; features.len()];
     let name = |(s, state): (usize, &String)| {
-        let active: Vec<usize> = features.active(&s).map(|(f, _)| f).collect();
+        let active: Vec<usize> = features.active(s).map(|(f, _)| f).collect();
         match active[..] {
             [f] => (!std::mem::replace(&mut seen[f], true)).then(|| names[f].clone()),
             _ => Some(state.clone()),

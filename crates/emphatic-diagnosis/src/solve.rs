@@ -61,7 +61,7 @@ pub fn solve(problem: &ProblemFile, lambda_a: f64) -> Result<Solution, ProblemEr
     })
 }
 
-fn solve_for<P: Policy<State = usize>, M: Subject<P>>(
+fn solve_for<P: Policy, M: Subject<P>>(
     problem: &ProblemFile,
     model: &M,
     policy: &P,
@@ -90,7 +90,7 @@ fn solve_for<P: Policy<State = usize>, M: Subject<P>>(
     })
 }
 
-fn gradients<P: Policy<State = usize>, M: Subject<P>>(
+fn gradients<P: Policy, M: Subject<P>>(
     problem: &ProblemFile,
     exact: &Exact<f64, M, P>,
     weights: &[f64],
@@ -154,7 +154,7 @@ pub(crate) fn feature_names(features: &Table, states: &[String]) -> Vec<String> 
     let mut alone = true;
     for s in 0..features.states() {
         let mut active = 0;
-        for (f, _) in features.active(&s) {
+        for (f, _) in features.active(s) {
             of[f].push(s);
             active += 1;
         }

@@ -24,7 +24,7 @@ impl Column {
 }
 
 /// A problem in which policies of the form `P` can be asked about.
-pub(crate) trait Subject<P: Policy<State = usize>>: Experience<P> + Sync {
+pub(crate) trait Subject<P: Policy>: Experience<P> + Sync {
     /// What the policy does in each state.
     fn policy_columns(&self, policy: &P, weights: &[f64]) -> Vec<Column>;
 
@@ -38,7 +38,7 @@ pub(crate) trait Subject<P: Policy<State = usize>>: Experience<P> + Sync {
     fn update_square(&self, policy: &P, weights: &[f64], state: usize, values: &[f64]) -> Option<f64>;
 }
 
-impl<P: FinitePolicy<State = usize, Distribution<f64> = Vec<f64>>> Subject<P> for Task {
+impl<P: FinitePolicy<Distribution<f64> = Vec<f64>>> Subject<P> for Task {
     fn policy_columns(&self, policy: &P, weights: &[f64]) -> Vec<Column> {
         let rows: Vec<Vec<f64>> = (0..self.states()).map(|s| at(policy, weights, s)).collect();
         by_action(self, "target", "π", |s, a| rows[s][a])
@@ -51,7 +51,7 @@ impl<P: FinitePolicy<State = usize, Distribution<f64> = Vec<f64>>> Subject<P> fo
 
     fn update_square(&self, policy: &P, weights: &[f64], state: usize, values: &[f64]) -> Option<f64> {
         let pi = at(policy, weights, state);
-        let features: f64 = self.actor().active(&state).map(|(_, x)| x * x).sum();
+        let features: f64 = self.actor().active(state).map(|(_, x)| x * x).sum();
         let mut sum = 0.0;
         for (a, mu) in self.behaviour(state).iter().enumerate().filter(|(a, _)| pi[*a] > 0.0) {
             let delta = |t: &emphatic::Transition| t.reward + t.gamma * values[t.next] - values[state];
@@ -74,7 +74,7 @@ fn by_action(task: &Task, name: &str, symbol: &str, entry: impl Fn(usize, usize)
 }
 
 /// How a policy acts in a state.
-pub(crate) fn at<P: Policy<State = usize>>(
+pub(crate) fn at<P: Policy>(
     policy: &P,
     weights: &[f64],
     state: usize,
@@ -84,8 +84,8 @@ pub(crate) fn at<P: Policy<State = usize>>(
     at
 }
 
-impl Subject<Gaussian<Table>> for ContinuousCounterexample {
-    fn policy_columns(&self, policy: &Gaussian<Table>, weights: &[f64]) -> Vec<Column> {
+impl Subject<Gaussian> for ContinuousCounterexample {
+    fn policy_columns(&self, policy: &Gaussian, weights: &[f64]) -> Vec<Column> {
         let all: Vec<Normal<f64>> = (0..3).map(|s| at(policy, weights, s)).collect();
         vec![
             Column::new("target.mean", "mean", all.iter().map(|at| at.mean).collect()),
@@ -99,9 +99,9 @@ impl Subject<Gaussian<Table>> for ContinuousCounterexample {
 
     fn value_columns(
         &self,
-        policy: &Gaussian<Table>,
+        policy: &Gaussian,
         weights: &[f64],
-        exact: &Exact<f64, Self, Gaussian<Table>>,
+        exact: &Exact<f64, Self, Gaussian>,
     ) -> Vec<Column> {
         let q = |s: usize| exact.action_value(s, at(policy, weights, s).mean).unwrap_or(f64::NAN);
         vec![Column::new("action_value.mean", "q(mean)", (0..3).map(q).collect())]
@@ -109,7 +109,7 @@ impl Subject<Gaussian<Table>> for ContinuousCounterexample {
 
     fn update_square(
         &self,
-        policy: &Gaussian<Table>,
+        policy: &Gaussian,
         weights: &[f64],
         state: usize,
         values: &[f64],
@@ -143,22 +143,22 @@ impl Subject<Gaussian<Table>> for ContinuousCounterexample {
     }
 }
 
-impl Subject<DeterministicLinear<Table>> for ContinuousCounterexample {
-    fn policy_columns(&self, policy: &DeterministicLinear<Table>, weights: &[f64]) -> Vec<Column> {
+impl Subject<DeterministicLinear> for ContinuousCounterexample {
+    fn policy_columns(&self, policy: &DeterministicLinear, weights: &[f64]) -> Vec<Column> {
         vec![Column::new("target.action", "action", (0..3).map(|s| at(policy, weights, s)).collect())]
     }
 
     fn value_columns(
         &self,
-        policy: &DeterministicLinear<Table>,
+        policy: &DeterministicLinear,
         weights: &[f64],
-        exact: &Exact<f64, Self, DeterministicLinear<Table>>,
+        exact: &Exact<f64, Self, DeterministicLinear>,
     ) -> Vec<Column> {
         let q = |s: usize| exact.action_value(s, at(policy, weights, s)).unwrap_or(f64::NAN);
         vec![Column::new("action_value.action", "q(action)", (0..3).map(q).collect())]
     }
 
-    fn update_square(&self, _: &DeterministicLinear<Table>, _: &[f64], _: usize, _: &[f64]) -> Option<f64> {
+    fn update_square(&self, _: &DeterministicLinear, _: &[f64], _: usize, _: &[f64]) -> Option<f64> {
         None // Its update is computed from the problem, not sampled with a ratio.
     }
 }

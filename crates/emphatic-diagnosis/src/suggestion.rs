@@ -59,7 +59,7 @@ pub struct CriticSuggestion {
 }
 
 /// Suggests a setting; nothing if flows lead nowhere, or what the target does is not in the experience.
-pub(crate) fn suggest<P: Policy<State = usize>, M: Subject<P>>(
+pub(crate) fn suggest<P: Policy, M: Subject<P>>(
     problem: &ProblemFile,
     model: &M,
     policy: &P,
@@ -181,7 +181,7 @@ fn trace_trouble(diagnosis: &Diagnosis) -> Option<String> {
 }
 
 /// The root mean square of an update, the largest of a few moments on the gradient's way.
-fn update_size<P: Policy<State = usize>, M: Subject<P>>(
+fn update_size<P: Policy, M: Subject<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
@@ -224,7 +224,7 @@ fn update_size<P: Policy<State = usize>, M: Subject<P>>(
 }
 
 /// A guess at how long the gradient takes, from its size alone: until the steepest weight has moved by 5.
-fn guessed_time<P: Policy<State = usize>, M: Subject<P>>(
+fn guessed_time<P: Policy, M: Subject<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
@@ -244,7 +244,7 @@ fn critic(world: &World, deterministic: bool) -> CriticSuggestion {
         };
     }
     let features = world.critic();
-    let norm = |s: usize| features.active(&s).map(|(_, x)| x * x).sum::<f64>();
+    let norm = |s: usize| features.active(s).map(|(_, x)| x * x).sum::<f64>();
     let largest = (0..features.states()).map(norm).fold(1e-300, f64::max);
     let scale = features.most_active() as f64 / largest;
     let scaled = |alpha: f64| series(alpha * scale, 1).first().copied().unwrap_or(alpha);

@@ -78,7 +78,7 @@ const ERRORS: f64 = 7.0;
 const OFF: f64 = 0.1;
 
 /// Checks a theorem's gradient: (deviation of the gradient, deviation of the semi-gradient).
-fn deviations<P: Policy<State = usize>, M: Model<P>>(
+fn deviations<P: Policy, M: Model<P>>(
     model: &M,
     policy: &P,
     weights: &[f64],
@@ -180,7 +180,7 @@ type Numbers = Lanes<4>;
 /// One batch: the mean over steps of M_t·1{S_t = s}, by state, then of ρ_t M_t δ_t ∇ ln π, by weight.
 struct Batch<'a> {
     task: &'a Arc<Task>,
-    policy: &'a Softmax<Table>,
+    policy: &'a Softmax,
     weights: &'a [f64],
     seed: u64,
     run: u64,

@@ -743,7 +743,7 @@ fn features(value: &Spanned<FeaturesValue>, task: &Task, layout: &Layout) -> Res
     let table = match value.get_ref() {
         FeaturesValue::Word(word) => {
             return match word.as_str() {
-                "states" => Ok(Table::aliased(&(0..states.len()).collect::<Vec<_>>())),
+                "states" => Ok(Table::one_hot(states.len())),
                 "actor" => Ok(task.actor().clone()),
                 _ => Err(wrong(format!("there are no features called `{word}`"))
                     .maybe_help(suggest(word, ["states", "actor"].into_iter()))),

@@ -84,7 +84,7 @@ impl World {
 
     /// The states themselves.
     pub fn identity(&self) -> Table {
-        Table::aliased(&(0..self.actor().states()).collect::<Vec<_>>())
+        Table::one_hot(self.actor().states())
     }
 
     /// i, by state.
@@ -192,7 +192,7 @@ pub(crate) fn softmax_weights<'a>(features: &Table, row: impl Fn(usize) -> &'a V
     }
     let mut rows: Vec<Option<&Vec<f64>>> = vec![None; features.len()];
     for s in 0..features.states() {
-        let mut active = features.active(&s);
+        let mut active = features.active(s);
         let (Some((f, 1.0)), None) = (active.next(), active.next()) else { return None };
         if *rows[f].get_or_insert(row(s)) != row(s) || row(s).iter().any(|p| *p <= 0.0) {
             return None;

@@ -3,20 +3,20 @@
 //! | kind | what it tells the actor | critics |
 //! |---|---|---|
 //! | [`Critic`] | δ_t, from v̂ | [`ExactCritic`], [`Gtd`] |
-//! | [`ActionCritic`] | q̂(s,b) − v̂(s) for every action | [`ExactCritic`], [`ActionValues`], [`LearnedAdvantage`] |
+//! | [`ActionCritic`] | q̂(s,b) − v̂(s) for every action | [`ExactCritic`], [`Gq`], [`Advantage`] |
 //! | [`SlopeCritic`] | ∂q/∂a | [`ExactCritic`], [`Compatible`] |
 
-mod action_values;
-mod advantage;
-mod compatible;
-mod exact;
+pub(crate) mod advantage;
+pub(crate) mod compatible;
+pub(crate) mod exact;
+pub(crate) mod gq;
 mod gradient_td;
-mod gtd;
+pub(crate) mod gtd;
 
-pub use action_values::ActionValues;
-pub use advantage::LearnedAdvantage;
+pub use advantage::Advantage;
 pub use compatible::Compatible;
 pub use exact::ExactCritic;
+pub use gq::Gq;
 pub use gtd::Gtd;
 
 use crate::part::{Part, Seen, Slot};

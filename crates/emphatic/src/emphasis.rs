@@ -6,11 +6,13 @@
 //! | [`FollowOn`] | (1 − λ_a) i(S_t) + λ_a F_t | m_{λ_a}(s) |
 //! | [`ExactEmphasis`] | m(S_t)/d_μ(S_t) | m(s) |
 
-mod exact;
-mod follow_on;
+pub(crate) mod exact;
+pub(crate) mod follow_on;
+pub(crate) mod none;
 
 pub use exact::ExactEmphasis;
 pub use follow_on::FollowOn;
+pub use none::NoEmphasis;
 
 use crate::part::{Part, Seen};
 use crate::real::Real;
@@ -35,22 +37,5 @@ pub trait Emphasis<R: Real>: Part<R> {
     #[inline(always)]
     fn learn(&mut self, _step: &Seen, _rho: R) -> R {
         R::zero()
-    }
-}
-
-/// Every state counts by its interest: the semi-gradient of OffPAC and DPG.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct NoEmphasis;
-
-impl<R: Real> Part<R> for NoEmphasis {}
-
-impl<R: Real> Emphasis<R> for NoEmphasis {
-    #[inline(always)]
-    fn weigh(&mut self, step: &Seen, _rho: R) -> R {
-        R::splat(step.interest)
-    }
-
-    fn needs_ratio(&self) -> bool {
-        false
     }
 }

@@ -19,32 +19,50 @@ pub enum Isa {
     Plain,
     /// Four `f64` in a register (x86-64).
     Avx2,
+    /// Eight `f64` in a register (x86-64).
+    Avx512,
 }
 
 impl Isa {
+    /// All of them, the plainest first.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Avx2, Self::Avx512];
+
     /// The best that this machine has.
     pub fn best() -> Self {
-        if Self::Avx2.available() { Self::Avx2 } else { Self::Plain }
+        Self::ALL.into_iter().rev().find(|isa| isa.available()).unwrap_or(Self::Plain)
     }
 
     /// Whether this machine has it.
+    #[inline]
     pub fn available(self) -> bool {
         match self {
             Self::Plain => true,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => std::arch::is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => {
+                std::arch::is_x86_feature_detected!("avx512f")
+                    && std::arch::is_x86_feature_detected!("avx512dq")
+                    && std::arch::is_x86_feature_detected!("avx512bw")
+                    && std::arch::is_x86_feature_detected!("avx512vl")
+                    && std::arch::is_x86_feature_detected!("avx512cd")
+                    && std::arch::is_x86_feature_detected!("avx2")
+            }
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx2 => false,
+            Self::Avx2 | Self::Avx512 => false,
         }
     }
 
     /// Runs `kernel` compiled for this instruction set, or for the plain one if the machine lacks it.
     #[allow(unsafe_code)]
+    #[inline]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         #[cfg(target_arch = "x86_64")]
-        if self == Self::Avx2 && self.available() {
-            // SAFETY: the machine has AVX2, which the line above has just asked.
-            return unsafe { with_avx2(kernel) };
+        match self {
+            // SAFETY: the machine has these sets, which `available` has just asked.
+            Self::Avx2 if self.available() => return unsafe { with_avx2(kernel) },
+            Self::Avx512 if self.available() => return unsafe { with_avx512(kernel) },
+            _ => {}
         }
         kernel.run()
     }
@@ -53,5 +71,11 @@ impl Isa {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx512cd,avx2")]
+fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }

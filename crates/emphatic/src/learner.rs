@@ -26,7 +26,7 @@ use crate::isa::{Isa, Kernel};
 use crate::part::{ComposeError, Part, Slot};
 use crate::policy::Policy;
 use crate::real::Real;
-use crate::setting::{check_step_size, not_finite};
+use crate::setting::{Range, not_finite};
 use crate::step::{Step, StepError};
 use crate::tensors::{RestoreError, Tensors, Visitor};
 use std::any::Any;
@@ -210,7 +210,7 @@ impl<R: Real, P: Policy> Actor<R, P> {
 impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
     /// With zero weights for the policy.
     fn compose(policy: P, mut critic: C, mut emphasis: E, alpha: R, rule: K) -> Result<Self, ComposeError> {
-        check_step_size("alpha", alpha)?;
+        Range::StepSize.check("alpha", alpha)?;
         if policy.len() > isize::MAX as usize / size_of::<R>() {
             return Err(ComposeError::TooMany(policy.len()));
         }

@@ -9,7 +9,7 @@
 //! # Three parts
 //!
 //! An actor-critic is a **policy** (how to act: [`Softmax`], [`Gaussian`], [`DeterministicLinear`]), a **critic** (how good
-//! was it: [`ExactCritic`], [`Gtd`], [`ActionValues`], [`LearnedAdvantage`], [`Compatible`]) and an **emphasis** (how much
+//! was it: [`ExactCritic`], [`Gtd`], [`Gq`], [`Advantage`], [`Compatible`]) and an **emphasis** (how much
 //! does this state count: [`NoEmphasis`], [`FollowOn`], [`ExactEmphasis`]). A learner is their composition, and the paper's
 //! algorithms are names for compositions:
 //!
@@ -110,24 +110,30 @@
 //! (What a learner's weights become once it has diverged is not part of it; when it diverged is.)
 
 mod action;
+pub mod catalogue;
+mod compose;
 pub mod critic;
 pub mod emphasis;
 pub mod features;
 mod isa;
+mod leaf;
 pub mod learner;
 mod part;
 pub mod policy;
 pub mod problem;
 mod random;
 pub mod real;
+mod recipe;
 mod setting;
 mod step;
 mod tensors;
 pub mod theory;
 
 pub use action::{Action, Acts};
+pub use catalogue::{Catalogue, Declaration, Declared};
+pub use compose::{Built, Composable, PartBuilder};
 pub use critic::{
-    ActionCritic, ActionValues, Compatible, Critic, ExactCritic, Gtd, LearnedAdvantage, SlopeCritic,
+    ActionCritic, Gq, Compatible, Critic, ExactCritic, Gtd, Advantage, SlopeCritic,
 };
 pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
 pub use features::{AsState, FeatureError, Features, Row, State, Table};
@@ -141,10 +147,11 @@ pub use policy::{
     DeterministicLinear, DeterministicPolicy, FinitePolicy, Fixed, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,
 };
-pub use problem::{ContinuousCounterexample, Key, Problem, ProblemBuilder, ProblemError, Task, Transition};
+pub use problem::{ContinuousCounterexample, Key, Known, Problem, ProblemBuilder, ProblemError, Task, Transition};
 pub use random::{Random, index_at};
 pub use real::{Dual, Lanes, Real};
-pub use setting::SettingError;
+pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};
+pub use setting::{Range, SettingError};
 pub use step::{Step, StepError};
 pub use tensors::{Numbers, RestoreError, Tensors, Visitor};
 pub use theory::{Exact, Limit, Model, Trace, best_attainable, limit};

@@ -4,10 +4,10 @@
 //! number type at hand. So one and the same form serves a learner with `f64`, sixteen learners in
 //! [`Lanes`](crate::Lanes), and the exact theory with [`Dual`](crate::Dual) numbers.
 
-mod deterministic;
+pub(crate) mod deterministic;
 mod fixed;
-mod gaussian;
-mod softmax;
+pub(crate) mod gaussian;
+pub(crate) mod softmax;
 
 pub use deterministic::DeterministicLinear;
 pub use fixed::Fixed;

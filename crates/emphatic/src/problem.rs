@@ -3,12 +3,14 @@
 mod builder;
 mod continuous;
 mod counterexample;
+pub(crate) mod known;
 mod random_task;
 mod stream;
 mod task;
 
 pub use builder::{Key, ProblemBuilder, ProblemError};
 pub use continuous::{ContinuousCounterexample, ContinuousStream};
+pub use known::Known;
 pub use stream::Stream;
 pub use task::Task;
 

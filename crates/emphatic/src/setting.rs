@@ -23,26 +23,40 @@ pub struct SettingError {
     pub right: &'static str,
 }
 
-/// Refuses what is not a step-size.
-pub(crate) fn check_step_size<R: Real>(name: &'static str, x: R) -> Result<(), SettingError> {
-    check(name, x, |x| (0.0..f64::INFINITY).contains(&x), "a step-size is finite and not negative")
+/// What numbers a setting may have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Range {
+    /// Finite and not negative.
+    StepSize,
+    /// Between 0 and 1.
+    Fraction,
 }
 
-/// Refuses what does not lie between 0 and 1.
-pub(crate) fn check_fraction<R: Real>(name: &'static str, x: R) -> Result<(), SettingError> {
-    check(name, x, |x| (0.0..=1.0).contains(&x), "it must lie between 0 and 1")
-}
-
-fn check<R: Real>(
-    name: &'static str,
-    x: R,
-    good: fn(f64) -> bool,
-    right: &'static str,
-) -> Result<(), SettingError> {
-    match (0..R::LANES).find(|&lane| !good(x.lane(lane))) {
-        Some(lane) => {
-            Err(SettingError { name, value: x.lane(lane), lane: (R::LANES > 1).then_some(lane), right })
+impl Range {
+    /// Whether a number is one of them.
+    pub fn contains(self, x: f64) -> bool {
+        match self {
+            Self::StepSize => (0.0..f64::INFINITY).contains(&x),
+            Self::Fraction => (0.0..=1.0).contains(&x),
         }
-        None => Ok(()),
+    }
+
+    /// What would be right, in words.
+    pub fn right(self) -> &'static str {
+        match self {
+            Self::StepSize => "a step-size is finite and not negative",
+            Self::Fraction => "it must lie between 0 and 1",
+        }
+    }
+
+    /// Refuses a setting out of this range.
+    pub fn check<R: Real>(self, name: &'static str, x: R) -> Result<(), SettingError> {
+        match (0..R::LANES).find(|&lane| !self.contains(x.lane(lane))) {
+            Some(lane) => {
+                let (value, lane) = (x.lane(lane), (R::LANES > 1).then_some(lane));
+                Err(SettingError { name, value, lane, right: self.right() })
+            }
+            None => Ok(()),
+        }
     }
 }

@@ -1,20 +1,54 @@
 //! The second way to a baseline: estimate v_π, and learn the advantage from δ.
 
-use super::action_values::number;
+use crate::catalogue::{Declaration, Declared, Role, Inner, Setting, Tells};
+use crate::compose::{Built, PartBuilder};
+use super::gq::number;
 use super::{ActionCritic, Critic};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
 use crate::policy::any_outputs;
 use crate::real::Real;
-use crate::setting::{SettingError, check_step_size};
+use crate::setting::{Range, SettingError};
 use crate::tensors::{RestoreError, Visitor};
 use std::any::Any;
+
+/// [`Advantage`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Imani, Graves and White 2018",
+        tells: &[Tells::Advantages],
+        settings: &[
+            Setting { name: "alpha_u", range: Range::StepSize, default: None, about: "step-size of u, the weights of the advantage" },
+        ],
+        features: true,
+        inner: Some(Inner {
+            name: "values",
+            tells: Tells::Delta,
+            default: "gtd",
+            about: "the critic of values whose δ is learned from",
+        }),
+        ..Declaration::new(
+            Role::Critic,
+            "advantage",
+            "Advantage",
+            "the advantage of each action, regressed on the δ of another critic",
+        )
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        let (features, actions) = (with.features()?, with.actions()?);
+        with.action_critic(Advantage::new(features, actions, with.number("alpha_u")?, with.inner()?)?)
+    }
+}
 
 /// â(s,b) = u·φ(s,b), regressed on δ_t of any critic of values: u ← u + α (δ_t − u·φ_t) φ_t.
 ///
 /// Given v_π, E[δ_t | S_t = s, A_t = a] is the advantage; being conditional on the action, it needs no ratio.
 #[derive(Clone, Debug)]
-pub struct LearnedAdvantage<R, V> {
+pub struct Advantage<R, V> {
     features: Features,
     actions: usize,
     alpha: R,
@@ -22,7 +56,7 @@ pub struct LearnedAdvantage<R, V> {
     values: Slot<V>,
 }
 
-impl<R: Real, V: Critic<R>> LearnedAdvantage<R, V> {
+impl<R: Real, V: Critic<R>> Advantage<R, V> {
     /// A critic that starts from zero weights. The step-size is divided by the number of active features.
     pub fn new(
         features: impl Into<Features>,
@@ -30,7 +64,7 @@ impl<R: Real, V: Critic<R>> LearnedAdvantage<R, V> {
         alpha: R,
         values: V,
     ) -> Result<Self, SettingError> {
-        check_step_size("alpha_u", alpha)?;
+        Range::StepSize.check("alpha_u", alpha)?;
         let features = features.into();
         let active = R::splat(features.most_active() as f64);
         let u = vec![R::zero(); features.len() * actions];
@@ -48,7 +82,7 @@ impl<R: Real, V: Critic<R>> LearnedAdvantage<R, V> {
     }
 }
 
-impl<R: Real, V: Critic<R>> Part<R> for LearnedAdvantage<R, V> {
+impl<R: Real, V: Critic<R>> Part<R> for Advantage<R, V> {
     fn features(&self) -> Option<&Features> {
         Some(&self.features)
     }
@@ -77,7 +111,7 @@ impl<R: Real, V: Critic<R>> Part<R> for LearnedAdvantage<R, V> {
     }
 }
 
-impl<R: Real, V: Critic<R>> ActionCritic<R> for LearnedAdvantage<R, V> {
+impl<R: Real, V: Critic<R>> ActionCritic<R> for Advantage<R, V> {
     fn actions(&self) -> usize {
         self.actions
     }

@@ -1,13 +1,43 @@
 //! A learned critic for deterministic policies.
 
+use crate::catalogue::{Declaration, Declared, Role, Setting, Tells};
+use crate::compose::{Built, PartBuilder};
 use super::SlopeCritic;
 use crate::action::Acts;
 use crate::features::Features;
-use crate::part::{Part, Seen};
+use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{add_outputs, outputs};
 use crate::real::Real;
-use crate::setting::{SettingError, check_step_size};
+use crate::setting::{Range, SettingError};
 use crate::tensors::{RestoreError, Visitor};
+
+/// [`Compatible`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Silver et al. 2014 (COPDAC-GQ), with second weights for all features",
+        tells: &[Tells::Slope],
+        settings: &[
+            Setting { name: "alpha_v", range: Range::StepSize, default: None, about: "step-size of v, the weights of the values" },
+            Setting { name: "alpha_u", range: Range::StepSize, default: None, about: "step-size of u, the weights of the slope" },
+            Setting { name: "alpha_h", range: Range::StepSize, default: None, about: "step-size of h, the second weights" },
+        ],
+        features: true,
+        ..Declaration::new(
+            Role::Critic,
+            "compatible",
+            "Compatible",
+            "q̂(s,a) = v·x + (a − π(s)) u·x by GQ(0), for deterministic policies",
+        )
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        let [alpha_v, alpha_u, alpha_h] = ["alpha_v", "alpha_u", "alpha_h"].map(|name| with.number(name));
+        with.slope_critic(Compatible::new(with.features()?, alpha_v?, alpha_u?, alpha_h?)?)
+    }
+}
 
 /// q̂(s,a) = v·x(s) + (a − π(s)) u·x(s) by GQ(0), so that ∂q̂/∂a = u·x(s).
 ///
@@ -77,9 +107,9 @@ impl<R: Real> Compatible<R> {
         alpha_h: R,
     ) -> Result<Self, SettingError> {
         let features = features.into();
-        check_step_size("alpha_v", alpha_v)?;
-        check_step_size("alpha_u", alpha_u)?;
-        check_step_size("alpha_h", alpha_h)?;
+        Range::StepSize.check("alpha_v", alpha_v)?;
+        Range::StepSize.check("alpha_u", alpha_u)?;
+        Range::StepSize.check("alpha_h", alpha_h)?;
         let active = R::splat(features.most_active() as f64);
         let zero = vec![R::zero(); 2 * features.len()];
         Ok(Self {

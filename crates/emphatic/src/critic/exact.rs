@@ -1,5 +1,8 @@
 //! The critic that is computed from the problem.
 
+use crate::catalogue::{Declaration, Declared, Role, Need, Tells};
+use crate::compose::{Built, PartBuilder};
+use crate::problem::known::Fit;
 use super::{ActionCritic, Critic, SlopeCritic};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
@@ -10,6 +13,35 @@ use crate::theory::tracker::Tracker;
 use crate::theory::{ActionSlopes, Model};
 use std::any::Any;
 use std::sync::Arc;
+
+/// [`ExactCritic`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Imani, Graves and White 2018",
+        tells: &[Tells::Delta, Tells::Advantages, Tells::Slope],
+        needs: &[Need::Problem],
+        ..Declaration::new(
+            Role::Critic,
+            "exact",
+            "ExactCritic",
+            "v, q or ∂q/∂a of the current policy, computed from the problem itself",
+        )
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        match (with.problem()?.with_policy(with)?, with.tells()) {
+            (Fit::Softmax(task, policy), Tells::Advantages) => {
+                with.action_critic(ExactCritic::new(task, policy)?)
+            }
+            (Fit::Deterministic(problem, policy), _) => with.slope_critic(ExactCritic::new(problem, policy)?),
+            (Fit::Softmax(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
+            (Fit::Gaussian(problem, policy), _) => with.critic(ExactCritic::new(problem, policy)?),
+        }
+    }
+}
 
 /// v, q or ∂q/∂a of the *current* target policy, before every update, computed from the problem itself.
 ///

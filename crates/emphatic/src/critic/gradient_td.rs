@@ -1,7 +1,7 @@
 //! What GTD(λ) and GQ(λ) have in common.
 
 use crate::real::Real;
-use crate::setting::{SettingError, check_fraction, check_step_size};
+use crate::setting::{Range, SettingError};
 use crate::tensors::{RestoreError, Visitor};
 
 /// What belongs to one feature, side by side in memory.
@@ -54,9 +54,9 @@ impl<R: Real> GradientTd<R> {
         [alpha, alpha_h]: [R; 2],
         lambda: R,
     ) -> Result<Self, SettingError> {
-        check_step_size(names[0], alpha)?;
-        check_step_size(names[1], alpha_h)?;
-        check_fraction(names[2], lambda)?;
+        Range::StepSize.check(names[0], alpha)?;
+        Range::StepSize.check(names[1], alpha_h)?;
+        Range::Fraction.check(names[2], lambda)?;
         let active = R::splat(most_active as f64);
         Ok(Self {
             alpha: alpha / active,

@@ -1,12 +1,37 @@
 //! GTD(λ): gradient temporal-difference learning of v̂.
 
+use crate::catalogue::{Declaration, Declared, Role, Setting, Tells};
+use crate::compose::{Built, PartBuilder};
 use super::Critic;
 use super::gradient_td::GradientTd;
 use crate::features::Features;
-use crate::part::{Part, Seen};
+use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
-use crate::setting::SettingError;
+use crate::setting::{Range, SettingError};
 use crate::tensors::{RestoreError, Visitor};
+
+/// [`Gtd`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Maei 2011",
+        tells: &[Tells::Delta],
+        settings: &[
+            Setting { name: "alpha_v", range: Range::StepSize, default: None, about: "step-size of v, the weights of the values" },
+            Setting { name: "alpha_w", range: Range::StepSize, default: None, about: "step-size of w, the second weights" },
+            Setting { name: "lambda", range: Range::Fraction, default: Some(0.0), about: "λ of the trace: 1 means full returns (it has nothing to do with λ_a)" },
+        ],
+        features: true,
+        ..Declaration::new(Role::Critic, "gtd", "GTD", "GTD(λ): gradient temporal-difference learning of v̂")
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        let [alpha_v, alpha_w, lambda] = ["alpha_v", "alpha_w", "lambda"].map(|name| with.number(name));
+        with.critic(Gtd::new(with.features()?, alpha_v?, alpha_w?, lambda?)?)
+    }
+}
 
 /// GTD(λ) (Maei 2011), with v̂(s) = v·x(s):
 ///

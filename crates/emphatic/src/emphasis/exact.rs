@@ -1,5 +1,8 @@
 //! The emphasis that is computed from the problem.
 
+use crate::catalogue::{Declaration, Declared, Role, Need};
+use crate::compose::{Built, PartBuilder};
+use crate::problem::known::Fit;
 use super::Emphasis;
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
@@ -10,6 +13,31 @@ use crate::theory::Model;
 use crate::theory::tracker::Tracker;
 use std::any::Any;
 use std::sync::Arc;
+
+/// [`ExactEmphasis`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Imani, Graves and White 2018 (True-ACE, True-DPGE)",
+        needs: &[Need::Problem],
+        ..Declaration::new(
+            Role::Emphasis,
+            "exact",
+            "ExactEmphasis",
+            "m(S_t)/d_μ(S_t) of the current policy, computed from the problem itself",
+        )
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        match with.problem()?.with_policy(with)? {
+            Fit::Softmax(task, policy) => with.emphasis(ExactEmphasis::new(task, policy)?),
+            Fit::Gaussian(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
+            Fit::Deterministic(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
+        }
+    }
+}
 
 /// The emphatic density m(S_t)/d_μ(S_t) of the *current* target policy, computed from the problem itself
 /// (True-ACE, True-DPGE). The interest is the problem's.

@@ -1,10 +1,39 @@
 //! The follow-on trace.
 
+use crate::catalogue::{Declaration, Declared, Role, Need, Setting};
+use crate::compose::{Built, PartBuilder};
 use super::Emphasis;
-use crate::part::{Part, Seen};
+use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
-use crate::setting::{SettingError, check_fraction};
+use crate::setting::{Range, SettingError};
 use crate::tensors::{RestoreError, Visitor};
+
+/// [`FollowOn`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Sutton, Mahmood and White 2016; Imani, Graves and White 2018",
+        settings: &[Setting {
+            name: "lambda_a",
+            range: Range::Fraction,
+            default: Some(0.9),
+            about: "λ_a: 1 is full emphasis, 0 none",
+        }],
+        needs: &[Need::Ratio],
+        ..Declaration::new(
+            Role::Emphasis,
+            "follow-on",
+            "FollowOn",
+            "the follow-on trace: F_t = γ_t ρ_{t−1} F_{t−1} + i_t and M_t = (1 − λ_a) i_t + λ_a F_t",
+        )
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        with.emphasis(FollowOn::new(with.number("lambda_a")?)?)
+    }
+}
 
 /// F_t = γ_t ρ_{t−1} F_{t−1} + i(S_t) and M_t = (1 − λ_a) i(S_t) + λ_a F_t.
 ///
@@ -21,7 +50,7 @@ pub struct FollowOn<R> {
 impl<R: Real> FollowOn<R> {
     /// A trace that starts from F = 0.
     pub fn new(lambda_a: R) -> Result<Self, SettingError> {
-        check_fraction("lambda_a", lambda_a)?;
+        Range::Fraction.check("lambda_a", lambda_a)?;
         Ok(Self { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
     }
 }

@@ -1,9 +1,32 @@
 //! Actions that are computed, not drawn.
 
+use crate::catalogue::{Declaration, Declared, Role};
+use crate::compose::{Built, PartBuilder};
+use crate::part::ComposeError;
+use crate::recipe::RuleKind;
 use super::{DeterministicPolicy, Policy, add_outputs, outputs};
 use crate::features::{Features, Row};
 use crate::real::Real;
 use crate::step::StepError;
+
+/// [`DeterministicLinear`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Silver et al. 2014",
+        features: true,
+        ..Declaration::new(Role::Policy, "deterministic", "DeterministicLinear", "the action x·θ")
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        match with.rule() {
+            RuleKind::Deterministic => with.deterministic(DeterministicLinear { features: with.features()? }),
+            RuleKind::Taken | RuleKind::All => with.wrong_rule(),
+        }
+    }
+}
 
 /// The action Σ_f x_f(s) θ_f.
 #[derive(Clone, Debug, PartialEq)]

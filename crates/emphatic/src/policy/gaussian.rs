@@ -1,10 +1,33 @@
 //! Gaussian actions.
 
+use crate::catalogue::{Declaration, Declared, Role};
+use crate::compose::{Built, PartBuilder};
+use crate::part::ComposeError;
+use crate::recipe::RuleKind;
 use super::{Policy, StochasticPolicy, add_outputs, outputs};
 use crate::features::{Features, Row};
 use crate::random::Random;
 use crate::real::Real;
 use crate::step::StepError;
+
+/// [`Gaussian`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Degris, White and Sutton 2012",
+        features: true,
+        ..Declaration::new(Role::Policy, "gaussian", "Gaussian", "a real action with mean x·θ₀ and standard deviation softplus(x·θ₁)")
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        match with.rule() {
+            RuleKind::Taken => with.stochastic(Gaussian { features: with.features()? }),
+            RuleKind::All | RuleKind::Deterministic => with.wrong_rule(),
+        }
+    }
+}
 
 /// A real action, drawn from a Gaussian with linear mean and softplus-linear standard deviation.
 ///

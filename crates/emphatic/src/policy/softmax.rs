@@ -1,10 +1,38 @@
 //! Softmax over linear preferences.
 
+use crate::catalogue::{Declaration, Declared, Role};
+use crate::compose::{Built, PartBuilder, fused};
+use crate::part::ComposeError;
+use crate::recipe::RuleKind;
 use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
 use crate::features::{Features, Row};
 use crate::random::Random;
 use crate::real::Real;
 use crate::step::StepError;
+
+/// [`Softmax`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Degris, White and Sutton 2012",
+        features: true,
+        ..Declaration::new(Role::Policy, "softmax", "Softmax", "finitely many actions, with probabilities proportional to exp(x·θ_a)")
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        let policy = Softmax { features: with.features()?, actions: with.actions()? };
+        match with.rule() {
+            RuleKind::Taken => match fused::softmax(with, &policy)? {
+                Some(learner) => Ok(learner),
+                None => with.stochastic(policy),
+            },
+            RuleKind::All => with.finite(policy),
+            RuleKind::Deterministic => with.wrong_rule(),
+        }
+    }
+}
 
 /// π(a|s) ∝ exp(Σ_f x_f(s) θ_{f,a}). The weight of feature `f` for action `a` is number `f · actions + a`.
 #[derive(Clone, Debug, PartialEq)]

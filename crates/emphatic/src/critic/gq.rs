@@ -1,14 +1,46 @@
 //! The first way to a baseline: estimate q_π and v_π.
 
+use crate::catalogue::{Declaration, Declared, Role, Inner, Setting, Tells};
+use crate::compose::{Built, PartBuilder};
 use super::gradient_td::GradientTd;
 use super::{ActionCritic, Critic};
 use crate::action::{Action, Acts};
 use crate::features::{Features, Row, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
 use crate::real::Real;
-use crate::setting::SettingError;
+use crate::setting::{Range, SettingError};
 use crate::tensors::{RestoreError, Visitor};
 use std::any::Any;
+
+/// [`Gq`] in the catalogue.
+#[derive(Debug)]
+pub struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Maei and Sutton 2010",
+        tells: &[Tells::Advantages],
+        settings: &[
+            Setting { name: "alpha_q", range: Range::StepSize, default: None, about: "step-size of the action-values" },
+            Setting { name: "alpha_h", range: Range::StepSize, default: None, about: "step-size of h, the second weights" },
+            Setting { name: "lambda_q", range: Range::Fraction, default: Some(0.0), about: "λ of the trace of the action-values" },
+        ],
+        features: true,
+        inner: Some(Inner {
+            name: "values",
+            tells: Tells::Delta,
+            default: "gtd",
+            about: "the critic of values that gives the baseline v̂",
+        }),
+        ..Declaration::new(Role::Critic, "gq", "GQ", "q̂(s,b) by GQ(λ), less the v̂ of another critic")
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        let [alpha, alpha_h, lambda] = ["alpha_q", "alpha_h", "lambda_q"].map(|name| with.number(name));
+        let (features, actions) = (with.features()?, with.actions()?);
+        with.action_critic(Gq::new(features, actions, alpha?, alpha_h?, lambda?, with.inner()?)?)
+    }
+}
 
 /// q̂(s,b) by GQ(λ), and v̂(s) by any critic of values as the baseline.
 ///
@@ -21,14 +53,14 @@ use std::any::Any;
 /// h ← h + α_h (δ z − (φ_t·h) φ_t)
 /// ```
 #[derive(Clone, Debug)]
-pub struct ActionValues<R, V> {
+pub struct Gq<R, V> {
     features: Features,
     actions: usize,
     td: GradientTd<R>,
     baseline: Slot<V>,
 }
 
-impl<R: Real, V: Critic<R>> ActionValues<R, V> {
+impl<R: Real, V: Critic<R>> Gq<R, V> {
     /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
     pub fn new(
         features: impl Into<Features>,
@@ -74,7 +106,7 @@ pub(super) fn number(action: Action) -> usize {
     usize::of(action).unwrap_or(0)
 }
 
-impl<R: Real, V: Critic<R>> Part<R> for ActionValues<R, V> {
+impl<R: Real, V: Critic<R>> Part<R> for Gq<R, V> {
     fn features(&self) -> Option<&Features> {
         Some(&self.features)
     }
@@ -103,7 +135,7 @@ impl<R: Real, V: Critic<R>> Part<R> for ActionValues<R, V> {
     }
 }
 
-impl<R: Real, V: Critic<R>> ActionCritic<R> for ActionValues<R, V> {
+impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
     fn actions(&self) -> usize {
         self.actions
     }

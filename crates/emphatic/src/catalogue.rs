@@ -1,0 +1,242 @@
+//! Every part there is, declared once: its name, its settings, how it is built.
+//!
+//! What reads files, checks settings, writes schemas, makes Python's classes and prints documentation asks the catalogue, so
+//! a new part is one file and one line in [`Catalogue::standard`]. A crate of one's own can add to it:
+//! [`Catalogue::with`].
+
+use crate::compose::{Build, Built, PartBuilder, Of};
+use crate::part::ComposeError;
+use crate::real::Real;
+use crate::setting::Range;
+use crate::{critic, emphasis, policy};
+use std::any::Any;
+use std::sync::{Arc, LazyLock};
+
+/// What a part is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// How to act.
+    Policy,
+    /// How good was it? In one of the three ways in which an actor may ask.
+    Critic,
+    /// How much does a state count?
+    Emphasis,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Self; 3] = [Self::Policy, Self::Critic, Self::Emphasis];
+
+    /// The word for it, in files and messages.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Critic => "critic",
+            Self::Emphasis => "emphasis",
+        }
+    }
+}
+
+/// What a critic tells the actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// δ_t, from v̂.
+    Delta,
+    /// q̂(s,b) − v̂(s) for every action.
+    Advantages,
+    /// ∂q/∂a.
+    Slope,
+}
+
+impl Tells {
+    /// What it is in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Delta => "δ, from values of states",
+            Self::Advantages => "the advantage of every action",
+            Self::Slope => "∂q/∂a",
+        }
+    }
+}
+
+/// What a part cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A problem that is known exactly.
+    Problem,
+    /// Importance ratios: a policy that draws its actions.
+    Ratio,
+}
+
+impl Need {
+    /// What it is in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Problem => "a problem that is known exactly",
+            Self::Ratio => "importance ratios, so a policy that draws its actions",
+        }
+    }
+}
+
+/// A number that a part is set by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Setting {
+    /// Its name, in files and in Python.
+    pub name: &'static str,
+    /// What it must be.
+    pub range: Range,
+    /// What it is if nothing is said; `None` if something must be said.
+    pub default: Option<f64>,
+    /// What it is, in a line.
+    pub about: &'static str,
+}
+
+/// A part inside another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inner {
+    /// Its name, in files and in Python.
+    pub name: &'static str,
+    /// What it must tell.
+    pub tells: Tells,
+    /// Which part it is if nothing is said.
+    pub default: &'static str,
+    /// What it is there for, in a line.
+    pub about: &'static str,
+}
+
+/// What is to be known of a part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Declaration {
+    /// Its name in files.
+    pub name: &'static str,
+    /// Its class in Python.
+    pub class: &'static str,
+    /// What it is there for.
+    pub role: Role,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// For a critic: what it can tell.
+    pub tells: &'static [Tells],
+    /// The numbers it is set by.
+    pub settings: &'static [Setting],
+    /// Whether it looks at features of its own.
+    pub features: bool,
+    /// The part inside it.
+    pub inner: Option<Inner>,
+    /// What it cannot do without.
+    pub needs: &'static [Need],
+}
+
+impl Declaration {
+    /// A part without settings, features or needs: what is written out for a part is what it has.
+    pub const fn new(role: Role, name: &'static str, class: &'static str, about: &'static str) -> Self {
+        Self {
+            name,
+            class,
+            role,
+            about,
+            source: "",
+            tells: &[],
+            settings: &[],
+            features: false,
+            inner: None,
+            needs: &[],
+        }
+    }
+
+    /// The setting of a name.
+    pub fn setting(&self, name: &str) -> Option<&'static Setting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
+}
+
+/// A part that declares itself, and can be built in any number type.
+pub trait Declared: Send + Sync + 'static {
+    /// What is to be known of it.
+    const DECLARATION: Declaration;
+
+    /// Builds it.
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError>;
+}
+
+/// A declared part that can be built.
+#[derive(Clone)]
+pub struct Entry {
+    /// What is to be known of it.
+    pub declaration: Declaration,
+    pub(crate) builder: Arc<dyn Build>,
+}
+
+impl Entry {
+    /// Whether it is this part, not another of its name.
+    pub(crate) fn is<T: Declared>(&self) -> bool {
+        let builder: &dyn Any = &*self.builder;
+        builder.is::<Of<T>>()
+    }
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        self.declaration.fmt(f)
+    }
+}
+
+impl std::ops::Deref for Entry {
+    type Target = Declaration;
+
+    fn deref(&self) -> &Declaration {
+        &self.declaration
+    }
+}
+
+/// Declared parts, by role and name.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    entries: Vec<Entry>,
+}
+
+impl Catalogue {
+    /// The parts that come with this library.
+    pub fn standard() -> &'static Self {
+        static STANDARD: LazyLock<Catalogue> = LazyLock::new(|| {
+            let none = Catalogue { entries: Vec::new() };
+            none.with::<policy::softmax::InCatalogue>()
+                .with::<policy::gaussian::InCatalogue>()
+                .with::<policy::deterministic::InCatalogue>()
+                .with::<critic::exact::InCatalogue>()
+                .with::<critic::gtd::InCatalogue>()
+                .with::<critic::gq::InCatalogue>()
+                .with::<critic::advantage::InCatalogue>()
+                .with::<critic::compatible::InCatalogue>()
+                .with::<emphasis::none::InCatalogue>()
+                .with::<emphasis::follow_on::InCatalogue>()
+                .with::<emphasis::exact::InCatalogue>()
+        });
+        &STANDARD
+    }
+
+    /// The same with one more part, in place of one of the same role and name.
+    pub fn with<T: Declared>(mut self) -> Self {
+        let declaration = T::DECLARATION;
+        self.entries.retain(|entry| (entry.role, entry.name) != (declaration.role, declaration.name));
+        self.entries.push(Entry { declaration, builder: Arc::new(Of::<T>::default()) });
+        self
+    }
+
+    /// All parts.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
+    }
+
+    /// The parts of a role.
+    pub fn of(&self, role: Role) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.role == role)
+    }
+
+    /// The part of a role and name.
+    pub fn find(&self, role: Role, name: &str) -> Option<&Entry> {
+        self.of(role).find(|entry| entry.name == name)
+    }
+}

@@ -1,0 +1,88 @@
+//! The commonest compositions, each compiled as one loop.
+//!
+//! A boxed part costs a few calls at every step. These compositions do without; their results are the same bits.
+
+use super::{Built, PartBuilder};
+use crate::critic::{Critic, ExactCritic, Gtd};
+use crate::emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
+use crate::learner::ActorCritic;
+use crate::part::{ComposeError, Part, Seen};
+use crate::policy::Softmax;
+use crate::problem::known::Fit;
+use crate::real::Real;
+use crate::tensors::{RestoreError, Visitor};
+
+/// No emphasis or the follow-on trace: alike enough to share a loop.
+#[derive(Debug)]
+enum Trace<R> {
+    None(NoEmphasis),
+    FollowOn(FollowOn<R>),
+}
+
+impl<R: Real> Part<R> for Trace<R> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        match self {
+            Self::None(_) => Ok(()),
+            Self::FollowOn(trace) => trace.tensors(visitor),
+        }
+    }
+}
+
+impl<R: Real> Emphasis<R> for Trace<R> {
+    #[inline(always)]
+    fn weigh(&mut self, step: &Seen, rho: R) -> R {
+        match self {
+            Self::None(none) => none.weigh(step, rho),
+            Self::FollowOn(trace) => trace.weigh(step, rho),
+        }
+    }
+}
+
+/// The learner of a softmax policy, if it is one of these; the parts that come with the library, not others of their names.
+pub(crate) fn softmax<R: Real>(
+    with: &PartBuilder<R>,
+    policy: &Softmax,
+) -> Result<Option<Built<R>>, ComposeError> {
+    let critic = with.declared_critic::<crate::critic::gtd::InCatalogue>(policy)?;
+    if let Some(critic) = critic {
+        let [alpha_v, alpha_w, lambda] = ["alpha_v", "alpha_w", "lambda"].map(|name| critic.number(name));
+        let critic = Gtd::new(critic.features()?, alpha_v?, alpha_w?, lambda?)?;
+        return match trace(with, policy)? {
+            Some(trace) => learner(with, policy, critic, trace),
+            None => Ok(None),
+        };
+    }
+    let Some(critic) = with.declared_critic::<crate::critic::exact::InCatalogue>(policy)? else {
+        return Ok(None);
+    };
+    let Fit::Softmax(task, _) = critic.problem()?.with_policy(&critic)? else { return Ok(None) };
+    let critic = ExactCritic::new(task, policy)?;
+    if let Some(trace) = trace(with, policy)? {
+        return learner(with, policy, critic, trace);
+    }
+    let Some(emphasis) = with.declared_emphasis::<crate::emphasis::exact::InCatalogue>(policy)? else {
+        return Ok(None);
+    };
+    let Fit::Softmax(task, _) = emphasis.problem()?.with_policy(&emphasis)? else { return Ok(None) };
+    learner(with, policy, critic, ExactEmphasis::new(task, policy)?)
+}
+
+fn trace<R: Real>(with: &PartBuilder<R>, policy: &Softmax) -> Result<Option<Trace<R>>, ComposeError> {
+    if with.declared_emphasis::<crate::emphasis::none::InCatalogue>(policy)?.is_some() {
+        return Ok(Some(Trace::None(NoEmphasis)));
+    }
+    match with.declared_emphasis::<crate::emphasis::follow_on::InCatalogue>(policy)? {
+        Some(emphasis) => Ok(Some(Trace::FollowOn(FollowOn::new(emphasis.number("lambda_a")?)?))),
+        None => Ok(None),
+    }
+}
+
+fn learner<R: Real>(
+    with: &PartBuilder<R>,
+    policy: &Softmax,
+    critic: impl Critic<R> + 'static,
+    emphasis: impl Emphasis<R> + 'static,
+) -> Result<Option<Built<R>>, ComposeError> {
+    let learner = ActorCritic::new(policy.clone(), critic, emphasis, with.alpha())?;
+    Ok(Some(Built::Learner(Box::new(learner))))
+}

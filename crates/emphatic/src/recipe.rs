@@ -1,0 +1,107 @@
+//! What a learner is made of, as data.
+
+use crate::features::Features;
+use std::collections::BTreeMap;
+
+/// A part, by its name in the catalogue, with its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartRecipe {
+    /// Its name.
+    pub kind: String,
+    /// Its numbers, by name. Those left out are what the catalogue says.
+    pub numbers: BTreeMap<String, f64>,
+    /// The features it looks at; left out, they are the policy's.
+    pub features: Option<Features>,
+    /// The part inside it.
+    pub inner: Option<Box<PartRecipe>>,
+    /// Which of the problems it knows.
+    pub problem: usize,
+}
+
+impl PartRecipe {
+    /// A part of this name, with nothing set.
+    pub fn new(kind: impl Into<String>) -> Self {
+        Self { kind: kind.into(), numbers: BTreeMap::new(), features: None, inner: None, problem: 0 }
+    }
+
+    /// The same with a number.
+    pub fn with(mut self, name: impl Into<String>, number: f64) -> Self {
+        self.numbers.insert(name.into(), number);
+        self
+    }
+
+    /// The same with features of its own.
+    pub fn with_features(mut self, features: impl Into<Features>) -> Self {
+        self.features = Some(features.into());
+        self
+    }
+
+    /// The same with a part inside it.
+    pub fn with_inner(mut self, inner: Self) -> Self {
+        self.inner = Some(Box::new(inner));
+        self
+    }
+
+    /// Whether another differs in numbers alone.
+    fn is_like(&self, other: &Self) -> bool {
+        let inner = match (&self.inner, &other.inner) {
+            (Some(inner), Some(others)) => inner.is_like(others),
+            (None, None) => true,
+            _ => false,
+        };
+        inner
+            && (&self.kind, &self.features, self.problem) == (&other.kind, &other.features, other.problem)
+            && self.numbers.keys().eq(other.numbers.keys())
+    }
+}
+
+/// By which rule the actor learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleKind {
+    /// From the action taken: [`ActorCritic`](crate::ActorCritic).
+    Taken,
+    /// From all actions, or some: [`AllActions`](crate::AllActions).
+    All,
+    /// From ∂q/∂a: [`DeterministicActorCritic`](crate::DeterministicActorCritic).
+    Deterministic,
+}
+
+/// How many actions are drawn at each step, and by what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subset {
+    /// How many.
+    pub count: usize,
+    /// The seed of the stream they are drawn by.
+    pub seed: u64,
+    /// Its number.
+    pub run: u64,
+}
+
+/// What a learner is made of. Those that differ in numbers alone can stand side by side in lanes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// By which rule the actor learns.
+    pub rule: RuleKind,
+    /// The policy. Its features must be given.
+    pub policy: PartRecipe,
+    /// How many actions the policy has, if they are finitely many.
+    pub actions: Option<usize>,
+    /// The critic.
+    pub critic: PartRecipe,
+    /// The emphasis.
+    pub emphasis: PartRecipe,
+    /// The actor's step-size, which is divided by the number of active features.
+    pub alpha: f64,
+    /// Some actions instead of all.
+    pub subset: Option<Subset>,
+}
+
+impl Recipe {
+    /// Whether another differs in numbers alone, so that both fit in lanes side by side.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.rule, self.actions, self.subset) == (other.rule, other.actions, other.subset)
+            && self.policy.is_like(&other.policy)
+            && self.critic.is_like(&other.critic)
+            && self.emphasis.is_like(&other.emphasis)
+    }
+}
