@@ -38,10 +38,7 @@ pub struct Stability {
 }
 
 /// Asks about the stability of critics with these features.
-pub(crate) fn critics<P: Policy, M: Subject<P>>(
-    exact: &Exact<f64, M, P>,
-    features: &Table,
-) -> Critics {
+pub(crate) fn critics<P: Policy, M: Subject<P>>(exact: &Exact<f64, M, P>, features: &Table) -> Critics {
     let one_each = |s: usize| features.active(s).eq([(s, 1.0)]);
     let tabular = features.len() == features.states() && (0..features.states()).all(one_each);
     let m = exact.emphatic_weighting(1.0);

@@ -49,10 +49,7 @@ impl Emphasis {
 }
 
 /// Asks about the trace for a policy.
-pub(crate) fn emphasis<P: Policy, M: Subject<P>>(
-    exact: &Exact<f64, M, P>,
-    names: &[String],
-) -> Emphasis {
+pub(crate) fn emphasis<P: Policy, M: Subject<P>>(exact: &Exact<f64, M, P>, names: &[String]) -> Emphasis {
     let trace = Trace::new(exact);
     let (means, m) = (trace.means(), exact.emphatic_weighting(1.0));
     let all: f64 = m.iter().sum();

@@ -282,12 +282,7 @@ fn time_to_cover(path: &Path, start: f64, end: f64) -> f64 {
 }
 
 /// In which groups of states two policies differ, the most first.
-fn apart<P: Policy, M: Subject<P>>(
-    model: &M,
-    policy: &P,
-    ends: &[Vec<f64>; 2],
-    named: &Named,
-) -> Vec<Apart> {
+fn apart<P: Policy, M: Subject<P>>(model: &M, policy: &P, ends: &[Vec<f64>; 2], named: &Named) -> Vec<Apart> {
     let [one, other] = ends.each_ref().map(|weights| model.policy_columns(policy, weights));
     let names = look_alike(named.features, named.states);
     let mut all: Vec<(f64, Apart)> = Vec::new();

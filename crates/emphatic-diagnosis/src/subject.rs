@@ -74,11 +74,7 @@ fn by_action(task: &Task, name: &str, symbol: &str, entry: impl Fn(usize, usize)
 }
 
 /// How a policy acts in a state.
-pub(crate) fn at<P: Policy>(
-    policy: &P,
-    weights: &[f64],
-    state: usize,
-) -> P::Distribution<f64> {
+pub(crate) fn at<P: Policy>(policy: &P, weights: &[f64], state: usize) -> P::Distribution<f64> {
     let mut at = policy.room();
     policy.distribution(weights, &state, &mut at);
     at
@@ -107,13 +103,7 @@ impl Subject<Gaussian> for ContinuousCounterexample {
         vec![Column::new("action_value.mean", "q(mean)", (0..3).map(q).collect())]
     }
 
-    fn update_square(
-        &self,
-        policy: &Gaussian,
-        weights: &[f64],
-        state: usize,
-        values: &[f64],
-    ) -> Option<f64> {
+    fn update_square(&self, policy: &Gaussian, weights: &[f64], state: usize, values: &[f64]) -> Option<f64> {
         let at: Normal<f64> = at(policy, weights, state);
         let (mean, deviation) = self.behaviour();
         if 0.5 * at.standard_deviation * at.standard_deviation >= deviation * deviation {

@@ -224,11 +224,7 @@ fn update_size<P: Policy, M: Subject<P>>(
 }
 
 /// A guess at how long the gradient takes, from its size alone: until the steepest weight has moved by 5.
-fn guessed_time<P: Policy, M: Subject<P>>(
-    model: &M,
-    policy: &P,
-    weights: &[f64],
-) -> Option<f64> {
+fn guessed_time<P: Policy, M: Subject<P>>(model: &M, policy: &P, weights: &[f64]) -> Option<f64> {
     let gradient = Exact::new(model, policy, weights).ok()?.gradient(1.0);
     let largest = gradient.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     (largest > 0.0).then(|| 5.0 / largest * policy.most_active() as f64)

@@ -1,7 +1,9 @@
 //! About how long an experiment takes, and how much room.
 
-use crate::experiment::{Experiment, Length, Quantity};
+use crate::experiment::{Experiment, Length};
+use crate::measure::Measure;
 use crate::unit::{self, Machine, UnitError};
+use std::sync::Arc;
 
 /// How much work an experiment is.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +77,8 @@ fn try_out(experiment: &Experiment, settings: &[usize]) -> Result<Trial, UnitErr
 
 /// Numbers hardly compress; counts nearly vanish.
 fn bytes_a_row(experiment: &Experiment, scenario: usize, setting: usize) -> f64 {
-    let weights = experiment.values(setting).weights().len();
-    let numbers = |quantity: &Quantity| if *quantity == Quantity::Weights { weights } else { 1 };
-    let numbers: usize = experiment.quantities(scenario).iter().map(numbers).sum();
+    let weights = experiment.weights(setting).len();
+    let numbers = |measure: &Arc<dyn Measure>| if measure.is_list() { weights } else { 1 };
+    let numbers: usize = experiment.scenarios[scenario].measures.iter().map(numbers).sum();
     8.0 * numbers as f64 + 1.0
 }

@@ -1,16 +1,16 @@
 //! Experiments: files, understood.
 
 mod draft;
-mod quantity;
 
-pub(crate) use draft::{Structure, Values};
-pub use quantity::Quantity;
+pub(crate) use draft::Structure;
 
 use crate::file::{ExperimentFile, ProblemValue, Select};
+use crate::measure::{self, Measure};
+use crate::source::{self, Source};
 use crate::store::{PROBLEMS, fingerprint};
 use crate::sweep::{Located, Sweep};
 use draft::Variant;
-use emphatic::{ContinuousCounterexample, Task};
+use emphatic::{ContinuousCounterexample, Recipe, Subset, Task};
 use emphatic_problems::{
     Behaviour, FileError, Interest, Number, ProblemFile, ReadError, SHIPPED, Share, Unfit, Whole, World,
     Wrong, read_text, shipped, suggest,
@@ -21,6 +21,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
+use toml::Spanned;
 
 /// More settings than this are surely a mistake.
 const MOST_SETTINGS: usize = 10_000_000;
@@ -90,8 +91,18 @@ pub enum Cell {
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     pub(crate) world: World,
+    /// The same as a source of experience.
+    pub(crate) source: Arc<dyn Source>,
+    /// What is recorded, column by column.
+    pub(crate) measures: Vec<Arc<dyn Measure>>,
     /// What tells it from other scenarios, for the table of settings.
     pub(crate) columns: Vec<(&'static str, Cell)>,
+}
+
+impl Scenario {
+    fn new(world: World, columns: Vec<(&'static str, Cell)>) -> Self {
+        Self { source: source::of(&world), world, measures: Vec::new(), columns }
+    }
 }
 
 /// A method of an experiment.
@@ -197,7 +208,7 @@ impl Experiment {
         };
 
         let mut problem_files = Vec::new();
-        let scenarios = scenarios(&file, beside, &mut problem_files)?;
+        let mut scenarios = scenarios(&file, beside, &mut problem_files)?;
         if let Length::Episodes(_) = length
             && scenarios.iter().any(|s| s.world.episode_length().is_none())
         {
@@ -207,7 +218,7 @@ impl Experiment {
             )
             .help("give `steps` instead of `episodes`"));
         }
-        let record = record(&file, &scenarios)?;
+        let record = record(&file, &mut scenarios)?;
         let mut variants: Vec<Variant> = Vec::new();
         let mut methods: Vec<Method> = Vec::new();
         if file.method.get_ref().is_empty() {
@@ -340,14 +351,6 @@ impl Experiment {
         self.variants.iter().map(|v| v.settings.start)
     }
 
-    /// What is recorded in a scenario, column by column.
-    pub(crate) fn quantities(&self, scenario: usize) -> Vec<Quantity> {
-        let world = &self.scenarios[scenario].world;
-        let of =
-            |name: &String| Quantity::named(name, world).into_iter().flatten().map(|(_, quantity)| quantity);
-        self.record.iter().flat_map(of).collect()
-    }
-
     /// About how many steps a run in the scenario has.
     pub(crate) fn expected_steps(&self, scenario: usize) -> f64 {
         let per_episode = self.scenarios[scenario].world.episode_length().unwrap_or(1.0);
@@ -401,9 +404,14 @@ impl Experiment {
         &self.variant(setting).structure
     }
 
-    /// The numbers of a setting.
-    pub(crate) fn values(&self, setting: usize) -> Values<'_> {
-        self.variant(setting).values(setting)
+    /// What a setting's learner is made of, if it learns from the stream with this number.
+    pub(crate) fn recipe(&self, setting: usize, stream: u64) -> Recipe {
+        self.variant(setting).recipe(setting, Subset { count: 0, seed: self.seed, run: stream })
+    }
+
+    /// The policy's weights at the start.
+    pub(crate) fn weights(&self, setting: usize) -> &[f64] {
+        &self.variant(setting).weights
     }
 
     /// The number of a setting's method.
@@ -417,7 +425,7 @@ impl Experiment {
         let mut cells = vec![("method", Cell::Text(self.methods[variant.method].name.clone()))];
         cells.extend(self.scenarios[variant.structure.scenario].columns.iter().cloned());
         cells.extend(variant.columns.iter().cloned());
-        cells.extend(variant.values(setting).iter().map(|(name, x)| (name, Cell::Number(x))));
+        cells.extend(variant.values(setting).map(|(name, x)| (name, Cell::Number(x))));
         cells
     }
 }
@@ -459,15 +467,17 @@ fn length(file: &ExperimentFile) -> Result<Length, Wrong> {
 }
 
 /// What was recorded is what the columns are called.
-fn record(file: &ExperimentFile, scenarios: &[Scenario]) -> Result<Vec<String>, Wrong> {
-    let Some(record) = &file.record else { return Ok(vec!["objective".to_owned()]) };
+fn record(file: &ExperimentFile, scenarios: &mut [Scenario]) -> Result<Vec<String>, Wrong> {
+    let objective = [Spanned::new(0..0, "objective".to_owned())];
+    let wanted = file.record.as_ref().map_or(&objective[..], |record| record.get_ref());
     let mut names: Vec<String> = Vec::new();
-    for name in record.get_ref() {
+    for name in wanted {
         let mut in_first = Vec::new();
-        for scenario in scenarios {
-            let these = Quantity::named(name.get_ref(), &scenario.world)
+        for scenario in &mut *scenarios {
+            let these = measure::named(name.get_ref(), &scenario.world)
                 .map_err(|Unfit { message, help }| Wrong::at(&name.span(), message).maybe_help(help))?;
-            let these: Vec<String> = these.into_iter().map(|(name, _)| name).collect();
+            let (these, measures): (Vec<String>, Vec<_>) = these.into_iter().unzip();
+            scenario.measures.extend(measures);
             if !in_first.is_empty() && in_first != these {
                 let message =
                     format!("`{}` is not the same in all problems of this experiment", name.get_ref());
@@ -482,7 +492,7 @@ fn record(file: &ExperimentFile, scenarios: &[Scenario]) -> Result<Vec<String>, 
             names.push(column);
         }
     }
-    if names.is_empty() {
+    if let (Some(record), true) = (&file.record, names.is_empty()) {
         return Err(
             Wrong::at(&record.span(), "nothing is recorded").help("leave `record` out for the objective")
         );
@@ -549,7 +559,7 @@ fn each<T>(
                 .map_err(|Unfit { message, help }| Wrong::at(span, message).maybe_help(help))?;
             let mut columns = scenario.columns.clone();
             columns.push((key, Cell::Text(text(value))));
-            all.push(Scenario { world, columns });
+            all.push(Scenario::new(world, columns));
         }
     }
     Ok(all)
@@ -589,7 +599,7 @@ fn problems(
         ProblemValue::Name(name) => (name, problem.span.clone(), None),
         ProblemValue::Table(table) => (table.name.get_ref(), table.name.span(), table.steps.as_ref()),
     };
-    let scenario = |world: World| Scenario { world, columns: vec![("problem", Cell::Text(name.clone()))] };
+    let scenario = |world: World| Scenario::new(world, vec![("problem", Cell::Text(name.clone()))]);
     if let Some(steps) = steps
         && name != "long-counterexample"
     {
@@ -657,5 +667,5 @@ fn from_file(
     let numbered = (1..).map(|k| keepable(&format!("{k}-{base}")));
     let own = std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(base);
     problem_files.push(KeptFile { text: text.to_owned(), span, name: own.clone() });
-    Ok(vec![Scenario { world: file.world, columns: vec![("problem", Cell::Text(own))] }])
+    Ok(vec![Scenario::new(file.world, vec![("problem", Cell::Text(own))])])
 }

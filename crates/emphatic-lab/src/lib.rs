@@ -31,7 +31,8 @@
 //! | experiment files as written, and their JSON Schema | `file`, `sweep` |
 //! | … as understood: scenarios, methods, settings, blocks | `experiment` |
 //! | problem files | the crate `emphatic-problems` |
-//! | names become learners | `learners` |
+//! | where experience comes from | `source` |
+//! | settings that learn side by side, and what is recorded of them | `group`, `measure` |
 //! | a unit: one stream, one block of settings | `unit`, `rows` |
 //! | threads, shards, fresh runs | `engine`, `merge` |
 //! | the directory of results | [`store`], [`table`] |
@@ -41,11 +42,13 @@ mod engine;
 mod estimate;
 mod experiment;
 mod file;
-mod learners;
+mod group;
+mod measure;
 mod merge;
 mod rows;
 mod runs;
 mod settings_table;
+mod source;
 pub mod statistics;
 pub mod store;
 mod summary;
@@ -56,7 +59,7 @@ mod unit;
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, News, Options, Progress, Report, RunError, Shard, Stop, run};
 pub use estimate::{Estimate, estimate};
-pub use experiment::{Cell, Experiment, Length, Method, Quantity, TooManyUnits};
+pub use experiment::{Cell, Experiment, Length, Method, TooManyUnits};
 pub use file::{Select, schema};
 pub use merge::{MergeError, Merged, merge};
 pub use runs::{Run, read_runs};

@@ -1,6 +1,6 @@
 //! The rows of a unit while it is run.
 
-use crate::experiment::Quantity;
+use crate::measure::Measure;
 use crate::table::Unit;
 use arrow_array::builder::{Float64Builder, ListBuilder};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array};
@@ -22,20 +22,18 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Room for so many settings and evaluations of these quantities.
-    pub(crate) fn new(settings: usize, evaluations: usize, quantities: &[Quantity]) -> Self {
+    /// Room for so many settings and evaluations of these measures.
+    pub(crate) fn new(settings: usize, evaluations: usize, measures: &[Arc<dyn Measure>]) -> Self {
         let rows = settings * evaluations;
-        let values = |quantity: &Quantity| match quantity {
-            Quantity::Weights => Vec::new(),
-            _ => vec![f64::NAN; rows],
-        };
-        let weights = if quantities.contains(&Quantity::Weights) { rows } else { 0 };
+        let values =
+            |measure: &Arc<dyn Measure>| if measure.is_list() { Vec::new() } else { vec![f64::NAN; rows] };
+        let weights = if measures.iter().any(|measure| measure.is_list()) { rows } else { 0 };
         Self {
             evaluations,
             episodes: Vec::with_capacity(evaluations),
             steps: Vec::with_capacity(evaluations),
             diverged: vec![None; rows],
-            values: quantities.iter().map(values).collect(),
+            values: measures.iter().map(values).collect(),
             weights: vec![Vec::new(); weights],
         }
     }
@@ -58,15 +56,10 @@ impl Rows {
         }
     }
 
-    pub(crate) fn set_weights(
-        &mut self,
-        setting: usize,
-        evaluation: usize,
-        weights: impl Iterator<Item = f64>,
-    ) {
+    pub(crate) fn set_list(&mut self, setting: usize, evaluation: usize, numbers: impl Iterator<Item = f64>) {
         let row = setting * self.evaluations + evaluation;
         if self.diverged[row].is_none() {
-            self.weights[row].extend(weights);
+            self.weights[row].extend(numbers);
         }
     }
 

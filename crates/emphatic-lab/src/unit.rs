@@ -1,12 +1,12 @@
 //! Runs one unit: a stream of experience that teaches a block of settings.
 
-use crate::experiment::{Experiment, Length, Quantity};
-use crate::learners::{self, Learners, Lot, SetUpError};
+use crate::experiment::{Experiment, Length};
+use crate::group::{Group, Members, SetUpError};
 use crate::rows::Rows;
+use crate::source::{Chunk, Stream};
 use crate::table::{self, TableError, Unit};
 use bytes::Bytes;
-use emphatic::{Isa, Lanes, LearnError, ProblemError, Step};
-use emphatic_problems::World;
+use emphatic::{Catalogue, Isa, Lanes, LearnError, ProblemError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -110,60 +110,46 @@ fn learn(
     machine: Machine,
     shared: &Shared,
 ) -> Result<Option<Rows>, UnitError> {
-    let scenario = experiment.structure(settings[0]).scenario;
-    let world = &experiment.scenarios[scenario].world;
-    let quantities: Vec<Quantity> = experiment.quantities(scenario);
+    let scenario = &experiment.scenarios[experiment.structure(settings[0]).scenario];
     let evaluations = experiment.evaluations as usize + 1;
-    let mut rows = Rows::new(settings.len(), evaluations, &quantities);
-    let lots = lots(experiment, settings, &quantities, stream, machine);
+    let mut rows = Rows::new(settings.len(), evaluations, &scenario.measures);
     let schedule = Schedule { length: experiment.length, evaluations: experiment.evaluations };
-    macro_rules! in_lanes {
-        ($kind:ident, $model:expr) => {{
-            let set_up = |(lot, lanes): (Lot, LaneCount)| match lanes {
-                LaneCount::One => learners::$kind::<f64>(lot, $model),
-                LaneCount::Eight => learners::$kind::<Lanes<8>>(lot, $model),
-                LaneCount::Sixteen => learners::$kind::<Lanes<16>>(lot, $model),
-            };
-            let mut all = lots.into_iter().map(set_up).collect::<Result<Vec<_>, _>>()?;
-            teach(
-                $model.stream(experiment.seed, stream),
-                &mut all,
-                schedule,
-                settings.len(),
-                &mut rows,
-                shared,
-            )?
-        }};
-    }
-    let finished = match world {
-        World::Finite(task) => in_lanes!(finite, task),
-        World::Continuous(problem) => in_lanes!(continuous, problem),
-    };
+    let mut groups = groups(experiment, settings, stream, machine)?;
+    let mut stream = scenario.source.stream(experiment.seed, stream);
+    let finished = teach(&mut *stream, &mut groups, schedule, settings.len(), &mut rows, shared)?;
     Ok(finished.then_some(rows))
 }
 
 /// Settings that fill lanes. Few that are left over stand in fewer lanes.
-fn lots<'a>(
-    experiment: &'a Experiment,
-    settings: &'a [usize],
-    quantities: &'a [Quantity],
+fn groups(
+    experiment: &Experiment,
+    settings: &[usize],
     stream: u64,
     machine: Machine,
-) -> Vec<(Lot<'a>, LaneCount)> {
+) -> Result<Vec<Box<dyn Group>>, SetUpError> {
     let most = match machine.lanes {
         LaneCount::One => 1,
         LaneCount::Eight => 8,
         LaneCount::Sixteen => 16,
     };
-    let lot = |(k, settings): (usize, &'a [usize])| {
-        let lanes = match settings.len() {
-            1 => LaneCount::One,
-            2..=8 => LaneCount::Eight,
-            _ => LaneCount::Sixteen,
+    let measures = &experiment.scenarios[experiment.structure(settings[0]).scenario].measures;
+    let group = |(k, settings): (usize, &[usize])| {
+        let members = Members {
+            experiment,
+            catalogue: Catalogue::standard(),
+            settings,
+            first: k * most,
+            measures,
+            stream,
+            isa: machine.isa,
         };
-        (Lot { experiment, settings, first: k * most, quantities, stream, isa: machine.isa }, lanes)
+        match settings.len() {
+            1 => members.set_up::<f64>(),
+            2..=8 => members.set_up::<Lanes<8>>(),
+            _ => members.set_up::<Lanes<16>>(),
+        }
     };
-    settings.chunks(most).enumerate().map(lot).collect()
+    settings.chunks(most).enumerate().map(group).collect()
 }
 
 /// When a run is evaluated.
@@ -180,17 +166,17 @@ impl Schedule {
     }
 }
 
-/// Teaches all learners from one stream, which is made once for all of them. False if it was told to stop.
-fn teach<A: Copy>(
-    mut stream: impl Iterator<Item = Step<usize, A>>,
-    learners: &mut [Box<dyn Learners<A>>],
+/// Teaches all groups from one stream, which is made once for all of them. False if it was told to stop.
+fn teach(
+    stream: &mut dyn Stream,
+    groups: &mut [Box<dyn Group>],
     schedule: Schedule,
     settings: usize,
     rows: &mut Rows,
     shared: &Shared,
 ) -> Result<bool, LearnError> {
     let (mut episodes, mut steps) = (0, 0);
-    let mut chunk: Vec<Step<usize, A>> = Vec::with_capacity(CHUNK);
+    let mut chunk = Chunk::default();
     for evaluation in 0..=schedule.evaluations {
         let goal = schedule.at(evaluation);
         loop {
@@ -206,13 +192,14 @@ fn teach<A: Copy>(
                 let Some(step) = stream.next() else { break };
                 episodes += u64::from(step.gamma_next == 0.0);
                 steps += 1;
-                chunk.push(step);
+                chunk.push(&step);
             }
-            if chunk.is_empty() {
+            if chunk.len() == 0 {
                 break;
             }
-            for each in learners.iter_mut() {
-                each.learn(&chunk)?;
+            let made = chunk.steps();
+            for group in groups.iter_mut() {
+                group.learn(&made)?;
                 if shared.stop.load(Ordering::Relaxed) {
                     return Ok(false);
                 }
@@ -220,8 +207,8 @@ fn teach<A: Copy>(
             shared.updates.fetch_add((chunk.len() * settings) as u64, Ordering::Relaxed);
         }
         rows.set_place(episodes, steps);
-        for each in learners.iter_mut() {
-            each.evaluate(evaluation as usize, rows);
+        for group in groups.iter_mut() {
+            group.evaluate(evaluation as usize, rows);
         }
     }
     Ok(true)

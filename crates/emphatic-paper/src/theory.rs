@@ -7,8 +7,8 @@
 use crate::verdict::Verdict;
 use emphatic::theory::derivative;
 use emphatic::{
-    ContinuousCounterexample, Exact, ExactCritic, Isa, Kernel, Lanes, Learner, Model, Policy, ProblemError,
-    Random, Real, Softmax, StochasticPolicy, Table, Task, ace,
+    Action, ContinuousCounterexample, Exact, ExactCritic, Isa, Kernel, Lanes, Learner, Model, Policy,
+    ProblemError, Random, Real, Softmax, State, StochasticPolicy, Task, ace,
 };
 use emphatic_lab::statistics::{mean, standard_error};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -205,10 +205,12 @@ impl Kernel for Batch<'_> {
                 continue;
             }
             let (emphasis, gradient) = sums.split_at_mut(task.states());
-            emphasis[step.state] += update.emphasis;
-            policy.distribution(learner.weights(), &step.state, &mut at);
+            let (State::Number(state), Action::Number(action)) = (step.state, step.action) else { continue };
+            emphasis[state] += update.emphasis;
+            let x = policy.features.row(step.state);
+            policy.distribution(learner.weights(), x, &mut at);
             let scale = update.rho * update.emphasis * update.delta;
-            policy.add_score(&step.state, &at, step.action, scale, gradient);
+            policy.add_score(x, &at, action, scale, gradient);
         }
         Ok(sums.into_iter().map(|sum| sum / Numbers::splat(STEPS as f64)).collect())
     }

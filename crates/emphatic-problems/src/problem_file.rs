@@ -31,7 +31,7 @@ use crate::schema::schema_of;
 use crate::shipped;
 use crate::values::{Behaviour, Expected, Interest, Key, Keys, Number, Share, Whole};
 use crate::world::{Unfit, World, policy_rows, softmax_weights, uniform};
-use emphatic::{Features, Fixed, Policy, Problem, ProblemError, Table, Task};
+use emphatic::{Fixed, Policy, Problem, ProblemError, Table, Task};
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};

@@ -2,7 +2,7 @@
 
 use crate::names::Names;
 use crate::values::{Behaviour, BehaviourWord, Interest, Number, Share};
-use emphatic::{ContinuousCounterexample, Features, Problem, ProblemError, Table, Task};
+use emphatic::{ContinuousCounterexample, Problem, ProblemError, Table, Task};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 

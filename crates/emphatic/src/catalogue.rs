@@ -4,7 +4,7 @@
 //! a new part is one file and one line in [`Catalogue::standard`]. A crate of one's own can add to it:
 //! [`Catalogue::with`].
 
-use crate::compose::{Build, Built, PartBuilder, Of};
+use crate::compose::{Build, Built, Of, PartBuilder};
 use crate::part::ComposeError;
 use crate::real::Real;
 use crate::setting::Range;

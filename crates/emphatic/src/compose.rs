@@ -129,8 +129,8 @@ pub struct PartBuilder<'a, R: Real> {
     parts: Vec<&'a PartRecipe>,
     /// What a critic is to tell.
     tells: Tells,
-    /// The policy that it is for; nothing for the policy itself.
-    policy: Option<&'a dyn Any>,
+    /// The policy that it is for; `()` for the policy itself.
+    policy: &'a dyn Any,
 }
 
 impl<R: Real> std::fmt::Debug for PartBuilder<'_, R> {
@@ -149,7 +149,7 @@ fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, Compos
         return unfit("learners side by side must differ in numbers alone");
     }
     let parts = composer.recipes.iter().map(|recipe| &recipe.policy).collect();
-    match composer.built(Role::Policy, parts, Tells::Delta, None)? {
+    match composer.built(Role::Policy, parts, Tells::Delta, &())? {
         Built::Learner(learner) => Ok(learner),
         other => unfit(format!("the policy was built as {other:?}")),
     }
@@ -166,7 +166,7 @@ impl<'a, R: Real> Composer<'a, R> {
         role: Role,
         parts: Vec<&'b PartRecipe>,
         tells: Tells,
-        policy: Option<&'b dyn Any>,
+        policy: &'b dyn Any,
     ) -> Result<PartBuilder<'b, R>, ComposeError>
     where
         'a: 'b,
@@ -185,7 +185,7 @@ impl<'a, R: Real> Composer<'a, R> {
         role: Role,
         parts: Vec<&PartRecipe>,
         tells: Tells,
-        policy: Option<&dyn Any>,
+        policy: &dyn Any,
     ) -> Result<Built<R>, ComposeError> {
         let with = self.builder(role, parts, tells, policy)?;
         (self.build)(with.entry, &with)
@@ -265,9 +265,9 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         }
     }
 
-    /// The policy that the part is for, if it is of this type.
-    pub fn policy<P: 'static>(&self) -> Option<&'a P> {
-        self.policy.and_then(|policy| policy.downcast_ref())
+    /// The policy that the part is for, of any type.
+    pub fn policy(&self) -> &'a dyn Any {
+        self.policy
     }
 
     /// The critic of values inside the part.
@@ -326,7 +326,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         policy: &'b dyn Any,
     ) -> Result<Option<PartBuilder<'b, R>>, ComposeError> {
         let parts = self.composer.recipes.iter().map(|recipe| &recipe.critic).collect();
-        let with = self.composer.builder(Role::Critic, parts, Tells::Delta, Some(policy))?;
+        let with = self.composer.builder(Role::Critic, parts, Tells::Delta, policy)?;
         Ok(with.entry.is::<T>().then_some(with))
     }
 
@@ -336,18 +336,18 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         policy: &'b dyn Any,
     ) -> Result<Option<PartBuilder<'b, R>>, ComposeError> {
         let parts = self.composer.recipes.iter().map(|recipe| &recipe.emphasis).collect();
-        let with = self.composer.builder(Role::Emphasis, parts, Tells::Delta, Some(policy))?;
+        let with = self.composer.builder(Role::Emphasis, parts, Tells::Delta, policy)?;
         Ok(with.entry.is::<T>().then_some(with))
     }
 
     fn critic_of(&self, tells: Tells, policy: &dyn Any) -> Result<Built<R>, ComposeError> {
         let parts = self.composer.recipes.iter().map(|recipe| &recipe.critic).collect();
-        self.composer.built(Role::Critic, parts, tells, Some(policy))
+        self.composer.built(Role::Critic, parts, tells, policy)
     }
 
     fn emphasis_of(&self, policy: &dyn Any) -> Result<Box<dyn Emphasis<R>>, ComposeError> {
         let parts = self.composer.recipes.iter().map(|recipe| &recipe.emphasis).collect();
-        match self.composer.built(Role::Emphasis, parts, Tells::Delta, Some(policy))? {
+        match self.composer.built(Role::Emphasis, parts, Tells::Delta, policy)? {
             Built::Emphasis(emphasis) => Ok(emphasis),
             other => unfit(format!("the emphasis was built as {other:?}")),
         }

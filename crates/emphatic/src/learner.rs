@@ -63,7 +63,17 @@ pub trait Learner<R: Real>: Send {
     /// those of [`Learner::update`], to the bit.
     ///
     /// A step that makes no sense ends it; what came before has been learned.
-    fn learn(&mut self, isa: Isa, steps: &[Step<State, Action>]) -> Result<(), LearnError>;
+    fn learn(&mut self, isa: Isa, steps: &[Step<State, Action>]) -> Result<(), LearnError> {
+        self.learn_watched(isa, steps, None)
+    }
+
+    /// Learns from many steps while somebody watches.
+    fn learn_watched(
+        &mut self,
+        isa: Isa,
+        steps: &[Step<State, Action>],
+        watcher: Option<&mut dyn Watcher<R>>,
+    ) -> Result<(), LearnError>;
 
     /// π(·|s) as it is now, as numbers: see [`Policy::numbers`].
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError>;
@@ -131,6 +141,15 @@ pub trait Learner<R: Real>: Send {
         let _ = self.tensors(&mut Visitor::list(&mut list));
         list
     }
+}
+
+/// Watches a learner step by step.
+pub trait Watcher<R: Real> {
+    /// Sees a step before it is learned from.
+    fn before(&mut self, step: &Step<State, Action>);
+
+    /// Sees what a step did.
+    fn after(&mut self, step: &Step<State, Action>, update: &Update<R>, learner: &dyn Learner<R>);
 }
 
 impl<R: Real> dyn Learner<R> + '_ {
@@ -323,12 +342,13 @@ fn other_action(action: Action) -> StepError {
 }
 
 /// Many steps as one piece of work.
-struct Learn<'a, L> {
+struct Learn<'a, 'b, R, L> {
     learner: &'a mut L,
     steps: &'a [Step<State<'a>, Action>],
+    watcher: Option<&'a mut (dyn Watcher<R> + 'b)>,
 }
 
-impl<R, P, C, E, K> Kernel for Learn<'_, Composed<R, P, C, E, K>>
+impl<R, P, C, E, K> Kernel for Learn<'_, '_, R, Composed<R, P, C, E, K>>
 where
     R: Real,
     P: Policy,
@@ -340,8 +360,15 @@ where
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        for (index, step) in self.steps.iter().enumerate() {
-            K::update(self.learner, step).map_err(|source| LearnError { index, source })?;
+        let Self { learner, steps, mut watcher } = self;
+        for (index, step) in steps.iter().enumerate() {
+            if let Some(watcher) = &mut watcher {
+                watcher.before(step);
+            }
+            let update = K::update(learner, step).map_err(|source| LearnError { index, source })?;
+            if let Some(watcher) = &mut watcher {
+                watcher.after(step, &update, learner);
+            }
         }
         Ok(())
     }
@@ -361,8 +388,13 @@ where
     }
 
     #[inline(never)] // A whole step is inlined into it, once for each instruction set: that is enough code.
-    fn learn(&mut self, isa: Isa, steps: &[Step<State, Action>]) -> Result<(), LearnError> {
-        isa.run(Learn { learner: self, steps })
+    fn learn_watched(
+        &mut self,
+        isa: Isa,
+        steps: &[Step<State, Action>],
+        watcher: Option<&mut dyn Watcher<R>>,
+    ) -> Result<(), LearnError> {
+        isa.run(Learn { learner: self, steps, watcher })
     }
 
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {

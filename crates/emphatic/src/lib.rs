@@ -132,22 +132,22 @@ pub mod theory;
 pub use action::{Action, Acts};
 pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};
-pub use critic::{
-    ActionCritic, Gq, Compatible, Critic, ExactCritic, Gtd, Advantage, SlopeCritic,
-};
+pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, Gtd, SlopeCritic};
 pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
 pub use features::{AsState, FeatureError, Features, Row, State, Table};
 pub use isa::{Isa, Kernel};
 pub use learner::{
     Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner, OffPac,
-    TrueAce, TrueDpge, Update, ace, dpg, off_pac, true_ace, true_dpge,
+    TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace, true_dpge,
 };
 pub use part::{ComposeError, Part, Seen};
 pub use policy::{
     DeterministicLinear, DeterministicPolicy, FinitePolicy, Fixed, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,
 };
-pub use problem::{ContinuousCounterexample, Key, Known, Problem, ProblemBuilder, ProblemError, Task, Transition};
+pub use problem::{
+    ContinuousCounterexample, Key, Known, Problem, ProblemBuilder, ProblemError, Task, Transition,
+};
 pub use random::{Random, index_at};
 pub use real::{Dual, Lanes, Real};
 pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};

@@ -10,7 +10,7 @@ mod task;
 
 pub use builder::{Key, ProblemBuilder, ProblemError};
 pub use continuous::{ContinuousCounterexample, ContinuousStream};
-pub use known::Known;
+pub use known::{Known, Objective};
 pub use stream::Stream;
 pub use task::Task;
 

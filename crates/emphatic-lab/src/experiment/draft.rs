@@ -6,7 +6,7 @@ use crate::file::{
     PolicyKind, ValuesKind, Vector, Vectors,
 };
 use crate::sweep::{Located, Sweep};
-use emphatic::Features;
+use emphatic::{PartRecipe, Recipe, RuleKind, Subset};
 use emphatic_problems::Wrong;
 use emphatic_problems::{Interest, Number, Whole};
 use emphatic_problems::{Unfit, World};
@@ -18,14 +18,8 @@ use toml::Spanned;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Structure {
     pub(crate) scenario: usize,
-    pub(crate) policy: PolicyKind,
-    pub(crate) emphasis: EmphasisKind,
-    pub(crate) critic: CriticKind,
-    /// The critic of values, in or behind the critic.
-    pub(crate) values: ValuesKind,
-    pub(crate) features: FeaturesKind,
-    pub(crate) actions: Actions,
-    pub(crate) subset: Option<usize>,
+    /// What the learner is made of, without its numbers.
+    pub(crate) recipe: Recipe,
     /// The method's own interest.
     pub(crate) interest: Option<Vec<f64>>,
 }
@@ -34,7 +28,18 @@ pub(crate) struct Structure {
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub(crate) name: &'static str,
+    pub(crate) owner: Owner,
     pub(crate) values: Vec<f64>,
+}
+
+/// Whose setting it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Actor,
+    Emphasis,
+    Critic,
+    /// The critic of values behind the critic.
+    Values,
 }
 
 /// A grid of settings that differ in numbers alone.
@@ -42,6 +47,7 @@ pub(crate) struct Axis {
 pub(crate) struct Variant {
     pub(crate) method: usize,
     pub(crate) structure: Structure,
+    algorithm: Algorithm,
     /// The policy's weights at the start.
     pub(crate) weights: Vec<f64>,
     /// What is written in the table of settings, beside the numbers.
@@ -51,38 +57,38 @@ pub(crate) struct Variant {
     pub(crate) settings: Range<usize>,
 }
 
-/// The numbers of one setting.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Values<'a> {
-    variant: &'a Variant,
-    /// Its place in the grid.
-    index: usize,
-}
-
 impl Variant {
-    pub(crate) fn values(&self, setting: usize) -> Values<'_> {
-        Values { variant: self, index: setting - self.settings.start }
-    }
-}
-
-impl<'a> Values<'a> {
-    /// All numbers by name.
-    pub(crate) fn iter(self) -> impl Iterator<Item = (&'static str, f64)> {
-        let mut stride = self.variant.settings.len();
-        self.variant.axes.iter().map(move |axis| {
+    /// The numbers of a setting, each with its axis.
+    fn numbers(&self, setting: usize) -> impl Iterator<Item = (&Axis, f64)> {
+        let (index, mut stride) = (setting - self.settings.start, self.settings.len());
+        self.axes.iter().map(move |axis| {
             stride /= axis.values.len();
-            (axis.name, axis.values[self.index / stride % axis.values.len()])
+            (axis, axis.values[index / stride % axis.values.len()])
         })
     }
 
-    /// One number; zero if the setting has none of this name.
-    pub(crate) fn get(self, name: &str) -> f64 {
-        self.iter().find(|(known, _)| *known == name).map_or(0.0, |(_, x)| x)
+    /// The numbers of a setting by name.
+    pub(crate) fn values(&self, setting: usize) -> impl Iterator<Item = (&'static str, f64)> {
+        self.numbers(setting).map(|(axis, x)| (axis.name, x))
     }
 
-    /// The policy's weights at the start.
-    pub(crate) fn weights(self) -> &'a [f64] {
-        &self.variant.weights
+    /// What a setting's learner is made of. Actions are drawn by the stream of `drawn`.
+    pub(crate) fn recipe(&self, setting: usize, drawn: Subset) -> Recipe {
+        let mut recipe = self.structure.recipe.clone();
+        recipe.subset = recipe.subset.map(|subset| Subset { count: subset.count, ..drawn });
+        for (axis, x) in self.numbers(setting) {
+            let part = match axis.owner {
+                Owner::Actor => {
+                    recipe.alpha = x;
+                    continue;
+                }
+                Owner::Emphasis => Some(&mut recipe.emphasis),
+                Owner::Critic => Some(&mut recipe.critic),
+                Owner::Values => recipe.critic.inner.as_deref_mut(),
+            };
+            part.into_iter().for_each(|part| _ = part.numbers.insert(axis.name.to_owned(), x));
+        }
+        recipe
     }
 }
 
@@ -149,7 +155,7 @@ pub(super) fn method(
 
 /// The name of the algorithm that all variants have.
 fn display_name(variants: &[Variant]) -> Option<String> {
-    let name = |v: &Variant| match algorithm(v.structure.policy, v.structure.emphasis) {
+    let name = |v: &Variant| match v.algorithm {
         Algorithm::OffPac => "OffPAC",
         Algorithm::Ace => "ACE",
         Algorithm::TrueAce => "True-ACE",
@@ -318,9 +324,9 @@ fn grid(
             check_kinds(all.len(), scenarios.len(), span)?;
         }
     }
-    for (scenario, Scenario { world, .. }) in scenarios.iter().enumerate() {
+    for (scenario, scene) in scenarios.iter().enumerate() {
         for draft in &all {
-            let mut variant = resolve(draft, file, span, scenario, world)?;
+            let mut variant = resolve(draft, file, span, scenario, scene)?;
             let count: f64 = variant.axes.iter().map(|axis| axis.values.len() as f64).product();
             let first = variants.last().map_or(0, |v| v.settings.end);
             check_count(first as f64 + count, span)?;
@@ -373,8 +379,9 @@ fn resolve(
     file: &MethodFile,
     span: &Range<usize>,
     scenario: usize,
-    world: &World,
+    scene: &Scenario,
 ) -> Result<Variant, Wrong> {
+    let world = &scene.world;
     let (policy, emphasis) = policy_and_emphasis(draft, span, world)?;
     let Draft { critic_kind, values, features, actions, .. } = draft;
     let critic_table = draft.critic.map_or(span, |(_, place)| place);
@@ -464,18 +471,10 @@ fn resolve(
     if draft.weights.is_some() || draft.probabilities.is_some() {
         columns.push(("initial_weights", Cell::Text(format!("{weights:?}"))));
     }
-    let structure = Structure {
-        scenario,
-        policy,
-        emphasis,
-        critic: *critic,
-        values,
-        features,
-        actions,
-        subset,
-        interest,
-    };
-    Ok(Variant { method: 0, structure, weights, columns, axes, settings: 0..0 })
+    let recipe = recipe(scene, policy, emphasis, *critic, values, features, actions, subset);
+    let structure = Structure { scenario, recipe, interest };
+    let name = algorithm(policy, emphasis);
+    Ok(Variant { method: 0, structure, algorithm: name, weights, columns, axes, settings: 0..0 })
 }
 
 fn at(span: &Range<usize>) -> impl Fn(Unfit) -> Wrong {
@@ -615,6 +614,7 @@ fn axes(
     let (gtd, gq) = (values == ValuesKind::Gtd, kind == CriticKind::Gq);
     let trace = emphasis == EmphasisKind::FollowOn;
     let advantage = kind == CriticKind::Advantage;
+    let compares = gq || advantage;
     let all = [
         ("alpha", "method", &file.alpha, StepSize, true, None, "every method"),
         ("lambda_a", "method", &file.lambda_a, Fraction, trace, None, "the follow-on trace (ace)"),
@@ -645,7 +645,13 @@ fn axes(
             (None, true, Some(default)) => vec![default],
             (Some(sweep), true, _) => distinct(name, sweep, kind)?,
         };
-        axes.push(Axis { name, values });
+        let owner = match (part, name) {
+            ("critic", _) if compares && ["alpha_v", "alpha_w", "lambda"].contains(&name) => Owner::Values,
+            ("critic", _) => Owner::Critic,
+            (_, "lambda_a") => Owner::Emphasis,
+            _ => Owner::Actor,
+        };
+        axes.push(Axis { name, owner, values });
     }
     Ok(axes)
 }
@@ -660,4 +666,45 @@ fn number(
         Kind::Fraction => ((0.0..=1.0).contains(x), "it must lie between 0 and 1"),
     };
     if good { Ok(*x) } else { Err(Wrong::at(span, format!("`{name}` is {x}; {right}"))) }
+}
+
+#[allow(clippy::too_many_arguments, reason = "for now")]
+fn recipe(
+    scene: &Scenario,
+    policy: PolicyKind,
+    emphasis: EmphasisKind,
+    critic: CriticKind,
+    values: ValuesKind,
+    features: FeaturesKind,
+    actions: Actions,
+    subset: Option<usize>,
+) -> Recipe {
+    let sight = |name: &str| scene.source.features(name);
+    let own = sight(features.word());
+    let mut part = PartRecipe::new(critic.word());
+    if critic != CriticKind::Exact {
+        part.features = own.clone();
+    }
+    if matches!(critic, CriticKind::Gq | CriticKind::Advantage) {
+        let mut inner = PartRecipe::new(values.word());
+        if values == ValuesKind::Gtd {
+            inner.features = own;
+        }
+        part = part.with_inner(inner);
+    }
+    let mut of = PartRecipe::new(policy.word());
+    of.features = sight("actor");
+    Recipe {
+        rule: match (policy, actions) {
+            (PolicyKind::Deterministic, _) => RuleKind::Deterministic,
+            (_, Actions::All) => RuleKind::All,
+            _ => RuleKind::Taken,
+        },
+        policy: of,
+        actions: scene.source.actions(),
+        critic: part,
+        emphasis: PartRecipe::new(emphasis.word()),
+        alpha: 0.0,
+        subset: subset.map(|count| Subset { count, seed: 0, run: 0 }),
+    }
 }

@@ -55,7 +55,7 @@ pub(crate) fn softmax<R: Real>(
     let Some(critic) = with.declared_critic::<crate::critic::exact::InCatalogue>(policy)? else {
         return Ok(None);
     };
-    let Fit::Softmax(task, _) = critic.problem()?.with_policy(&critic)? else { return Ok(None) };
+    let Fit::Softmax(task, _) = critic.problem()?.with_policy(policy)? else { return Ok(None) };
     let critic = ExactCritic::new(task, policy)?;
     if let Some(trace) = trace(with, policy)? {
         return learner(with, policy, critic, trace);
@@ -63,7 +63,7 @@ pub(crate) fn softmax<R: Real>(
     let Some(emphasis) = with.declared_emphasis::<crate::emphasis::exact::InCatalogue>(policy)? else {
         return Ok(None);
     };
-    let Fit::Softmax(task, _) = emphasis.problem()?.with_policy(&emphasis)? else { return Ok(None) };
+    let Fit::Softmax(task, _) = emphasis.problem()?.with_policy(policy)? else { return Ok(None) };
     learner(with, policy, critic, ExactEmphasis::new(task, policy)?)
 }
 

@@ -1,9 +1,9 @@
 //! The second way to a baseline: estimate v_π, and learn the advantage from δ.
 
-use crate::catalogue::{Declaration, Declared, Role, Inner, Setting, Tells};
-use crate::compose::{Built, PartBuilder};
 use super::gq::number;
 use super::{ActionCritic, Critic};
+use crate::catalogue::{Declaration, Declared, Inner, Role, Setting, Tells};
+use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
 use crate::policy::any_outputs;
@@ -20,9 +20,12 @@ impl Declared for InCatalogue {
     const DECLARATION: Declaration = Declaration {
         source: "Imani, Graves and White 2018",
         tells: &[Tells::Advantages],
-        settings: &[
-            Setting { name: "alpha_u", range: Range::StepSize, default: None, about: "step-size of u, the weights of the advantage" },
-        ],
+        settings: &[Setting {
+            name: "alpha_u",
+            range: Range::StepSize,
+            default: None,
+            about: "step-size of u, the weights of the advantage",
+        }],
         features: true,
         inner: Some(Inner {
             name: "values",

@@ -1,9 +1,9 @@
 //! A learned critic for deterministic policies.
 
-use crate::catalogue::{Declaration, Declared, Role, Setting, Tells};
-use crate::compose::{Built, PartBuilder};
 use super::SlopeCritic;
 use crate::action::Acts;
+use crate::catalogue::{Declaration, Declared, Role, Setting, Tells};
+use crate::compose::{Built, PartBuilder};
 use crate::features::Features;
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{add_outputs, outputs};
@@ -20,9 +20,24 @@ impl Declared for InCatalogue {
         source: "Silver et al. 2014 (COPDAC-GQ), with second weights for all features",
         tells: &[Tells::Slope],
         settings: &[
-            Setting { name: "alpha_v", range: Range::StepSize, default: None, about: "step-size of v, the weights of the values" },
-            Setting { name: "alpha_u", range: Range::StepSize, default: None, about: "step-size of u, the weights of the slope" },
-            Setting { name: "alpha_h", range: Range::StepSize, default: None, about: "step-size of h, the second weights" },
+            Setting {
+                name: "alpha_v",
+                range: Range::StepSize,
+                default: None,
+                about: "step-size of v, the weights of the values",
+            },
+            Setting {
+                name: "alpha_u",
+                range: Range::StepSize,
+                default: None,
+                about: "step-size of u, the weights of the slope",
+            },
+            Setting {
+                name: "alpha_h",
+                range: Range::StepSize,
+                default: None,
+                about: "step-size of h, the second weights",
+            },
         ],
         features: true,
         ..Declaration::new(

@@ -1,12 +1,12 @@
 //! The critic that is computed from the problem.
 
-use crate::catalogue::{Declaration, Declared, Role, Need, Tells};
-use crate::compose::{Built, PartBuilder};
-use crate::problem::known::Fit;
 use super::{ActionCritic, Critic, SlopeCritic};
+use crate::catalogue::{Declaration, Declared, Need, Role, Tells};
+use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
+use crate::problem::known::Fit;
 use crate::problem::{ProblemError, Task};
 use crate::real::Real;
 use crate::theory::tracker::Tracker;
@@ -32,7 +32,7 @@ impl Declared for InCatalogue {
     };
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        match (with.problem()?.with_policy(with)?, with.tells()) {
+        match (with.problem()?.with_policy(with.policy())?, with.tells()) {
             (Fit::Softmax(task, policy), Tells::Advantages) => {
                 with.action_critic(ExactCritic::new(task, policy)?)
             }

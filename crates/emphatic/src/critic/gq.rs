@@ -1,10 +1,10 @@
 //! The first way to a baseline: estimate q_π and v_π.
 
-use crate::catalogue::{Declaration, Declared, Role, Inner, Setting, Tells};
-use crate::compose::{Built, PartBuilder};
 use super::gradient_td::GradientTd;
 use super::{ActionCritic, Critic};
 use crate::action::{Action, Acts};
+use crate::catalogue::{Declaration, Declared, Inner, Role, Setting, Tells};
+use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
 use crate::real::Real;
@@ -21,9 +21,24 @@ impl Declared for InCatalogue {
         source: "Maei and Sutton 2010",
         tells: &[Tells::Advantages],
         settings: &[
-            Setting { name: "alpha_q", range: Range::StepSize, default: None, about: "step-size of the action-values" },
-            Setting { name: "alpha_h", range: Range::StepSize, default: None, about: "step-size of h, the second weights" },
-            Setting { name: "lambda_q", range: Range::Fraction, default: Some(0.0), about: "λ of the trace of the action-values" },
+            Setting {
+                name: "alpha_q",
+                range: Range::StepSize,
+                default: None,
+                about: "step-size of the action-values",
+            },
+            Setting {
+                name: "alpha_h",
+                range: Range::StepSize,
+                default: None,
+                about: "step-size of h, the second weights",
+            },
+            Setting {
+                name: "lambda_q",
+                range: Range::Fraction,
+                default: Some(0.0),
+                about: "λ of the trace of the action-values",
+            },
         ],
         features: true,
         inner: Some(Inner {

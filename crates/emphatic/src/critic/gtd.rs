@@ -1,9 +1,9 @@
 //! GTD(λ): gradient temporal-difference learning of v̂.
 
-use crate::catalogue::{Declaration, Declared, Role, Setting, Tells};
-use crate::compose::{Built, PartBuilder};
 use super::Critic;
 use super::gradient_td::GradientTd;
+use crate::catalogue::{Declaration, Declared, Role, Setting, Tells};
+use crate::compose::{Built, PartBuilder};
 use crate::features::Features;
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
@@ -19,9 +19,24 @@ impl Declared for InCatalogue {
         source: "Maei 2011",
         tells: &[Tells::Delta],
         settings: &[
-            Setting { name: "alpha_v", range: Range::StepSize, default: None, about: "step-size of v, the weights of the values" },
-            Setting { name: "alpha_w", range: Range::StepSize, default: None, about: "step-size of w, the second weights" },
-            Setting { name: "lambda", range: Range::Fraction, default: Some(0.0), about: "λ of the trace: 1 means full returns (it has nothing to do with λ_a)" },
+            Setting {
+                name: "alpha_v",
+                range: Range::StepSize,
+                default: None,
+                about: "step-size of v, the weights of the values",
+            },
+            Setting {
+                name: "alpha_w",
+                range: Range::StepSize,
+                default: None,
+                about: "step-size of w, the second weights",
+            },
+            Setting {
+                name: "lambda",
+                range: Range::Fraction,
+                default: Some(0.0),
+                about: "λ of the trace: 1 means full returns (it has nothing to do with λ_a)",
+            },
         ],
         features: true,
         ..Declaration::new(Role::Critic, "gtd", "GTD", "GTD(λ): gradient temporal-difference learning of v̂")

@@ -1,13 +1,13 @@
 //! The emphasis that is computed from the problem.
 
-use crate::catalogue::{Declaration, Declared, Role, Need};
-use crate::compose::{Built, PartBuilder};
-use crate::problem::known::Fit;
 use super::Emphasis;
+use crate::catalogue::{Declaration, Declared, Need, Role};
+use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
+use crate::problem::known::Fit;
 use crate::real::Real;
 use crate::theory::Model;
 use crate::theory::tracker::Tracker;
@@ -31,7 +31,7 @@ impl Declared for InCatalogue {
     };
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        match with.problem()?.with_policy(with)? {
+        match with.problem()?.with_policy(with.policy())? {
             Fit::Softmax(task, policy) => with.emphasis(ExactEmphasis::new(task, policy)?),
             Fit::Gaussian(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
             Fit::Deterministic(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),

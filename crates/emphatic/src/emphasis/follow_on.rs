@@ -1,8 +1,8 @@
 //! The follow-on trace.
 
-use crate::catalogue::{Declaration, Declared, Role, Need, Setting};
-use crate::compose::{Built, PartBuilder};
 use super::Emphasis;
+use crate::catalogue::{Declaration, Declared, Need, Role, Setting};
+use crate::compose::{Built, PartBuilder};
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
 use crate::setting::{Range, SettingError};

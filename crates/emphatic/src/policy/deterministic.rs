@@ -1,12 +1,12 @@
 //! Actions that are computed, not drawn.
 
+use super::{DeterministicPolicy, Policy, add_outputs, outputs};
 use crate::catalogue::{Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
-use crate::part::ComposeError;
-use crate::recipe::RuleKind;
-use super::{DeterministicPolicy, Policy, add_outputs, outputs};
 use crate::features::{Features, Row};
+use crate::part::ComposeError;
 use crate::real::Real;
+use crate::recipe::RuleKind;
 use crate::step::StepError;
 
 /// [`DeterministicLinear`] in the catalogue.

@@ -1,13 +1,13 @@
 //! Gaussian actions.
 
+use super::{Policy, StochasticPolicy, add_outputs, outputs};
 use crate::catalogue::{Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
-use crate::part::ComposeError;
-use crate::recipe::RuleKind;
-use super::{Policy, StochasticPolicy, add_outputs, outputs};
 use crate::features::{Features, Row};
+use crate::part::ComposeError;
 use crate::random::Random;
 use crate::real::Real;
+use crate::recipe::RuleKind;
 use crate::step::StepError;
 
 /// [`Gaussian`] in the catalogue.
@@ -18,7 +18,12 @@ impl Declared for InCatalogue {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
         features: true,
-        ..Declaration::new(Role::Policy, "gaussian", "Gaussian", "a real action with mean x·θ₀ and standard deviation softplus(x·θ₁)")
+        ..Declaration::new(
+            Role::Policy,
+            "gaussian",
+            "Gaussian",
+            "a real action with mean x·θ₀ and standard deviation softplus(x·θ₁)",
+        )
     };
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

@@ -1,13 +1,13 @@
 //! Softmax over linear preferences.
 
+use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
 use crate::catalogue::{Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder, fused};
-use crate::part::ComposeError;
-use crate::recipe::RuleKind;
-use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
 use crate::features::{Features, Row};
+use crate::part::ComposeError;
 use crate::random::Random;
 use crate::real::Real;
+use crate::recipe::RuleKind;
 use crate::step::StepError;
 
 /// [`Softmax`] in the catalogue.
@@ -18,7 +18,12 @@ impl Declared for InCatalogue {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
         features: true,
-        ..Declaration::new(Role::Policy, "softmax", "Softmax", "finitely many actions, with probabilities proportional to exp(x·θ_a)")
+        ..Declaration::new(
+            Role::Policy,
+            "softmax",
+            "Softmax",
+            "finitely many actions, with probabilities proportional to exp(x·θ_a)",
+        )
     };
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

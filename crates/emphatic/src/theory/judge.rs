@@ -16,12 +16,13 @@ use std::sync::Arc;
 /// let task = std::sync::Arc::new(Task::counterexample());
 /// let policy = task.softmax();
 /// let mut judge = Judge::new(task, &policy)?;
-/// assert_eq!(judge.objective(Isa::best(), &policy, &[0.0; 4])?, 0.6875);
+/// assert_eq!(judge.objective(Isa::best(), &[0.0; 4])?, 0.6875);
 /// # Ok::<(), emphatic::ProblemError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Judge<R: Real, M, P: Policy> {
     model: Arc<M>,
+    policy: P,
     chain: Chain<R>,
     /// v, by place.
     values: Vec<R>,
@@ -35,20 +36,25 @@ impl<R: Real, P: Policy, M: Model<P>> Judge<R, M, P> {
         let order = model.order().clone();
         let interest = model.stationary().iter().zip(model.interest()).map(|(d, i)| d * i).collect();
         let values = vec![R::zero(); order.states()];
-        Ok(Self { chain: Chain::new(order, interest), values, at: policy.room(), model })
+        Ok(Self {
+            chain: Chain::new(order, interest),
+            values,
+            at: policy.room(),
+            policy: policy.clone(),
+            model,
+        })
     }
 
     /// J_μ for these weights. A lane in which it is not defined (weights that are not finite, episodes that never
     /// end) is not finite, and does not disturb the others.
-    pub fn objective(&mut self, isa: Isa, policy: &P, weights: &[R]) -> Result<R, ProblemError> {
-        check_len(policy, weights)?;
-        Ok(isa.run(Objective { judge: self, policy, weights }))
+    pub fn objective(&mut self, isa: Isa, weights: &[R]) -> Result<R, ProblemError> {
+        check_len(&self.policy, weights)?;
+        Ok(isa.run(Objective { judge: self, weights }))
     }
 }
 
 struct Objective<'a, R: Real, M, P: Policy> {
     judge: &'a mut Judge<R, M, P>,
-    policy: &'a P,
     weights: &'a [R],
 }
 
@@ -57,13 +63,13 @@ impl<R: Real, P: Policy, M: Model<P>> Kernel for Objective<'_, R, M, P> {
 
     #[inline(always)]
     fn run(self) -> R {
-        let Judge { model, chain, values, at } = self.judge;
+        let Judge { model, policy, chain, values, at } = self.judge;
         let n = values.len();
         for state in 0..n {
-            let x = self.policy.features().row(State::Number(state));
-            self.policy.distribution(self.weights, x, at);
+            let x = policy.features().row(State::Number(state));
+            policy.distribution(self.weights, x, at);
             let (row, leak, reward) = chain.row_mut(state);
-            model.bellman(self.policy, at, state, Bellman { row, leak, reward });
+            model.bellman(policy, at, state, Bellman { row, leak, reward });
         }
         for place in 0..n {
             chain.eliminate(place);

@@ -64,8 +64,7 @@ impl<R: Real, P: Policy, M: Model<P>> Tracker<R, M, P> {
             way: vec![0; n],
         };
         let (at, policy) = (policy.room(), policy.clone());
-        let mut tracker =
-            Self { solution, group, changes: Lists::new(changes), again, at, policy, model };
+        let mut tracker = Self { solution, group, changes: Lists::new(changes), again, at, policy, model };
         tracker.start_afresh(&vec![R::zero(); tracker.policy.len()]);
         Ok(tracker)
     }
