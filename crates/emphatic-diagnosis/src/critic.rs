@@ -1,7 +1,7 @@
 //! Whether linear critics are stable.
 
 use crate::subject::Subject;
-use emphatic::{Exact, Features, Policy, Table};
+use emphatic::{Exact, Policy, Table};
 use nalgebra::{DMatrix, Schur, SymmetricEigen};
 use serde::Serialize;
 

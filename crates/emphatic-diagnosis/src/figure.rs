@@ -6,7 +6,7 @@ use crate::solve::{feature_names, number};
 use crate::subject::{Subject, with_subject};
 use emphatic::real::elementary;
 use emphatic::theory::follow;
-use emphatic::{Exact, Features, Policy, Real};
+use emphatic::{Exact, Policy, Real};
 use emphatic_chart::{Axis, Flow, Landscape, Line, Note, Panel, Point, Reference, Scale, Side, Tile};
 use emphatic_problems::{ProblemFile, Target, World};
 use std::ops::ControlFlow;

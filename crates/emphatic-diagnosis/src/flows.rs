@@ -245,7 +245,7 @@ fn follow_one<P: Policy, M: Subject<P>>(
     let limit = follow(model, policy, weights, lambda_a, &mut |Moment { time, weights, objective }| {
         if keep_path {
             // A learner divides its step-size by the number of active features.
-            path.moments.push((time * policy.most_active() as f64, weights.to_vec(), objective));
+            path.moments.push((time * policy.features().most_active() as f64, weights.to_vec(), objective));
         }
         unbounded = objective > bound;
         if objective.abs() > bound { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -304,7 +304,6 @@ fn apart<P: Policy, M: Subject<P>>(model: &M, policy: &P, ends: &[Vec<f64>; 2], 
 
 /// For the first of the states that look alike, the names of all; nothing for the others.
 fn look_alike(features: &emphatic::Table, states: &[String]) -> Vec<Option<String>> {
-    use emphatic::Features;
     let names = feature_names(features, states);
     let mut seen = vec![false; features.len()];
     let name = |(s, state): (usize, &String)| {

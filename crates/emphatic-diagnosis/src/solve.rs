@@ -2,7 +2,7 @@
 
 pub use crate::subject::Column;
 use crate::subject::{Subject, with_subject};
-use emphatic::{Exact, Features, Policy, ProblemError, Table};
+use emphatic::{Exact, Policy, ProblemError, Table};
 use emphatic_problems::{ProblemFile, Target, World};
 use emphatic_text::csv;
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use emphatic::theory::Experience;
 use emphatic::{
-    ContinuousCounterexample, DeterministicLinear, Exact, Features, FinitePolicy, Gaussian, Normal, Policy,
-    Real, Table, Task,
+    ContinuousCounterexample, DeterministicLinear, Exact, FinitePolicy, Gaussian, Normal, Policy, Real,
+    State, Task,
 };
 
 /// A quantity in each state.
@@ -76,7 +76,7 @@ fn by_action(task: &Task, name: &str, symbol: &str, entry: impl Fn(usize, usize)
 /// How a policy acts in a state.
 pub(crate) fn at<P: Policy>(policy: &P, weights: &[f64], state: usize) -> P::Distribution<f64> {
     let mut at = policy.room();
-    policy.distribution(weights, &state, &mut at);
+    policy.distribution(weights, policy.features().row(State::Number(state)), &mut at);
     at
 }
 

@@ -6,7 +6,7 @@ use crate::flows::{Flows, Reached};
 use crate::solve::{name, number};
 use crate::subject::Subject;
 use crate::words::{list, paragraph};
-use emphatic::{Exact, Features, Policy, Trace};
+use emphatic::{Exact, Policy, Trace};
 use emphatic_problems::{ProblemFile, Target, World, shipped};
 use emphatic_text::json_escaped;
 use serde::Serialize;
@@ -77,7 +77,7 @@ pub(crate) fn suggest<P: Policy, M: Subject<P>>(
         Some(flows) => flows.times[usize::from(algorithm == "offpac" || algorithm == "dpg")],
         None => guessed_time(model, policy, weights)?,
     };
-    let active = policy.most_active() as f64;
+    let active = policy.features().most_active() as f64;
     let size = update_size(model, policy, weights, diagnosis, algorithm, lambda_a);
     let largest = match size {
         Some(size) if size > 0.0 => LARGEST_MOVE * active / size,
@@ -227,7 +227,7 @@ fn update_size<P: Policy, M: Subject<P>>(
 fn guessed_time<P: Policy, M: Subject<P>>(model: &M, policy: &P, weights: &[f64]) -> Option<f64> {
     let gradient = Exact::new(model, policy, weights).ok()?.gradient(1.0);
     let largest = gradient.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-    (largest > 0.0).then(|| 5.0 / largest * policy.most_active() as f64)
+    (largest > 0.0).then(|| 5.0 / largest * policy.features().most_active() as f64)
 }
 
 fn critic(world: &World, deterministic: bool) -> CriticSuggestion {
