@@ -152,10 +152,25 @@ impl Declaration {
     }
 }
 
+/// How many numbers something holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Size {
+    /// For each learner.
+    pub in_lanes: f64,
+    /// For all learners in lanes together.
+    pub shared: f64,
+}
+
 /// A part that declares itself, and can be built in any number type.
 pub trait Declared: Send + Sync + 'static {
     /// What is to be known of it.
     const DECLARATION: Declaration;
+
+    /// How many numbers it holds at most, if it looks at so many features and there are so many actions. (In floating point, where
+    /// nothing is too large.)
+    fn size(_features: f64, _actions: f64) -> Size {
+        Size::default()
+    }
 
     /// Builds it.
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError>;
@@ -166,10 +181,16 @@ pub trait Declared: Send + Sync + 'static {
 pub struct Entry {
     /// What is to be known of it.
     pub declaration: Declaration,
+    size: fn(f64, f64) -> Size,
     pub(crate) builder: Arc<dyn Build>,
 }
 
 impl Entry {
+    /// How many numbers it holds at most: see [`Declared::size`].
+    pub fn size(&self, features: f64, actions: f64) -> Size {
+        (self.size)(features, actions)
+    }
+
     /// Whether it is this part, not another of its name.
     pub(crate) fn is<T: Declared>(&self) -> bool {
         let builder: &dyn Any = &*self.builder;
@@ -221,7 +242,7 @@ impl Catalogue {
     pub fn with<T: Declared>(mut self) -> Self {
         let declaration = T::DECLARATION;
         self.entries.retain(|entry| (entry.role, entry.name) != (declaration.role, declaration.name));
-        self.entries.push(Entry { declaration, builder: Arc::new(Of::<T>::default()) });
+        self.entries.push(Entry { declaration, size: T::size, builder: Arc::new(Of::<T>::default()) });
         self
     }
 

@@ -2,7 +2,7 @@
 
 use super::gq::number;
 use super::{ActionCritic, Critic};
-use crate::catalogue::{Declaration, Declared, Inner, Role, Setting, Tells};
+use crate::catalogue::{Declaration, Declared, Inner, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
@@ -40,6 +40,10 @@ impl Declared for InCatalogue {
             "the advantage of each action, regressed on the δ of another critic",
         )
     };
+
+    fn size(features: f64, actions: f64) -> Size {
+        Size { in_lanes: features * actions, shared: 0.0 }
+    }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         let (features, actions) = (with.features()?, with.actions()?);

@@ -2,7 +2,7 @@
 
 use super::SlopeCritic;
 use crate::action::Acts;
-use crate::catalogue::{Declaration, Declared, Role, Setting, Tells};
+use crate::catalogue::{Declaration, Declared, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::Features;
 use crate::part::{ComposeError, Part, Seen};
@@ -47,6 +47,10 @@ impl Declared for InCatalogue {
             "q̂(s,a) = v·x + (a − π(s)) u·x by GQ(0), for deterministic policies",
         )
     };
+
+    fn size(features: f64, _actions: f64) -> Size {
+        Size { in_lanes: 4.0 * features, shared: 0.0 }
+    }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         let [alpha_v, alpha_u, alpha_h] = ["alpha_v", "alpha_u", "alpha_h"].map(|name| with.number(name));

@@ -3,7 +3,7 @@
 use super::gradient_td::GradientTd;
 use super::{ActionCritic, Critic};
 use crate::action::{Action, Acts};
-use crate::catalogue::{Declaration, Declared, Inner, Role, Setting, Tells};
+use crate::catalogue::{Declaration, Declared, Inner, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
@@ -49,6 +49,10 @@ impl Declared for InCatalogue {
         }),
         ..Declaration::new(Role::Critic, "gq", "GQ", "q̂(s,b) by GQ(λ), less the v̂ of another critic")
     };
+
+    fn size(features: f64, actions: f64) -> Size {
+        Size { in_lanes: 3.0 * features * actions, shared: 5.0 * features * actions }
+    }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         let [alpha, alpha_h, lambda] = ["alpha_q", "alpha_h", "lambda_q"].map(|name| with.number(name));

@@ -2,7 +2,7 @@
 
 use super::Critic;
 use super::gradient_td::GradientTd;
-use crate::catalogue::{Declaration, Declared, Role, Setting, Tells};
+use crate::catalogue::{Declaration, Declared, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::Features;
 use crate::part::{ComposeError, Part, Seen};
@@ -41,6 +41,10 @@ impl Declared for InCatalogue {
         features: true,
         ..Declaration::new(Role::Critic, "gtd", "GTD", "GTD(λ): gradient temporal-difference learning of v̂")
     };
+
+    fn size(features: f64, _actions: f64) -> Size {
+        Size { in_lanes: 3.0 * features, shared: 5.0 * features }
+    }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         let [alpha_v, alpha_w, lambda] = ["alpha_v", "alpha_w", "lambda"].map(|name| with.number(name));

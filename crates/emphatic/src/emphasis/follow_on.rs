@@ -53,6 +53,23 @@ impl<R: Real> FollowOn<R> {
         Range::Fraction.check("lambda_a", lambda_a)?;
         Ok(Self { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
     }
+
+    /// The same with this for ρ_{t−1} F_{t−1}.
+    pub fn carrying(mut self, carried: R) -> Self {
+        self.carried = carried;
+        self
+    }
+
+    /// M_t, given γ_t, i(S_t) and ρ_t, which counts for the steps after this one.
+    #[inline(always)]
+    pub fn next(&mut self, gamma: f64, interest: f64, rho: R) -> R {
+        let interest = R::splat(interest);
+        // A factor of 0 starts afresh, even from a trace that has overflowed, and λ_a = 0 has no use for one.
+        let follow_on = if gamma > 0.0 { R::splat(gamma) * self.carried + interest } else { interest };
+        self.carried = R::zero().if_less(rho, rho * follow_on, rho);
+        let emphasised = R::zero().if_less(self.lambda_a, self.lambda_a * follow_on, R::zero());
+        self.rest * interest + emphasised
+    }
 }
 
 impl<R: Real> Part<R> for FollowOn<R> {
@@ -64,13 +81,21 @@ impl<R: Real> Part<R> for FollowOn<R> {
 impl<R: Real> Emphasis<R> for FollowOn<R> {
     #[inline(always)]
     fn weigh(&mut self, step: &Seen, rho: R) -> R {
-        let interest = R::splat(step.interest);
-        // γ_t = 0 starts afresh, even from a trace that has overflowed.
-        let follow_on =
-            if step.gamma > 0.0 { R::splat(step.gamma) * self.carried + interest } else { interest };
-        self.carried = rho * follow_on;
-        // λ_a = 0 has no use for a trace that has overflowed.
-        let emphasised = R::zero().if_less(self.lambda_a, self.lambda_a * follow_on, R::zero());
-        self.rest * interest + emphasised
+        self.next(step.gamma, step.interest, rho)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once 0 · ∞ made NaN of it, here but not in the functions for arrays.
+    #[test]
+    fn a_ratio_of_zero_starts_afresh_from_a_trace_that_has_overflowed() {
+        let mut trace = FollowOn::new(1.0).unwrap();
+        assert_eq!(trace.next(0.0, f64::MAX, 2.0), f64::MAX);
+        assert_eq!(trace.next(1.0, 1.0, 0.0), f64::INFINITY);
+        assert_eq!(trace.next(1.0, 3.0, 1.0), 3.0);
+        assert!(trace.next(1.0, 1.0, f64::NAN).is_finite() && trace.next(1.0, 1.0, 1.0).is_nan());
     }
 }
