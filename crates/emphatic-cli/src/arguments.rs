@@ -111,6 +111,13 @@ Examples:
   emphatic summarise results/experiment --json > summary.json
   emphatic summarise results/experiment --csv > settings.csv    a line for each setting";
 
+const PARTS: &str = "\
+Examples:
+  emphatic parts
+  emphatic parts gtd
+  emphatic parts exact
+  emphatic parts --json > parts.json";
+
 const SCHEMA: &str = "\
 Examples:
   emphatic schema > experiment.schema.json
@@ -178,6 +185,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
+    /// List the parts that methods are made of, or explain one
+    #[command(after_help = PARTS)]
+    Parts(PartsArguments),
     /// Print the JSON Schema of experiment or problem files, for editors
     #[command(after_help = SCHEMA)]
     Schema {
@@ -191,6 +201,16 @@ pub(crate) enum Command {
         /// Which shell
         shell: Shell,
     },
+}
+
+#[derive(Args)]
+pub(crate) struct PartsArguments {
+    /// Its name in files, or its class in Python; left out, all parts are listed
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -6,6 +6,7 @@ mod check;
 mod diagnose;
 mod new;
 mod output;
+mod parts;
 mod progress;
 mod reproduce;
 mod run;
@@ -56,6 +57,7 @@ fn perform(command: Command) -> miette::Result<Exit> {
         Command::New(arguments) => new::new(&arguments)?,
         Command::Solve(arguments) => solve::solve(&arguments)?,
         Command::Diagnose(arguments) => diagnose::diagnose(&arguments)?,
+        Command::Parts(arguments) => parts::parts(&arguments)?,
         Command::Schema { of } => {
             let schema = match of {
                 arguments::FileKind::Experiment => emphatic_lab::schema(),

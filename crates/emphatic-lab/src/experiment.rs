@@ -1,16 +1,17 @@
 //! Experiments: files, understood.
 
-mod draft;
+mod method;
+mod part;
+mod variant;
 
-pub(crate) use draft::Structure;
+pub(crate) use variant::Structure;
 
 use crate::file::{ExperimentFile, ProblemValue, Select};
 use crate::measure::{self, Measure};
-use crate::source::{self, Source};
+use crate::source::{self, Sights, Source};
 use crate::store::{PROBLEMS, fingerprint};
 use crate::sweep::{Located, Sweep};
-use draft::Variant;
-use emphatic::{ContinuousCounterexample, Recipe, Subset, Task};
+use emphatic::{ContinuousCounterexample, Recipe, Task};
 use emphatic_problems::{
     Behaviour, FileError, Interest, Number, ProblemFile, ReadError, SHIPPED, Share, Unfit, Whole, World,
     Wrong, read_text, shipped, suggest,
@@ -22,6 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
 use toml::Spanned;
+use variant::Variant;
 
 /// More settings than this are surely a mistake.
 const MOST_SETTINGS: usize = 10_000_000;
@@ -93,6 +95,8 @@ pub(crate) struct Scenario {
     pub(crate) world: World,
     /// The same as a source of experience.
     pub(crate) source: Arc<dyn Source>,
+    /// What parts may look at.
+    pub(crate) sights: Sights,
     /// What is recorded, column by column.
     pub(crate) measures: Vec<Arc<dyn Measure>>,
     /// What tells it from other scenarios, for the table of settings.
@@ -101,7 +105,8 @@ pub(crate) struct Scenario {
 
 impl Scenario {
     fn new(world: World, columns: Vec<(&'static str, Cell)>) -> Self {
-        Self { source: source::of(&world), world, measures: Vec::new(), columns }
+        let source = source::of(&world);
+        Self { sights: Sights::of(&*source), source, world, measures: Vec::new(), columns }
     }
 }
 
@@ -227,7 +232,7 @@ impl Experiment {
         for method in file.method.get_ref() {
             let first = variants.len();
             let method_number = methods.len();
-            methods.push(draft::method(method, method_number, &scenarios, &mut variants)?);
+            methods.push(method::method(method, method_number, &scenarios, &mut variants)?);
             if let Some(twin) =
                 methods[..method_number].iter().find(|m| m.name == methods[method_number].name)
             {
@@ -316,7 +321,7 @@ impl Experiment {
                 "scenario": v.structure.scenario,
                 "values": cells(&v.columns),
                 "weights": v.weights,
-                "grid": v.axes.iter().map(|a| (a.name.to_owned(), json!(a.values))).collect::<Value>(),
+                "grid": v.axes.iter().map(|a| (a.column.clone(), json!(a.values))).collect::<Value>(),
             })
         };
         // A problem file is known by what it says, not by where it lies.
@@ -406,7 +411,7 @@ impl Experiment {
 
     /// What a setting's learner is made of, if it learns from the stream with this number.
     pub(crate) fn recipe(&self, setting: usize, stream: u64) -> Recipe {
-        self.variant(setting).recipe(setting, Subset { count: 0, seed: self.seed, run: stream })
+        self.variant(setting).recipe(setting, self.seed, stream)
     }
 
     /// The policy's weights at the start.
@@ -420,12 +425,12 @@ impl Experiment {
     }
 
     /// All of a setting's values by name, as in the table of settings.
-    pub fn cells(&self, setting: usize) -> Vec<(&'static str, Cell)> {
+    pub fn cells(&self, setting: usize) -> Vec<(&str, Cell)> {
         let variant = self.variant(setting);
         let mut cells = vec![("method", Cell::Text(self.methods[variant.method].name.clone()))];
         cells.extend(self.scenarios[variant.structure.scenario].columns.iter().cloned());
         cells.extend(variant.columns.iter().cloned());
-        cells.extend(variant.values(setting).map(|(name, x)| (name, Cell::Number(x))));
+        cells.extend(variant.numbers(setting).map(|(axis, x)| (axis.column.as_str(), Cell::Number(x))));
         cells
     }
 }
@@ -502,11 +507,9 @@ fn record(file: &ExperimentFile, scenarios: &mut [Scenario]) -> Result<Vec<Strin
 
 fn check_separate(file: &crate::file::MethodFile, variants: &[Variant]) -> Result<(), Wrong> {
     for key in file.separate.iter().flatten() {
-        let names = |v: &Variant| {
-            let texts = v.columns.iter().map(|(name, _)| *name);
-            texts.chain(v.axes.iter().map(|axis| axis.name)).collect::<Vec<_>>()
-        };
-        let known: Vec<&str> = variants.iter().flat_map(names).collect();
+        let texts = variants.iter().flat_map(|v| &v.columns).map(|(name, _)| *name);
+        let numbers = variants.iter().flat_map(|v| &v.axes).map(|axis| axis.column.as_str());
+        let known: Vec<&str> = texts.chain(numbers).collect();
         if !known.contains(&key.get_ref().as_str()) {
             let message = format!("the method has no setting `{}`", key.get_ref());
             let mut once = known;

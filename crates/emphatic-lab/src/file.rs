@@ -3,6 +3,7 @@
 //! These types read the file and give its JSON Schema, in which the comments here become the descriptions. What the values
 //! mean together is checked in `experiment`.
 
+use crate::part_file::{CriticSchema, EmphasisSchema, PartFile};
 use crate::sweep::{OneOrMany, Sweep};
 use emphatic_problems::{Behaviour, Expected, Interest, Number, Whole, scalar_or_table};
 use schemars::{JsonSchema, Schema};
@@ -85,6 +86,32 @@ mod told {
     #[schemars(transparent)]
     pub(super) struct Fraction(#[schemars(range(min = 0, max = 1))] f64);
 
+    /// The name of an algorithm.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(super) struct AlgorithmName(#[schemars(transform = add_algorithms)] String);
+
+    fn add_algorithms(schema: &mut schemars::Schema) {
+        one_of(schema, emphatic::catalogue::ALGORITHMS.iter().map(|known| (known.name, known.about)));
+    }
+
+    /// The name of a policy.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(super) struct PolicyName(#[schemars(transform = add_policies)] String);
+
+    fn add_policies(schema: &mut schemars::Schema) {
+        let policies = emphatic::Catalogue::current().of(emphatic::catalogue::Role::Policy);
+        one_of(schema, policies.map(|known| (known.name, known.about)));
+    }
+
+    fn one_of(schema: &mut schemars::Schema, names: impl Iterator<Item = (&'static str, &'static str)>) {
+        let one =
+            |(name, about)| serde_json::json!({ "description": about, "type": "string", "const": name });
+        schema.remove("type");
+        schema.insert("oneOf".to_owned(), names.map(one).collect());
+    }
+
     /// A problem's name, or the path of a problem file.
     #[derive(JsonSchema)]
     #[schemars(untagged)]
@@ -102,24 +129,13 @@ mod told {
     #[derive(JsonSchema)]
     #[schemars(untagged)]
     pub(super) enum Recorded {
-        Named(Quantity),
+        Named(#[schemars(transform = add_measures)] String),
         Target(#[schemars(regex(pattern = r"^target\."))] String),
     }
 
-    /// A quantity by name.
-    #[derive(JsonSchema)]
-    #[schemars(rename_all = "snake_case")]
-    pub(super) enum Quantity {
-        /// J_μ of the current policy, exactly.
-        Objective,
-        /// M_t as it was used.
-        Emphasis,
-        /// What M_t would be on average for a policy that stays as it is.
-        ExactEmphasis,
-        /// ρ_t.
-        Rho,
-        /// The weights of the policy.
-        Weights,
+    fn add_measures(schema: &mut schemars::Schema) {
+        let named = crate::measure::MEASURES.iter().filter(|kind| !kind.pattern.contains('.'));
+        one_of(schema, named.map(|kind| (kind.pattern, kind.about)));
     }
 
     /// One vector (a list, or a number for all entries), or a list of vectors, which is swept.
@@ -132,7 +148,7 @@ mod told {
     }
 }
 
-use told::{Count, Fraction, ProblemName, Recorded, StepSize};
+use told::{AlgorithmName, Count, Fraction, PolicyName, ProblemName, Recorded, StepSize};
 
 /// A method: an algorithm with its parts and their settings.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -142,19 +158,22 @@ pub(crate) struct MethodFile {
     #[schemars(with = "Option<String>")]
     pub(crate) name: Option<Sweep<String>>,
     /// A name for a policy and an emphasis. Either this or `emphasis`.
-    pub(crate) algorithm: Option<Sweep<Algorithm>>,
+    #[schemars(with = "Option<Sweep<AlgorithmName>>")]
+    pub(crate) algorithm: Option<Sweep<String>>,
     /// The policy: its kind, and where it starts.
     pub(crate) policy: Option<Sweep<PolicyFile>>,
-    /// The critic: `"exact"`, or a table with its settings.
-    pub(crate) critic: Option<Sweep<Critic>>,
-    /// How much a state counts. Either this or `algorithm`.
-    pub(crate) emphasis: Option<Sweep<EmphasisKind>>,
+    /// The critic: its name, or a table with its `kind` and its settings.
+    #[schemars(with = "Option<Sweep<CriticSchema>>")]
+    pub(crate) critic: Option<Sweep<PartFile>>,
+    /// How much a state counts: the name of an emphasis, or a table with its `kind` and its settings. Either this or `algorithm`.
+    #[schemars(with = "Option<Sweep<EmphasisSchema>>")]
+    pub(crate) emphasis: Option<Sweep<PartFile>>,
     /// The interest that the method uses, if not the experiment's. The recorded objective has the experiment's.
     pub(crate) interest: Option<Sweep<Interest>>,
     /// The actor's step-size, divided by the number of active features.
     #[schemars(with = "Option<Sweep<StepSize>>")]
     pub(crate) alpha: Option<Sweep<Number>>,
-    /// λ_a of the follow-on trace: 1 is full emphasis, 0 is none.
+    /// λ_a of the emphasis: 1 is full emphasis, 0 is none. (It may as well stand in the emphasis's table.)
     #[schemars(with = "Option<Sweep<Fraction>>")]
     pub(crate) lambda_a: Option<Sweep<Number>>,
     /// From which actions the actor learns at each step: the one `taken` (with δ; the default), or `all` (with their
@@ -177,46 +196,13 @@ pub(crate) struct MethodFile {
 pub(crate) struct PolicyFile {
     /// Its kind. Left out, it is what the algorithm needs: softmax for named actions, gaussian or deterministic for a real
     /// one.
-    pub(crate) kind: Option<Sweep<PolicyKind>>,
+    #[schemars(with = "Option<Sweep<PolicyName>>")]
+    pub(crate) kind: Option<Sweep<String>>,
     /// The weights that it starts from: a list with all of them, or one number for all. A list of lists is swept. Left
     /// out, they are 0.
     pub(crate) weights: Option<Vectors>,
     /// Instead of weights: the probabilities that it starts from in every state, `{ A0 = 0.9, A1 = 0.1 }`.
     pub(crate) probabilities: Option<Sweep<BTreeMap<String, Number>>>,
-}
-
-/// The critic with its settings.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CriticFile {
-    /// Its kind: `exact`; `gtd`, GTD(λ); `gq`, GQ(λ) with a baseline; `advantage`, learned from δ.
-    pub(crate) kind: Option<Sweep<CriticKind>>,
-    /// What it sees of a state: the problem's features for critics (`critic`, the default), those for actors (`actor`),
-    /// or the state itself (`states`).
-    pub(crate) features: Option<Sweep<FeaturesKind>>,
-    /// Step-size of v in GTD(λ).
-    #[schemars(with = "Option<Sweep<StepSize>>")]
-    pub(crate) alpha_v: Option<Sweep<Number>>,
-    /// Step-size of the second weights w in GTD(λ).
-    #[schemars(with = "Option<Sweep<StepSize>>")]
-    pub(crate) alpha_w: Option<Sweep<Number>>,
-    /// λ of GTD(λ): 1 means full returns. Left out, it is 0. (It has nothing to do with λ_a.)
-    #[schemars(with = "Option<Sweep<Fraction>>")]
-    pub(crate) lambda: Option<Sweep<Number>>,
-    /// For `gq` and `advantage`: the critic of values that gives the baseline or δ: `gtd` (the default) or `exact`.
-    pub(crate) values: Option<Sweep<ValuesKind>>,
-    /// Step-size of the action-values in GQ(λ).
-    #[schemars(with = "Option<Sweep<StepSize>>")]
-    pub(crate) alpha_q: Option<Sweep<Number>>,
-    /// Step-size of the second weights in GQ(λ).
-    #[schemars(with = "Option<Sweep<StepSize>>")]
-    pub(crate) alpha_h: Option<Sweep<Number>>,
-    /// λ of GQ(λ). Left out, it is 0.
-    #[schemars(with = "Option<Sweep<Fraction>>")]
-    pub(crate) lambda_q: Option<Sweep<Number>>,
-    /// Step-size of the learned advantage.
-    #[schemars(with = "Option<Sweep<StepSize>>")]
-    pub(crate) alpha_u: Option<Sweep<Number>>,
 }
 
 /// A problem with its parameters.
@@ -256,76 +242,6 @@ macro_rules! words {
 }
 
 words! {
-    /// A name for a policy and an emphasis.
-    Algorithm, "the name of an algorithm":
-    /// Stochastic policy, no emphasis: the semi-gradient.
-    OffPac = "offpac",
-    /// Stochastic policy, follow-on trace with λ_a.
-    Ace = "ace",
-    /// Stochastic policy, exact emphasis.
-    TrueAce = "true-ace",
-    /// Deterministic policy, no emphasis.
-    Dpg = "dpg",
-    /// Deterministic policy, exact emphasis.
-    TrueDpge = "true-dpge"
-}
-
-words! {
-    /// How much a state counts.
-    EmphasisKind, "the name of an emphasis":
-    /// By its interest.
-    None = "none",
-    /// By the follow-on trace with λ_a.
-    FollowOn = "follow-on",
-    /// By m/d_μ, computed from the problem.
-    Exact = "exact"
-}
-
-words! {
-    /// Kinds of policies.
-    PolicyKind, "the name of a policy":
-    /// Probabilities of named actions.
-    Softmax = "softmax",
-    /// A real action from a Gaussian.
-    Gaussian = "gaussian",
-    /// A real action, always the same in a state.
-    Deterministic = "deterministic"
-}
-
-words! {
-    /// Kinds of critics.
-    CriticKind, "the name of a critic":
-    /// Computed from the problem.
-    Exact = "exact",
-    /// GTD(λ).
-    Gtd = "gtd",
-    /// GQ(λ) with a baseline.
-    Gq = "gq",
-    /// The advantage, learned from δ.
-    Advantage = "advantage"
-}
-
-words! {
-    /// Critics of values.
-    ValuesKind, "the name of a critic of values":
-    /// Computed from the problem.
-    Exact = "exact",
-    /// GTD(λ).
-    Gtd = "gtd"
-}
-
-words! {
-    /// What a critic sees of a state.
-    FeaturesKind, "the name of features":
-    /// The problem's features for critics.
-    Critic = "critic",
-    /// The problem's features for actors.
-    Actor = "actor",
-    /// The state itself.
-    States = "states"
-}
-
-words! {
     /// From which actions the actor learns.
     Actions, "`taken` or `all`":
     /// From the one taken.
@@ -351,25 +267,13 @@ pub(crate) enum ProblemValue {
     Table(Box<ProblemFileValue>),
 }
 
-/// A critic: its kind, or a table with its settings.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(untagged)]
-pub(crate) enum Critic {
-    Kind(CriticKind),
-    Table(Box<CriticFile>),
-}
-
 impl Expected for ProblemValue {
     const EXPECTED: &'static str = "a problem's name or path, or a table with its name and parameters";
-}
-impl Expected for Critic {
-    const EXPECTED: &'static str = "a critic's name, or a table with its kind and settings";
 }
 impl Expected for PolicyFile {
     const EXPECTED: &'static str = "a table";
 }
 scalar_or_table!(ProblemValue: String => ProblemValue::Name, ProblemFileValue => |t| ProblemValue::Table(Box::new(t)));
-scalar_or_table!(Critic: CriticKind => Critic::Kind, CriticFile => |t| Critic::Table(Box::new(t)));
 
 /// Vectors of numbers: one (a list of numbers, or a number that stands for all), or several that are swept.
 #[derive(Clone, Debug)]

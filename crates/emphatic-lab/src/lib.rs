@@ -45,6 +45,7 @@ mod file;
 mod group;
 mod measure;
 mod merge;
+mod part_file;
 mod rows;
 mod runs;
 mod settings_table;

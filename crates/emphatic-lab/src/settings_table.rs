@@ -45,7 +45,7 @@ impl Column {
 
 /// `settings.parquet`: a row for each setting, a column for each thing that any of them has.
 pub(crate) fn encode(experiment: &Experiment) -> Result<Vec<u8>, ParquetError> {
-    let mut columns: Vec<(&'static str, Column)> = Vec::new();
+    let mut columns: Vec<(&str, Column)> = Vec::new();
     for setting in experiment.first_of_each_kind() {
         for (name, cell) in experiment.cells(setting) {
             if !columns.iter().any(|(known, _)| *known == name) {

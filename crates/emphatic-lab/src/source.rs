@@ -34,6 +34,26 @@ pub(crate) trait Stream {
     fn next(&mut self) -> Option<Step<State<'_>, Action>>;
 }
 
+/// The features that parts may look at, by name.
+#[derive(Clone, Debug)]
+pub(crate) struct Sights(Vec<(&'static str, Features)>);
+
+impl Sights {
+    /// Those of a source.
+    pub(crate) fn of(source: &dyn Source) -> Self {
+        let of = |name| source.features(name).map(|features| (name, features));
+        Self(["actor", "critic", "states"].into_iter().filter_map(of).collect())
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&Features> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, features)| features)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|(name, _)| *name)
+    }
+}
+
 /// A problem of a file as a source.
 pub(crate) fn of(world: &World) -> Arc<dyn Source> {
     match world {

@@ -185,14 +185,14 @@ pub(crate) fn chosen(experiment: &Experiment, view: &View) -> Result<Vec<usize>,
 }
 
 /// Settings among which the best is chosen.
-struct Group {
+struct Group<'a> {
     method: usize,
-    values: Vec<(&'static str, Cell)>,
+    values: Vec<(&'a str, Cell)>,
     settings: Vec<usize>,
 }
 
 /// Settings of the same method, in the same problem, with the same separate values.
-fn groups(experiment: &Experiment) -> Vec<Group> {
+fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut by_key: HashMap<String, usize> = HashMap::new();
     let several_problems = experiment.scenarios.len() > 1;
@@ -202,7 +202,7 @@ fn groups(experiment: &Experiment) -> Vec<Group> {
         let scenario = &experiment.scenarios[experiment.structure(setting).scenario];
         let of_problem =
             |name: &str| several_problems && scenario.columns.iter().any(|(known, _)| *known == name);
-        let tells = |name: &&'static str| of_problem(name) || separate.iter().any(|key| key == name);
+        let tells = |name: &&str| of_problem(name) || separate.iter().any(|key| key == name);
         let values: Vec<_> = experiment.cells(setting).into_iter().filter(|(name, _)| tells(name)).collect();
         let key = format!("{method} {values:?}");
         let number = *by_key.entry(key).or_insert_with(|| {
@@ -349,14 +349,14 @@ fn summary(
     })
 }
 
-fn json_of(cells: &[(&'static str, Cell)]) -> Map<String, Value> {
+fn json_of(cells: &[(&str, Cell)]) -> Map<String, Value> {
     cells.iter().map(|(name, cell)| ((*name).to_owned(), cell.json())).collect()
 }
 
 /// The values in which settings of a group differ.
-fn swept(experiment: &Experiment, group: &Group) -> Vec<&'static str> {
+fn swept<'a>(experiment: &'a Experiment, group: &Group) -> Vec<&'a str> {
     let first = experiment.cells(group.settings[0]);
-    let mut names: Vec<&'static str> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
     for &setting in &group.settings {
         let cells = experiment.cells(setting);
         let left_out =

@@ -7,13 +7,16 @@
 use crate::compose::{Build, Built, Of, PartBuilder};
 use crate::part::ComposeError;
 use crate::real::Real;
-use crate::setting::Range;
+pub use crate::setting::Range;
 use crate::{critic, emphasis, policy};
+use serde::Serialize;
 use std::any::Any;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
+use thiserror::Error;
 
 /// What a part is there for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// How to act.
     Policy,
@@ -27,6 +30,15 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 3] = [Self::Policy, Self::Critic, Self::Emphasis];
 
+    /// What parts of this role are, as a heading.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Policy => "Policies: how to act",
+            Self::Critic => "Critics: how good was it?",
+            Self::Emphasis => "Emphases: how much does a state count?",
+        }
+    }
+
     /// The word for it, in files and messages.
     pub fn word(self) -> &'static str {
         match self {
@@ -38,7 +50,8 @@ impl Role {
 }
 
 /// What a critic tells the actor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Tells {
     /// δ_t, from v̂.
     Delta,
@@ -59,8 +72,21 @@ impl Tells {
     }
 }
 
+/// What a policy does with its weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acts {
+    /// Draws one of finitely many actions.
+    Finite,
+    /// Draws a real action.
+    Real,
+    /// Computes a real action.
+    Deterministic,
+}
+
 /// What a part cannot do without.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Need {
     /// A problem that is known exactly.
     Problem,
@@ -79,7 +105,7 @@ impl Need {
 }
 
 /// A number that a part is set by.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Setting {
     /// Its name, in files and in Python.
     pub name: &'static str,
@@ -92,7 +118,7 @@ pub struct Setting {
 }
 
 /// A part inside another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Inner {
     /// Its name, in files and in Python.
     pub name: &'static str,
@@ -105,7 +131,7 @@ pub struct Inner {
 }
 
 /// What is to be known of a part.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Declaration {
     /// Its name in files.
     pub name: &'static str,
@@ -119,6 +145,10 @@ pub struct Declaration {
     pub source: &'static str,
     /// For a critic: what it can tell.
     pub tells: &'static [Tells],
+    /// For a policy: what it does.
+    pub acts: Option<Acts>,
+    /// For a policy: how many weights each feature has; `None` if it is one for each action.
+    pub outputs: Option<usize>,
     /// The numbers it is set by.
     pub settings: &'static [Setting],
     /// Whether it looks at features of its own.
@@ -139,6 +169,8 @@ impl Declaration {
             about,
             source: "",
             tells: &[],
+            acts: None,
+            outputs: None,
             settings: &[],
             features: false,
             inner: None,
@@ -212,6 +244,68 @@ impl std::ops::Deref for Entry {
     }
 }
 
+/// A name for a policy and an emphasis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Algorithm {
+    /// Its name in files.
+    pub name: &'static str,
+    /// Its name in print.
+    pub title: &'static str,
+    /// Whether its policy computes its action rather than drawing it.
+    pub deterministic: bool,
+    /// Its emphasis, by name.
+    pub emphasis: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+}
+
+/// The paper's algorithms.
+pub const ALGORITHMS: [Algorithm; 5] = [
+    Algorithm {
+        name: "offpac",
+        title: "OffPAC",
+        deterministic: false,
+        emphasis: "none",
+        about: "stochastic policy, no emphasis: the semi-gradient",
+    },
+    Algorithm {
+        name: "ace",
+        title: "ACE",
+        deterministic: false,
+        emphasis: "follow-on",
+        about: "stochastic policy, follow-on trace with λ_a",
+    },
+    Algorithm {
+        name: "true-ace",
+        title: "True-ACE",
+        deterministic: false,
+        emphasis: "exact",
+        about: "stochastic policy, exact emphasis",
+    },
+    Algorithm {
+        name: "dpg",
+        title: "DPG",
+        deterministic: true,
+        emphasis: "none",
+        about: "deterministic policy, no emphasis",
+    },
+    Algorithm {
+        name: "true-dpge",
+        title: "True-DPGE",
+        deterministic: true,
+        emphasis: "exact",
+        about: "deterministic policy, exact emphasis",
+    },
+];
+
+/// Somebody has asked for the catalogue before it was installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the catalogue is in use already: install one before anything is read or composed")]
+pub struct InUse;
+
+/// The catalogue of this process.
+static CURRENT: OnceLock<Catalogue> = OnceLock::new();
+
 /// Declared parts, by role and name.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
@@ -236,6 +330,16 @@ impl Catalogue {
                 .with::<emphasis::exact::InCatalogue>()
         });
         &STANDARD
+    }
+
+    /// The catalogue of this process: the one that was installed, or the standard one.
+    pub fn current() -> &'static Self {
+        CURRENT.get_or_init(|| Self::standard().clone())
+    }
+
+    /// Makes it the catalogue of this process: files may name its parts from now on. Once, and before anything is read.
+    pub fn install(self) -> Result<(), InUse> {
+        CURRENT.set(self).map_err(|_| InUse)
     }
 
     /// The same with one more part, in place of one of the same role and name.

@@ -1,6 +1,7 @@
 //! Settings, checked.
 
 use crate::real::Real;
+use serde::Serialize;
 use thiserror::Error;
 
 /// The first weight that is not finite in some lane, with its value there.
@@ -24,7 +25,8 @@ pub struct SettingError {
 }
 
 /// What numbers a setting may have.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Range {
     /// Finite and not negative.
     StepSize,
@@ -38,6 +40,14 @@ impl Range {
         match self {
             Self::StepSize => (0.0..f64::INFINITY).contains(&x),
             Self::Fraction => (0.0..=1.0).contains(&x),
+        }
+    }
+
+    /// Its name in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::StepSize => "a step-size",
+            Self::Fraction => "0 to 1",
         }
     }
 

@@ -1,7 +1,7 @@
 //! Actions that are computed, not drawn.
 
 use super::{DeterministicPolicy, Policy, add_outputs, outputs};
-use crate::catalogue::{Declaration, Declared, Role};
+use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
@@ -16,6 +16,8 @@ pub struct InCatalogue;
 impl Declared for InCatalogue {
     const DECLARATION: Declaration = Declaration {
         source: "Silver et al. 2014",
+        acts: Some(catalogue::Acts::Deterministic),
+        outputs: Some(1),
         features: true,
         ..Declaration::new(Role::Policy, "deterministic", "DeterministicLinear", "the action x·θ")
     };

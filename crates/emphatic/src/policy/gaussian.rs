@@ -1,7 +1,7 @@
 //! Gaussian actions.
 
 use super::{Policy, StochasticPolicy, add_outputs, outputs};
-use crate::catalogue::{Declaration, Declared, Role};
+use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
@@ -17,6 +17,8 @@ pub struct InCatalogue;
 impl Declared for InCatalogue {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
+        acts: Some(catalogue::Acts::Real),
+        outputs: Some(2),
         features: true,
         ..Declaration::new(
             Role::Policy,

@@ -1,7 +1,7 @@
 //! Softmax over linear preferences.
 
 use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
-use crate::catalogue::{Declaration, Declared, Role};
+use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder, fused};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
@@ -17,6 +17,8 @@ pub struct InCatalogue;
 impl Declared for InCatalogue {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
+        acts: Some(catalogue::Acts::Finite),
+        outputs: None,
         features: true,
         ..Declaration::new(
             Role::Policy,

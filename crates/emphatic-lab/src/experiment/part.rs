@@ -1,0 +1,251 @@
+//! Parts of methods, by the catalogue.
+
+use super::variant::{Axis, Owner};
+use crate::part_file::{PartEntry, PartFile, PartValue};
+use crate::source::Sights;
+use crate::sweep::{Located, Sweep};
+use emphatic::PartRecipe;
+use emphatic::catalogue::{Catalogue, Entry, Role, Setting};
+use emphatic_problems::{Wrong, suggest};
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+/// The features that a part looks at, if nothing is said.
+pub(super) const DEFAULT_SIGHT: &str = "critic";
+
+/// One kind of part, with its numbers as they are written.
+#[derive(Clone, Debug)]
+pub(super) struct PartChoice {
+    pub(super) entry: &'static Entry,
+    /// Where its kind stands.
+    pub(super) span: Range<usize>,
+    /// Where its table stands.
+    table: Range<usize>,
+    pub(super) features: Option<Located<String>>,
+    pub(super) inner: Option<Box<PartChoice>>,
+    /// The settings that are given.
+    entries: BTreeMap<String, PartEntry>,
+}
+
+/// The words `a`, `b` and `c`.
+pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>, last: &str) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match &names[..] {
+        [] => String::new(),
+        [one] => one.clone(),
+        [some @ .., one] => format!("{} {last} {one}", some.join(", ")),
+    }
+}
+
+impl PartChoice {
+    /// All choices that a part's table leaves open: kinds, features, and the part inside it.
+    pub(super) fn all(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, Wrong> {
+        let word = role.word();
+        let known = || Catalogue::current().of(role).map(|entry| entry.name);
+        let Some(kinds) = &file.kind else {
+            let names: Vec<String> = known().map(|name| format!("\"{name}\"")).collect();
+            return Err(Wrong::at(table, format!("the {word} has no kind"))
+                .help(format!("kind = {}", names.join(" or "))));
+        };
+        let mut choices = Vec::new();
+        for Located { value: kind, span } in kinds.several(&format!("{word}.kind"))? {
+            let span = if span.is_empty() { table } else { span };
+            let Some(entry) = Catalogue::current().find(role, kind) else {
+                let message = format!("there is no {word} `{kind}`");
+                return Err(Wrong::at(span, message).maybe_help(suggest(kind, known())));
+            };
+            let features = match &file.features {
+                Some(features) => {
+                    features.several(&format!("{word}.features"))?.iter().cloned().map(Some).collect()
+                }
+                None => vec![None],
+            };
+            for features in features {
+                Self::with_inner(entry, file, features, span, table, &mut choices)?;
+            }
+        }
+        Ok(choices)
+    }
+
+    /// Adds the choices of one kind with every part inside it.
+    fn with_inner(
+        entry: &'static Entry,
+        file: &PartFile,
+        features: Option<Located<String>>,
+        span: &Range<usize>,
+        table: &Range<usize>,
+        choices: &mut Vec<Self>,
+    ) -> Result<(), Wrong> {
+        let (mut own, mut rest) = (BTreeMap::new(), file.entries.clone());
+        for setting in entry.settings {
+            own.extend(rest.remove_entry(setting.name));
+        }
+        let choice = |inner| Self {
+            entry,
+            span: span.clone(),
+            table: table.clone(),
+            features: features.clone(),
+            inner,
+            entries: own.clone(),
+        };
+        let Some(declared) = &entry.inner else {
+            choices.push(choice(None).checked(rest)?);
+            return Ok(());
+        };
+        let default =
+            vec![Located { value: PartValue::Part(PartFile::named(declared.default)), span: table.clone() }];
+        let given = rest.remove(declared.name);
+        let inside = match &given {
+            Some(PartEntry { value, .. }) => value.several(declared.name)?,
+            None => &default,
+        };
+        for Located { value, span: place } in inside {
+            let PartValue::Part(part) = value else {
+                let message = format!("`{}` is a number; it must be the name of a critic", declared.name);
+                return Err(Wrong::at(place, message));
+            };
+            let mut part = part.clone();
+            if part.entries.is_empty() {
+                // Its settings may stand beside those of the part around it.
+                part.entries = rest.clone();
+            } else if let Some((name, entry)) = rest.iter().next() {
+                return Err(choice(None).unknown(name, entry));
+            }
+            for mut inner in Self::all(entry.role, &part, place)? {
+                if !inner.entry.tells.contains(&declared.tells) {
+                    let message =
+                        format!("the critic `{}` does not tell {}", inner.entry.name, declared.tells.words());
+                    let fit =
+                        Catalogue::current().of(Role::Critic).filter(|e| e.tells.contains(&declared.tells));
+                    let help = format!("use {}", listed(fit.map(|entry| entry.name), "or"));
+                    return Err(Wrong::at(place, message).help(help));
+                }
+                inner.features = inner.features.or_else(|| features.clone().filter(|_| inner.entry.features));
+                inner.table = table.clone();
+                choices.push(choice(Some(Box::new(inner))).checked(BTreeMap::new())?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The choice, unless something of it has no meaning.
+    fn checked(self, rest: BTreeMap<String, PartEntry>) -> Result<Self, Wrong> {
+        if let Some((name, entry)) = rest.iter().next() {
+            return Err(self.unknown(name, entry));
+        }
+        match &self.features {
+            Some(features) if !self.entry.features => {
+                let help =
+                    format!("the {} `{}` looks at no features", self.entry.role.word(), self.entry.name);
+                Err(Wrong::at(&features.span, "`features` has no meaning here").help(help))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// A key that the part has no use for.
+    fn unknown(&self, name: &str, entry: &PartEntry) -> Wrong {
+        let (role, own) = (self.entry.role.word(), self.entry.name);
+        let has = |other: &&Entry| {
+            other.setting(name).is_some() || other.inner.is_some_and(|inner| inner.name == name)
+        };
+        let owners: Vec<&str> =
+            Catalogue::current().of(self.entry.role).filter(has).map(|other| other.name).collect();
+        if owners.is_empty() {
+            let known = self.entry.settings.iter().map(|setting| setting.name);
+            let known = known.chain(["kind", "features"]).chain(self.entry.inner.map(|inner| inner.name));
+            return Wrong::at(&entry.key, format!("the {role} `{own}` has no setting `{name}`"))
+                .maybe_help(suggest(name, known));
+        }
+        let several = if owners.len() > 1 { "s" } else { "" };
+        Wrong::at(&entry.value.span, format!("`{name}` has no meaning here"))
+            .help(format!("it belongs to the {role}{several} {}", listed(owners.into_iter(), "and")))
+    }
+
+    /// The part without its numbers, in a source with these features.
+    pub(super) fn recipe(&self, sights: &Sights) -> Result<PartRecipe, Wrong> {
+        let mut recipe = PartRecipe::new(self.entry.name);
+        if self.entry.features {
+            let sight = self.features.as_ref().map_or(DEFAULT_SIGHT, |features| features.value.as_str());
+            let Some(features) = sights.find(sight) else {
+                let span = self.features.as_ref().map_or(&self.span, |features| &features.span);
+                let message = format!("there are no features `{sight}`");
+                return Err(Wrong::at(span, message).maybe_help(suggest(sight, sights.names())));
+            };
+            recipe.features = Some(features.clone());
+        }
+        if let Some(inner) = &self.inner {
+            recipe = recipe.with_inner(inner.recipe(sights)?);
+        }
+        Ok(recipe)
+    }
+
+    /// Adds the values of its settings, those of the part inside it first.
+    pub(super) fn add_axes(&self, owner: Owner, axes: &mut Vec<Axis>) -> Result<(), Wrong> {
+        if let Some(inner) = &self.inner {
+            inner.add_axes(Owner::Inner, axes)?;
+        }
+        for setting in self.entry.settings {
+            let values = match (self.entries.get(setting.name), setting.default) {
+                (Some(entry), _) => values(setting, &entry.value)?,
+                (None, Some(default)) => vec![default],
+                (None, None) => return Err(self.missing(setting)),
+            };
+            let column = self.column(setting, owner);
+            axes.push(Axis { column, name: setting.name, owner, values });
+        }
+        Ok(())
+    }
+
+    /// A setting's column: its name, unless another part of the method may have a setting of that name.
+    fn column(&self, setting: &Setting, owner: Owner) -> String {
+        match owner {
+            Owner::Emphasis if setting.name != "lambda_a" => format!("emphasis.{}", setting.name),
+            _ => setting.name.to_owned(),
+        }
+    }
+
+    fn missing(&self, setting: &Setting) -> Wrong {
+        let (role, name) = (self.entry.role.word(), setting.name);
+        let help = format!(
+            "it is the {} of `{}`; give a number, or a list to sweep: {role} = {{ kind = …, {name} = … }}",
+            setting.about, self.entry.name
+        );
+        Wrong::at(&self.table, format!("the {role} needs `{name}`")).help(help)
+    }
+
+    /// The same with a number that stands outside its table.
+    pub(super) fn with_number(mut self, name: &str, given: &Sweep<PartValue>) -> Result<Self, Wrong> {
+        if self.entry.setting(name).is_none() {
+            let entry = PartEntry { key: given.span.clone(), value: given.clone() };
+            return Err(self.unknown(name, &entry));
+        }
+        let entry = PartEntry { key: given.span.clone(), value: given.clone() };
+        if self.entries.insert(name.to_owned(), entry).is_some() {
+            return Err(Wrong::at(&given.span, format!("`{name}` is given twice"))
+                .help("give it here or in the emphasis's table, not in both"));
+        }
+        Ok(self)
+    }
+}
+
+/// The values of a list, each once.
+pub(super) fn values(setting: &Setting, sweep: &Sweep<PartValue>) -> Result<Vec<f64>, Wrong> {
+    let name = setting.name;
+    let mut values = Vec::new();
+    let mut seen = HashSet::new();
+    for Located { value, span } in sweep.several(name)? {
+        let PartValue::Number(x) = *value else {
+            return Err(Wrong::at(span, format!("`{name}` must be a number")));
+        };
+        if !setting.range.contains(x) {
+            return Err(Wrong::at(span, format!("`{name}` is {x}; {}", setting.range.right())));
+        }
+        if !seen.insert(x.to_bits()) {
+            return Err(Wrong::at(span, format!("`{name}` has {x} twice"))
+                .help("each value is a setting of its own: leave one out"));
+        }
+        values.push(x);
+    }
+    Ok(values)
+}

@@ -1,0 +1,82 @@
+//! Settings that differ in numbers alone.
+
+use super::Cell;
+use emphatic::catalogue::Algorithm;
+use emphatic::{Recipe, Subset};
+use std::ops::Range;
+
+/// What settings that share the lanes of one learner have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Structure {
+    pub(crate) scenario: usize,
+    /// What the learner is made of, without its numbers.
+    pub(crate) recipe: Recipe,
+    /// The method's own interest.
+    pub(crate) interest: Option<Vec<f64>>,
+}
+
+/// The values of one numeric setting.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    /// Its column in the table of settings.
+    pub(crate) column: String,
+    pub(crate) name: &'static str,
+    pub(crate) owner: Owner,
+    pub(crate) values: Vec<f64>,
+}
+
+/// Whose setting it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Actor,
+    Emphasis,
+    Critic,
+    /// The critic of values inside the critic.
+    Inner,
+}
+
+/// A grid of settings that differ in numbers alone.
+#[derive(Clone, Debug)]
+pub(crate) struct Variant {
+    pub(crate) method: usize,
+    pub(crate) structure: Structure,
+    /// The name of the composition, if it has one.
+    pub(crate) algorithm: Option<&'static Algorithm>,
+    /// The policy's weights at the start.
+    pub(crate) weights: Vec<f64>,
+    /// What is written in the table of settings, beside the numbers.
+    pub(crate) columns: Vec<(&'static str, Cell)>,
+    pub(crate) axes: Vec<Axis>,
+    /// The numbers of its settings; the last axis varies fastest.
+    pub(crate) settings: Range<usize>,
+}
+
+impl Variant {
+    /// The numbers of a setting, each with its axis.
+    pub(crate) fn numbers(&self, setting: usize) -> impl Iterator<Item = (&Axis, f64)> {
+        let (index, mut stride) = (setting - self.settings.start, self.settings.len());
+        self.axes.iter().map(move |axis| {
+            stride /= axis.values.len();
+            (axis, axis.values[index / stride % axis.values.len()])
+        })
+    }
+
+    /// What a setting's learner is made of. Some actions are drawn by this seed and run.
+    pub(crate) fn recipe(&self, setting: usize, seed: u64, run: u64) -> Recipe {
+        let mut recipe = self.structure.recipe.clone();
+        recipe.subset = recipe.subset.map(|Subset { count, .. }| Subset { count, seed, run });
+        for (axis, x) in self.numbers(setting) {
+            let part = match axis.owner {
+                Owner::Actor => {
+                    recipe.alpha = x;
+                    continue;
+                }
+                Owner::Emphasis => Some(&mut recipe.emphasis),
+                Owner::Critic => Some(&mut recipe.critic),
+                Owner::Inner => recipe.critic.inner.as_deref_mut(),
+            };
+            part.into_iter().for_each(|part| _ = part.numbers.insert(axis.name.to_owned(), x));
+        }
+        recipe
+    }
+}
