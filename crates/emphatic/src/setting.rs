@@ -32,6 +32,8 @@ pub enum Range {
     StepSize,
     /// Between 0 and 1.
     Fraction,
+    /// A whole number of at least 1.
+    Count,
 }
 
 impl Range {
@@ -40,6 +42,8 @@ impl Range {
         match self {
             Self::StepSize => (0.0..f64::INFINITY).contains(&x),
             Self::Fraction => (0.0..=1.0).contains(&x),
+            // Beyond that not every whole number is a float.
+            Self::Count => (1.0..=9e15).contains(&x) && x.fract() == 0.0,
         }
     }
 
@@ -48,6 +52,7 @@ impl Range {
         match self {
             Self::StepSize => "a step-size",
             Self::Fraction => "0 to 1",
+            Self::Count => "a whole number",
         }
     }
 
@@ -56,6 +61,7 @@ impl Range {
         match self {
             Self::StepSize => "a step-size is finite and not negative",
             Self::Fraction => "it must lie between 0 and 1",
+            Self::Count => "it must be a whole number of at least 1",
         }
     }
 

@@ -86,3 +86,73 @@ fn learner<R: Real>(
     let learner = ActorCritic::new(policy.clone(), critic, emphasis, with.alpha())?;
     Ok(Some(Built::Learner(Box::new(learner))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::{Catalogue, Declaration, Declared};
+    use crate::compose::Composable;
+    use crate::isa::Isa;
+    use crate::learner::Learner;
+    use crate::problem::{Known, Task};
+    use crate::real::Lanes;
+    use crate::recipe::{PartRecipe, Recipe, RuleKind};
+    use std::marker::PhantomData;
+    use std::sync::Arc;
+
+    /// The same part under another type: it is not fused.
+    struct Boxed<T>(PhantomData<T>);
+
+    impl<T: Declared> Declared for Boxed<T> {
+        const DECLARATION: Declaration = T::DECLARATION;
+
+        fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+            T::build(with)
+        }
+    }
+
+    fn boxed() -> Catalogue {
+        Catalogue::standard()
+            .clone()
+            .with::<Boxed<crate::critic::gtd::InCatalogue>>()
+            .with::<Boxed<crate::critic::exact::InCatalogue>>()
+    }
+
+    fn learned<R: Composable>(catalogue: &Catalogue, recipe: &Recipe) -> Box<dyn Learner<R>> {
+        let task = Arc::new(Task::long_counterexample(3));
+        let mut learner =
+            R::compose(catalogue, &[recipe], &[Known::Finite(task.clone())], Isa::best()).unwrap();
+        let steps: Vec<_> = task.stream(5, 0).take(1000).collect();
+        learner.learn(Isa::best(), &steps).unwrap();
+        learner
+    }
+
+    #[test]
+    fn fused_and_boxed_learners_have_the_same_bits_and_the_same_tensors() {
+        let task = Task::long_counterexample(3);
+        let gtd = PartRecipe::new("gtd").with("alpha_v", 0.1).with("alpha_w", 0.01).with("lambda", 0.5);
+        for critic in [gtd.with_features(task.critic()), PartRecipe::new("exact")] {
+            for emphasis in [
+                PartRecipe::new("none"),
+                PartRecipe::new("follow-on").with("lambda_a", 0.7),
+                PartRecipe::new("exact"),
+            ] {
+                let recipe = Recipe {
+                    rule: RuleKind::Taken,
+                    policy: PartRecipe::new("softmax").with_features(task.actor()),
+                    actions: Some(2),
+                    critic: critic.clone(),
+                    emphasis,
+                    alpha: 0.1,
+                    subset: None,
+                };
+                let [mut fused, mut plain] =
+                    [Catalogue::standard(), &boxed()].map(|c| learned::<f64>(c, &recipe));
+                assert_eq!(fused.state(), plain.state());
+                let [mut fused, mut plain] =
+                    [Catalogue::standard(), &boxed()].map(|c| learned::<Lanes<16>>(c, &recipe));
+                assert_eq!(fused.state(), plain.state());
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A part of one's own in an experiment file: the follow-on trace, truncated to the last n steps (Zhang and Whiteson 2022).
+//!
+//! The part is one file that implements [`Emphasis`] and declares itself; one line hands it to the catalogue. From then on experiment
+//! files may name it, in every number of lanes and on every instruction set.
+
+use emphatic::catalogue::{Declaration, Need, Range, Role, Setting, Size};
+use emphatic::{
+    Built, Catalogue, ComposeError, Declared, Emphasis, Part, PartBuilder, Real, RestoreError, Seen, Visitor,
+};
+use emphatic_lab::{Experiment, Options, Stop, run, summarise};
+use std::path::Path;
+
+/// F_t = Σ_{j=0}^{n} (Π_{k=1}^{j} γ_{t−k+1} ρ_{t−k}) i_{t−j} and M_t = (1 − λ_a) i_t + λ_a F_t.
+struct Truncated<R> {
+    lambda_a: R,
+    n: R,
+    /// γ_{t−j} ρ_{t−j−1} and i_{t−j}, from j = 0 on: as many as the largest n needs.
+    factors: Vec<R>,
+    interests: Vec<f64>,
+    /// ρ_{t−1}.
+    rho: R,
+}
+
+impl<R: Real> Truncated<R> {
+    fn new(lambda_a: R, n: R) -> Self {
+        let most = (0..R::LANES).map(|lane| n.lane(lane)).fold(0.0, f64::max) as usize;
+        let (factors, interests) = (vec![R::zero(); most + 1], vec![0.0; most + 1]);
+        Self { lambda_a, n, factors, interests, rho: R::zero() }
+    }
+}
+
+impl<R: Real> Part<R> for Truncated<R> {
+    // All numbers that change: they are saved and restored, and taken out of lanes, by these names.
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+        visitor.numbers("factors", self.factors.iter_mut())?;
+        visitor.numbers("interests", self.interests.iter_mut())?;
+        visitor.numbers("rho", std::iter::once(&mut self.rho))
+    }
+}
+
+impl<R: Real> Emphasis<R> for Truncated<R> {
+    // Inlined into functions that are compiled for each instruction set.
+    #[inline(always)]
+    fn weigh(&mut self, step: &Seen, rho: R) -> R {
+        self.factors.rotate_right(1);
+        self.interests.rotate_right(1);
+        (self.factors[0], self.interests[0]) = (R::splat(step.gamma) * self.rho, step.interest);
+        self.rho = rho;
+        let mut follow_on = R::zero();
+        for (j, interest) in self.interests.iter().enumerate().rev() {
+            // Lanes may have an n of their own: where j ≥ n the sum has yet to start.
+            let more = R::splat(j as f64).if_less(self.n, self.factors[j] * follow_on, R::zero());
+            follow_on = R::splat(*interest) + more;
+        }
+        (R::one() - self.lambda_a) * R::splat(step.interest) + self.lambda_a * follow_on
+    }
+}
+
+/// What is to be known of the part, and how it is built.
+struct InCatalogue;
+
+impl Declared for InCatalogue {
+    const DECLARATION: Declaration = Declaration {
+        source: "Zhang and Whiteson 2022",
+        settings: &[
+            Setting {
+                name: "lambda_a",
+                range: Range::Fraction,
+                default: Some(0.9),
+                about: "λ_a: 1 is full emphasis, 0 none",
+            },
+            Setting {
+                name: "n",
+                range: Range::Count,
+                default: None,
+                about: "how many steps are looked back",
+            },
+        ],
+        needs: &[Need::Ratio],
+        ..Declaration::new(
+            Role::Emphasis,
+            "truncated",
+            "Truncated",
+            "the follow-on trace, truncated to the last n steps",
+        )
+    };
+
+    fn size(_features: f64, _actions: f64) -> Size {
+        Size::default()
+    }
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        with.emphasis(Truncated::new(with.number("lambda_a")?, with.number("n")?))
+    }
+}
+
+const EXPERIMENT: &str = r#"
+    problem = "long-counterexample"
+    runs = 20
+    episodes = 500
+    [[method]]
+    name = "ACE(1)"
+    algorithm = "ace"
+    alpha = [0.01, 0.03, 0.1]
+    lambda_a = 1
+    critic = "exact"
+    [[method]]
+    name = "Truncated"
+    emphasis = { kind = "truncated", n = [1, 2, 4, 8], lambda_a = 1 }
+    alpha = [0.01, 0.03, 0.1]
+    separate = ["emphasis.n"]
+    critic = "exact"
+"#;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // The one line.
+    Catalogue::standard().clone().with::<InCatalogue>().install()?;
+
+    let experiment = Experiment::parse(EXPERIMENT, "truncated.toml", Path::new(""))?;
+    let dir = std::env::temp_dir().join(format!("emphatic-truncated-{}", std::process::id()));
+    run(&experiment, &dir, &Options::default(), &Stop::default(), &mut |_news| {})?;
+    let summary = summarise(&dir, None)?;
+    std::fs::remove_dir_all(&dir)?;
+    print!("{}", summary.text());
+    Ok(())
+}

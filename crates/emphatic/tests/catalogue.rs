@@ -1,0 +1,307 @@
+//! Every part of the catalogue, in every composition that makes sense: the same bits in lanes and on every instruction set, saved and
+//! restored half-way, and refused where it makes no sense.
+
+use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
+use emphatic::{
+    Action, Composable, ComposeError, ContinuousCounterexample, Features, Isa, Known, Lanes, Learner,
+    PartRecipe, Range, Real, Recipe, RuleKind, State, Step, Subset, Table, Task,
+};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+const SETTINGS: usize = 16;
+
+/// A composition: what its learners are made of, and what they learn from.
+struct Case {
+    name: String,
+    problem: Known,
+    recipe: Recipe,
+    steps: Vec<Step<State<'static>, Action>>,
+}
+
+/// The value of a setting in a lane. Some step-sizes are so large that the learner diverges.
+fn value(range: Range, lane: usize, shift: usize) -> f64 {
+    match range {
+        Range::StepSize => [0.1, 1e-3, 0.3, 0.02, 60.0][(lane + shift) % 5],
+        Range::Fraction => [0.0, 0.4, 1.0][(lane + shift) % 3],
+        Range::Count => [1.0, 2.0, 5.0][(lane + shift) % 3],
+    }
+}
+
+/// A part with all its settings, those of the part inside it too.
+fn part(entry: &Entry, features: &Features, lane: usize) -> PartRecipe {
+    let mut part = PartRecipe::new(entry.name);
+    for (shift, setting) in entry.settings.iter().enumerate() {
+        part = part.with(setting.name, value(setting.range, lane, shift));
+    }
+    if entry.features {
+        part = part.with_features(features.clone());
+    }
+    match &entry.inner {
+        Some(inner) => {
+            let inside = Catalogue::standard().find(Role::Critic, inner.default).expect("it is declared");
+            part.with_inner(self::part(inside, features, lane))
+        }
+        None => part,
+    }
+}
+
+fn known(acts: Acts) -> Known {
+    match acts {
+        Acts::Finite => Known::Finite(Arc::new(Task::long_counterexample(2))),
+        Acts::Real | Acts::Deterministic => Known::Continuous(Arc::new(ContinuousCounterexample::default())),
+    }
+}
+
+fn rules(acts: Acts) -> Vec<(RuleKind, Tells)> {
+    match acts {
+        Acts::Finite => vec![(RuleKind::Taken, Tells::Delta), (RuleKind::All, Tells::Advantages)],
+        Acts::Real => vec![(RuleKind::Taken, Tells::Delta)],
+        Acts::Deterministic => vec![(RuleKind::Deterministic, Tells::Slope)],
+    }
+}
+
+/// The learner of one setting.
+fn recipe(policy: &Entry, rule: RuleKind, critic: &Entry, emphasis: &Entry, lane: usize) -> Recipe {
+    let (actor, states, actions) = match known(policy.acts.expect("it is a policy")) {
+        Known::Finite(task) => (task.actor().clone(), task.states(), Some(task.actions())),
+        Known::Continuous(problem) => (problem.actor().clone(), 3, None),
+    };
+    let features = Features::from(Table::one_hot(states));
+    Recipe {
+        rule,
+        policy: PartRecipe::new(policy.name).with_features(actor),
+        actions,
+        critic: part(critic, &features, lane),
+        emphasis: part(emphasis, &features, lane + 1),
+        alpha: [1e-3, 0.3, 0.02, 1e6][lane % 4],
+        subset: (rule == RuleKind::All && emphasis.name == "none").then_some(Subset {
+            count: 1,
+            seed: 7,
+            run: 0,
+        }),
+    }
+}
+
+/// All compositions that make sense, each part in at least one of them.
+fn cases() -> Vec<(Case, Vec<Recipe>)> {
+    let catalogue = Catalogue::standard();
+    let mut cases = Vec::new();
+    let mut unused: HashSet<(&str, &str)> =
+        catalogue.iter().map(|entry| (entry.role.word(), entry.name)).collect();
+    for policy in catalogue.of(Role::Policy) {
+        let acts = policy.acts.expect("it is a policy");
+        for (rule, tells) in rules(acts) {
+            for critic in catalogue.of(Role::Critic).filter(|critic| critic.tells.contains(&tells)) {
+                for emphasis in catalogue.of(Role::Emphasis) {
+                    if acts == Acts::Deterministic && emphasis.needs.contains(&Need::Ratio) {
+                        continue;
+                    }
+                    for entry in [policy, critic, emphasis] {
+                        unused.remove(&(entry.role.word(), entry.name));
+                    }
+                    let of = |lane| recipe(policy, rule, critic, emphasis, lane);
+                    let problem = known(acts);
+                    let steps = match &problem {
+                        Known::Finite(task) => task.stream(3, 0).take(400).collect(),
+                        Known::Continuous(problem) => problem.stream(3, 0).take(120).collect(),
+                    };
+                    let name = format!("{} {rule:?} {} {}", policy.name, critic.name, emphasis.name);
+                    let case = Case { name, problem, recipe: of(0), steps };
+                    cases.push((case, (0..SETTINGS).map(of).collect()));
+                }
+            }
+        }
+    }
+    assert!(unused.is_empty(), "no composition has {unused:?}");
+    cases
+}
+
+impl Case {
+    fn compose<R: Composable>(&self, recipes: &[&Recipe], isa: Isa) -> Box<dyn Learner<R>> {
+        let problems = [self.problem.clone()];
+        R::compose(Catalogue::standard(), recipes, &problems, isa)
+            .unwrap_or_else(|e| panic!("{}: {e}", self.name))
+    }
+
+    fn refused(&self, recipe: &Recipe) -> ComposeError {
+        let problems = [self.problem.clone()];
+        match f64::compose(Catalogue::standard(), &[recipe], &problems, Isa::Plain) {
+            Ok(_) => panic!("{}: {recipe:?} is composed", self.name),
+            Err(error) => error,
+        }
+    }
+
+    /// Every learner in lanes, to the bit what it is alone.
+    fn same_bits<R: Composable>(&self, recipes: &[Recipe], isa: Isa, alone: &[Outcome]) {
+        for (block, (recipes, alone)) in recipes.chunks(R::LANES).zip(alone.chunks(R::LANES)).enumerate() {
+            let recipes: Vec<&Recipe> = recipes.iter().collect();
+            let mut learner = self.compose::<R>(&recipes, isa);
+            let (early, late) = self.steps.split_at(self.steps.len() / 2);
+            learner.learn(isa, early).unwrap();
+            // Half-way it is saved, and another goes on.
+            let state = learner.state();
+            let mut learner = self.compose::<R>(&recipes, isa);
+            learner.restore(&state).unwrap();
+            learner.learn(isa, late).unwrap();
+            for (lane, alone) in alone.iter().enumerate() {
+                let place = format!("{}, block {block}, lane {lane} of {}, {isa:?}", self.name, R::LANES);
+                assert_eq!(outcome(&*learner, lane), *alone, "{place}");
+                // And one that leaves its lane.
+                let mut left = self.compose::<f64>(&recipes[lane..=lane], isa);
+                left.restore(&state.lane(lane)).unwrap();
+                left.learn(isa, late).unwrap();
+                assert_eq!(outcome(&*left, 0), *alone, "{place}, alone from half-way");
+            }
+        }
+    }
+}
+
+/// When the learner diverged, and the bits of its weights; of NaN there is only one.
+type Outcome = (Option<u64>, Vec<u64>);
+
+fn outcome<R: Real>(learner: &dyn Learner<R>, lane: usize) -> Outcome {
+    let bits = |w: &R| if w.lane(lane).is_nan() { f64::NAN } else { w.lane(lane) }.to_bits();
+    (learner.diverged(lane), learner.weights().iter().map(bits).collect())
+}
+
+#[test]
+fn every_part_has_the_same_bits_in_lanes_and_on_every_instruction_set() {
+    let isas: Vec<Isa> = Isa::ALL.into_iter().filter(|isa| isa.available()).collect();
+    println!("instruction sets of this machine: {isas:?}");
+    for (case, recipes) in cases() {
+        let alone = |recipe: &Recipe| {
+            let mut learner = case.compose::<f64>(&[recipe], Isa::Plain);
+            for step in &case.steps {
+                learner.update(step).unwrap();
+            }
+            outcome(&*learner, 0)
+        };
+        let alone: Vec<Outcome> = recipes.iter().map(alone).collect();
+        assert!(alone.iter().any(|(diverged, _)| diverged.is_none()), "{}: all diverged", case.name);
+        for &isa in &isas {
+            case.same_bits::<f64>(&recipes, isa, &alone);
+            case.same_bits::<Lanes<8>>(&recipes, isa, &alone);
+            case.same_bits::<Lanes<16>>(&recipes, isa, &alone);
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    for (case, _) in cases() {
+        let parts: [fn(&mut Recipe) -> &mut PartRecipe; 3] =
+            [|r| &mut r.policy, |r| &mut r.critic, |r| &mut r.emphasis];
+        let roles = [Role::Policy, Role::Critic, Role::Emphasis];
+        for (part, role) in parts.into_iter().zip(roles) {
+            let with = |change: &dyn Fn(&mut PartRecipe)| {
+                let mut recipe = case.recipe.clone();
+                change(part(&mut recipe));
+                case.refused(&recipe).to_string()
+            };
+            let kind = part(&mut case.recipe.clone()).kind.clone();
+            let entry = Catalogue::standard().find(role, &kind).unwrap();
+            let word = role.word();
+            let unknown = with(&|part| part.kind = "nothing".to_owned());
+            assert_eq!(unknown, format!("there is no {word} `nothing`"));
+            // Once a setting of an unknown name was read as 0.
+            let unknown = with(&|part| _ = part.numbers.insert("alhpa".to_owned(), 0.1));
+            assert_eq!(unknown, format!("the {word} `{kind}` has no setting `alhpa`"));
+            if !entry.features {
+                let features = with(&|part| part.features = Some(Features::one_hot(3)));
+                assert_eq!(features, format!("the {word} `{kind}` looks at no features"));
+            }
+            if entry.inner.is_none() {
+                let inner = with(&|part| part.inner = Some(Box::new(PartRecipe::new("gtd"))));
+                assert_eq!(inner, format!("the {word} `{kind}` has no part inside it"));
+            }
+            for setting in entry.settings {
+                let wrong = with(&|part| _ = part.numbers.insert(setting.name.to_owned(), -1.0));
+                assert_eq!(wrong, format!("{} is -1; {}", setting.name, setting.range.right()));
+                if setting.default.is_none() {
+                    let missing = with(&|part| _ = part.numbers.remove(setting.name));
+                    assert_eq!(missing, format!("the {word} `{kind}` needs `{}`", setting.name));
+                }
+            }
+            if entry.needs.contains(&Need::Problem) {
+                let recipe = &case.recipe;
+                let error = f64::compose(Catalogue::standard(), &[recipe], &[], Isa::Plain).err().unwrap();
+                assert!(error.to_string().ends_with("needs a problem that is known exactly"), "{error}");
+            }
+        }
+        let mut recipe = case.recipe.clone();
+        recipe.alpha = f64::NAN;
+        assert_eq!(case.refused(&recipe).to_string(), "alpha is NaN; a step-size is finite and not negative");
+    }
+}
+
+#[test]
+fn a_step_that_makes_no_sense_changes_nothing() {
+    for (case, _) in cases() {
+        let mut learner = case.compose::<f64>(&[&case.recipe], Isa::Plain);
+        learner.learn(Isa::Plain, &case.steps[..50]).unwrap();
+        let state = learner.state();
+        let step = case.steps[0];
+        let other = match step.action {
+            Action::Number(_) => Action::Real(0.5),
+            Action::Real(_) => Action::Number(0),
+        };
+        let wrong = [
+            Step { mu: 0.0, ..step },
+            Step { reward: f64::NAN, ..step },
+            Step { gamma: 1.5, ..step },
+            Step { interest: -1.0, ..step },
+            Step { action: other, ..step },
+            Step { state: State::Number(99), ..step },
+            Step { state: State::Vector(&[1.0]), ..step },
+            // Once nobody looked at the next state of an emphasis.
+            Step { next: State::Number(99), gamma_next: 0.5, ..step },
+            Step { next: State::Active(&[1]), gamma_next: 0.5, ..step },
+        ];
+        for wrong in wrong {
+            assert!(learner.update(&wrong).is_err(), "{}: {wrong:?}", case.name);
+            assert_eq!(learner.state(), state, "{}: {wrong:?}", case.name);
+        }
+    }
+}
+
+#[test]
+fn learners_of_other_parts_do_not_share_lanes() {
+    let cases = cases();
+    let recipes: Vec<&Recipe> = cases.iter().map(|(case, _)| &case.recipe).collect();
+    for (k, first) in recipes.iter().enumerate() {
+        for second in &recipes[k + 1..] {
+            let problems = [cases[k].0.problem.clone()];
+            let composed =
+                <Lanes<8>>::compose(Catalogue::standard(), &[first, second], &problems, Isa::Plain);
+            let error = composed.err().unwrap().to_string();
+            assert_eq!(error, "learners side by side must differ in numbers alone");
+        }
+    }
+}
+
+#[test]
+fn declarations_are_complete() {
+    let catalogue = Catalogue::standard();
+    let mut classes = HashSet::new();
+    for role in Role::ALL {
+        let mut names = HashSet::new();
+        for entry in catalogue.of(role) {
+            let name = entry.name;
+            assert!(names.insert(name) && classes.insert(entry.class), "{name} is there twice");
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+            assert!(!entry.about.is_empty() && !entry.source.is_empty(), "{name}");
+            assert_eq!(entry.tells.is_empty(), role != Role::Critic, "{name}");
+            assert_eq!(entry.acts.is_none(), role != Role::Policy, "{name}");
+            let inner = entry.inner.map(|inner| catalogue.find(Role::Critic, inner.default).expect(name));
+            let settings: Vec<&str> =
+                entry.settings.iter().chain(inner.iter().flat_map(|i| i.settings)).map(|s| s.name).collect();
+            let distinct: HashSet<&str> = settings.iter().copied().collect();
+            assert_eq!(distinct.len(), settings.len(), "{name}: settings of one name stand in one table");
+            for setting in entry.settings {
+                assert!(!setting.about.is_empty(), "{name}.{}", setting.name);
+                assert!(setting.default.is_none_or(|x| setting.range.contains(x)), "{name}.{}", setting.name);
+            }
+        }
+    }
+}
