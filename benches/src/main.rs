@@ -12,12 +12,10 @@
 mod python;
 mod solve;
 
-use emphatic::learner::{ActionOf, SeenBy};
 use emphatic::{
-    ContinuousCounterexample, ExactCritic, Gaussian, Gtd, Isa, Lanes, Learner, OneHot, Real, Softmax, Step,
-    Table, Task, ace, true_ace,
+    Action, ActorCritic, ContinuousCounterexample, Critic, Emphasis, ExactCritic, Features, FollowOn, Gtd,
+    Isa, Lanes, Leaf, Learner, Real, Softmax, State, Step, Task, ace, true_ace,
 };
-use std::borrow::Borrow;
 use std::error::Error;
 use std::io::Write;
 use std::sync::Arc;
@@ -58,11 +56,18 @@ fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: [usize; 3]) ->
     figure_5(&mut bench, lengths[2])
 }
 
+type Experience = Step<State<'static>, Action>;
+
+/// A learner of any kind.
+type Any<R> = Result<Box<dyn Learner<R>>, Box<dyn Error>>;
+
 /// Little-endian `f64`, eight numbers a step.
-fn write_stream(path: &str, steps: &[Step<usize, usize>]) -> std::io::Result<()> {
+fn write_stream(path: &str, steps: &[Experience]) -> std::io::Result<()> {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+    let number = |state: State| if let State::Number(number) = state { number as f64 } else { f64::NAN };
     for s in steps {
-        let (state, action, next) = (s.state as f64, s.action as f64, s.next as f64);
+        let action = if let Action::Number(number) = s.action { number as f64 } else { f64::NAN };
+        let (state, next) = (number(s.state), number(s.next));
         for x in [state, action, s.mu, s.reward, next, s.gamma, s.gamma_next, s.interest] {
             file.write_all(&x.to_le_bytes())?;
         }
@@ -103,13 +108,13 @@ impl<W: Write> Bench<W> {
     }
 
     /// Times a whole grid with one kind of number, and writes the best of a few repeats.
-    fn measure<R: Real, L: Learner<Number = R>, S: Borrow<SeenBy<L>>>(
+    fn measure<R: Real>(
         &mut self,
         workload: &str,
         isa: Isa,
         settings: &[Vec<f64>],
-        steps: &[Step<S, ActionOf<L>>],
-        learner: impl Fn(Block) -> Result<L, Box<dyn Error>>,
+        steps: &[Experience],
+        learner: impl Fn(Block) -> Any<R>,
     ) -> Result<(), Box<dyn Error>> {
         let mut best = f64::INFINITY;
         let mut probe = Vec::new();
@@ -122,7 +127,7 @@ impl<W: Write> Bench<W> {
                 nanoseconds += start.elapsed().as_nanos() as f64;
                 if repeat == 0 {
                     let within = PROBES.iter().filter(|k| (first..first + R::LANES).contains(k));
-                    probe.extend(within.map(|&k| format!("\"{k}\": [{}]", weights(&learner, k - first))));
+                    probe.extend(within.map(|&k| format!("\"{k}\": [{}]", weights(&*learner, k - first))));
                 }
             }
             best = best.min(nanoseconds / (settings.len() * steps.len()) as f64);
@@ -141,18 +146,22 @@ impl<W: Write> Bench<W> {
 }
 
 /// A lane's weights as JSON; what is not finite becomes null.
-fn weights<L: Learner>(learner: &L, lane: usize) -> String {
+fn weights<R: Real>(learner: &dyn Learner<R>, lane: usize) -> String {
     let number = |x: f64| if x.is_finite() { x.to_string() } else { "null".to_owned() };
     learner.weights().iter().map(|w| number(w.lane(lane))).collect::<Vec<_>>().join(", ")
 }
 
-fn figure_3(bench: &mut Bench<impl Write>, steps: &[Step<usize, usize>]) -> Result<(), Box<dyn Error>> {
-    fn learner<R: Real>(
-        task: &Task,
-        block: Block,
-    ) -> Result<impl Learner<Number = R, Policy = Softmax> + use<R>, Box<dyn Error>> {
-        let critic = Gtd::new(OneHot { states: 3 }, block.get::<R>(2), block.get(3), block.get(4))?;
-        Ok(ace(task.softmax(), critic, block.get(0), block.get(1))?)
+fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), Box<dyn Error>> {
+    fn critic<R: Real>(block: Block) -> Result<Gtd<R>, Box<dyn Error>> {
+        Ok(Gtd::new(Features::one_hot(3), block.get(2), block.get(3), block.get(4))?)
+    }
+    fn learner<R: Real>(task: &Task, block: Block) -> Any<R> {
+        Ok(Box::new(ace(task.softmax(), critic(block)?, block.get(0), block.get(1))?))
+    }
+    fn boxed<R: Real>(task: &Task, block: Block, isa: Isa) -> Any<R> {
+        let critic: Box<dyn Critic<R>> = Box::new(Leaf { isa, part: critic(block)? });
+        let emphasis: Box<dyn Emphasis<R>> = Box::new(Leaf { isa, part: FollowOn::new(block.get(0))? });
+        Ok(Box::new(ActorCritic::new(task.softmax(), critic, emphasis, block.get(1))?))
     }
     if !bench.wants("3") {
         return Ok(());
@@ -168,24 +177,22 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Step<usize, usize>]) -> Resu
     let name = "figure 3";
     bench.measure(name, Isa::Plain, &settings, steps, |block| learner::<f64>(&task, block))?;
     bench.measure(name, Isa::best(), &settings, steps, |block| learner::<Lanes<16>>(&task, block))?;
-    bench.measure(name, Isa::best(), &settings, steps, |block| learner::<Lanes<32>>(&task, block))
+    bench.measure(name, Isa::best(), &settings, steps, |block| learner::<Lanes<32>>(&task, block))?;
+    let (name, isa) = ("figure 3, boxed parts", Isa::best());
+    bench.measure(name, Isa::Plain, &settings, steps, |block| boxed::<f64>(&task, block, Isa::Plain))?;
+    bench.measure(name, isa, &settings, steps, |block| boxed::<Lanes<16>>(&task, block, isa))?;
+    bench.measure(name, isa, &settings, steps, |block| boxed::<Lanes<32>>(&task, block, isa))
 }
 
 fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
     fn exact<R: Real>(task: &Arc<Task>) -> Result<ExactCritic<R, Task, Softmax>, Box<dyn Error>> {
         Ok(ExactCritic::new(task.clone(), &task.softmax())?)
     }
-    fn trace<R: Real>(
-        task: &Arc<Task>,
-        block: Block,
-    ) -> Result<impl Learner<Number = R, Policy = Softmax> + use<R>, Box<dyn Error>> {
-        Ok(ace(task.softmax(), exact::<R>(task)?, block.get(0), block.get(1))?)
+    fn trace<R: Real>(task: &Arc<Task>, block: Block) -> Any<R> {
+        Ok(Box::new(ace(task.softmax(), exact::<R>(task)?, block.get(0), block.get(1))?))
     }
-    fn emphasis<R: Real>(
-        task: &Arc<Task>,
-        block: Block,
-    ) -> Result<impl Learner<Number = R, Policy = Softmax> + use<R>, Box<dyn Error>> {
-        Ok(true_ace(task.clone(), task.softmax(), exact::<R>(task)?, block.get(1))?)
+    fn emphasis<R: Real>(task: &Arc<Task>, block: Block) -> Any<R> {
+        Ok(Box::new(true_ace(task.clone(), task.softmax(), exact::<R>(task)?, block.get(1))?))
     }
     if !bench.wants("4") {
         return Ok(());
@@ -204,12 +211,9 @@ fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
 }
 
 fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
-    fn learner<R: Real>(
-        task: &Arc<ContinuousCounterexample>,
-        block: Block,
-    ) -> Result<impl Learner<Number = R, Policy = Gaussian> + use<R>, Box<dyn Error>> {
+    fn learner<R: Real>(task: &Arc<ContinuousCounterexample>, block: Block) -> Any<R> {
         let critic = ExactCritic::<R, _, _>::new(task.clone(), &task.gaussian())?;
-        Ok(ace(task.gaussian(), critic, block.get(1), block.get(0))?)
+        Ok(Box::new(ace(task.gaussian(), critic, block.get(1), block.get(0))?))
     }
     if !bench.wants("5") {
         return Ok(());
@@ -235,10 +239,10 @@ mod tests {
         run(bench, None, [20, 20, 10]).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 9);
+        assert_eq!(lines.len(), 12);
         // What was learned is the same with f64 and in lanes.
         let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
-        for (alone, lanes) in [(0, 1), (0, 2), (3, 4), (5, 6), (7, 8)] {
+        for (alone, lanes) in [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (6, 7), (8, 9), (10, 11)] {
             assert_eq!(probe(alone), probe(lanes));
         }
     }

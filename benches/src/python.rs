@@ -3,7 +3,7 @@
 //!
 //! `dense` sees eight numbers at random, `active` sees Mountain Car through eight tilings of 11 × 11 tiles.
 
-use emphatic::{Active, Dense, Features, Gtd, Isa, Learner, Random, Softmax, Step, ace};
+use emphatic::{Action, AsState, Features, Gtd, Isa, Learner, Random, Softmax, State, Step, ace};
 use std::error::Error;
 use std::hint::black_box;
 use std::io::Write;
@@ -26,35 +26,38 @@ const LAMBDA: f64 = 0.5;
 
 /// A step as it is kept, and as features see it.
 type Kept<T> = Step<[T; WIDTH], usize>;
-type View<'a, T> = Step<&'a [T], usize>;
+type View<'a> = Step<State<'a>, Action>;
 
 /// Measures `step` and `learn`, and writes the steps and the final weights, θ and v, to files.
 pub(crate) fn run(kind: &str, files: [&str; 2], out: impl Write) -> Result<(), Box<dyn Error>> {
     let mut random = Random::new(1, 0);
     match kind {
-        "dense" => all(kind, Dense { len: WIDTH }, &dense(&mut random, STEPS), |x| x, files, out),
+        "dense" => all(kind, Features::dense(WIDTH), &dense(&mut random, STEPS), |x| x, files, out),
         "active" => {
-            let features = Active { len: WIDTH * TILES * TILES, most_active: WIDTH };
+            let features = Features::active(WIDTH * TILES * TILES, WIDTH);
             all(kind, features, &mountain_car(&mut random, STEPS), |x| x as f64, files, out)
         }
         _ => Err(format!("the kind is {kind}; it must be dense or active").into()),
     }
 }
 
-fn all<T: Copy, F: Features<State = [T]> + Clone>(
+fn all<T: Copy>(
     kind: &str,
-    features: F,
+    features: Features,
     kept: &[Kept<T>],
     number: impl Fn(T) -> f64,
     [steps_file, weights_file]: [&str; 2],
     mut out: impl Write,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<(), Box<dyn Error>>
+where
+    [T; WIDTH]: AsState,
+{
     let rows = kept.iter().flat_map(|s| {
         let seen = s.state.into_iter().chain(s.next).map(&number);
         seen.chain([s.action as f64, s.mu, s.reward, s.gamma_next])
     });
     write(steps_file, rows)?;
-    let steps: Vec<View<T>> = kept.iter().map(Step::view).collect();
+    let steps: Vec<View> = kept.iter().map(Step::view).collect();
     let (by_step, weights) = measure(&features, &steps, one_by_one)?;
     let (by_learn, _) = measure(&features, &steps, |learner, steps| Ok(learner.learn(Isa::best(), steps)?))?;
     write(weights_file, weights)?;
@@ -67,23 +70,20 @@ fn all<T: Copy, F: Features<State = [T]> + Clone>(
     Ok(())
 }
 
-type AceOf<F> = emphatic::Ace<f64, Softmax<F>, Gtd<f64, F>>;
+type Ace = emphatic::Ace<f64, Softmax, Gtd<f64>>;
 
-fn one_by_one<T, F: Features<State = [T]>>(
-    learner: &mut AceOf<F>,
-    steps: &[View<T>],
-) -> Result<(), Box<dyn Error>> {
+fn one_by_one(learner: &mut Ace, steps: &[View]) -> Result<(), Box<dyn Error>> {
     for step in steps {
-        black_box(learner.step(step)?);
+        black_box(learner.update(step)?);
     }
     Ok(())
 }
 
 /// Nanoseconds a step, the best of a few repeats, and θ and v in the end.
-fn measure<T, F: Features<State = [T]> + Clone>(
-    features: &F,
-    steps: &[View<T>],
-    teach: impl Fn(&mut AceOf<F>, &[View<T>]) -> Result<(), Box<dyn Error>>,
+fn measure(
+    features: &Features,
+    steps: &[View],
+    teach: impl Fn(&mut Ace, &[View]) -> Result<(), Box<dyn Error>>,
 ) -> Result<(f64, Vec<f64>), Box<dyn Error>> {
     let mut best = f64::INFINITY;
     let mut weights = Vec::new();
@@ -182,9 +182,9 @@ mod tests {
     fn step_and_learn_come_to_the_same() {
         let kept = dense(&mut Random::new(1, 0), 500);
         let steps: Vec<_> = kept.iter().map(Step::view).collect();
-        let (_, by_step) = measure(&Dense { len: WIDTH }, &steps, one_by_one).unwrap();
-        let learn = |learner: &mut AceOf<Dense>, steps: &[View<f64>]| Ok(learner.learn(Isa::best(), steps)?);
-        let (_, by_learn) = measure(&Dense { len: WIDTH }, &steps, learn).unwrap();
+        let (_, by_step) = measure(&Features::dense(WIDTH), &steps, one_by_one).unwrap();
+        let learn = |learner: &mut Ace, steps: &[View]| Ok(learner.learn(Isa::best(), steps)?);
+        let (_, by_learn) = measure(&Features::dense(WIDTH), &steps, learn).unwrap();
         assert_eq!(by_step, by_learn);
         assert!(by_step.iter().all(|w| *w != 0.0));
     }

@@ -12,11 +12,26 @@ use crate::real::Real;
 use crate::tensors::{RestoreError, Visitor};
 use std::any::Any;
 
-/// A part with the instruction set that it is run with.
+/// A part to be boxed, compiled for every instruction set.
+///
+/// ```
+/// use emphatic::{ActorCritic, Critic, Emphasis, Features, FollowOn, Gtd, Isa, Lanes, Leaf, Real, Softmax};
+/// type Number = Lanes<16>;
+/// let number = Number::splat;
+/// let isa = Isa::best();
+/// let critic = Gtd::new(Features::dense(3), number(0.05), number(1e-4), number(0.5))?;
+/// let critic: Box<dyn Critic<Number>> = Box::new(Leaf { isa, part: critic });
+/// let emphasis: Box<dyn Emphasis<Number>> = Box::new(Leaf { isa, part: FollowOn::new(number(0.9))? });
+/// let policy = Softmax { features: Features::dense(3), actions: 2 };
+/// let learner = ActorCritic::new(policy, critic, emphasis, number(0.1))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Leaf<T> {
-    pub(crate) isa: Isa,
-    pub(crate) part: T,
+pub struct Leaf<T> {
+    /// The instruction set that it is run with.
+    pub isa: Isa,
+    /// The part.
+    pub part: T,
 }
 
 /// Runs a method as a kernel, so that it is inlined into a function that was compiled for the instruction set.

@@ -136,6 +136,7 @@ pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, G
 pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
 pub use features::{AsState, FeatureError, Features, Row, State, Table};
 pub use isa::{Isa, Kernel};
+pub use leaf::Leaf;
 pub use learner::{
     Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner, OffPac,
     TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace, true_dpge,
