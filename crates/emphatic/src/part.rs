@@ -59,7 +59,9 @@ impl<'a> Seen<'a> {
     /// A step that has been checked, seen by these features; a part without features sees none.
     #[inline(always)]
     pub fn new(step: &'a Step<State<'a>, Action>, features: Option<&'a Features>) -> Self {
-        let Some(features) = features else { return Self { x: Row::default(), x_next: Row::default(), step } };
+        let Some(features) = features else {
+            return Self { x: Row::default(), x_next: Row::default(), step };
+        };
         let x_next = if step.gamma_next > 0.0 { features.row(step.next) } else { Row::default() };
         Self { x: features.row(step.state), x_next, step }
     }

@@ -95,13 +95,7 @@ pub trait DeterministicPolicy: Policy<Action = f64> {
     fn action<R: Real>(&self, at: &Self::Distribution<R>) -> R;
 
     /// `weights` ← `weights` + `scale` ∇π(s). Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
-    fn add_gradient<R: Real>(
-        &self,
-        x: Row,
-        at: &Self::Distribution<R>,
-        scale: R,
-        weights: &mut [R],
-    ) -> R;
+    fn add_gradient<R: Real>(&self, x: Row, at: &Self::Distribution<R>, scale: R, weights: &mut [R]) -> R;
 }
 
 /// y_k = Σ_f x_f θ_{f,k}: K outputs that are linear in the features. θ is stored feature by feature, so the weights

@@ -309,10 +309,9 @@ fn check_weights<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), Pr
 }
 
 /// Whether the policy can act in every state of the model.
-pub(crate) fn check_policy<P: Policy, M: Model<P>>(
-    model: &M,
-    policy: &P,
-) -> Result<(), ProblemError> {
+pub(crate) fn check_policy<P: Policy, M: Model<P>>(model: &M, policy: &P) -> Result<(), ProblemError> {
     model.check(policy)?;
-    (0..model.order().states()).try_for_each(|s| policy.features().check(State::Number(s))).map_err(Into::into)
+    (0..model.order().states())
+        .try_for_each(|s| policy.features().check(State::Number(s)))
+        .map_err(Into::into)
 }

@@ -1,8 +1,9 @@
 //! What is not a problem, a policy for it, or a setting is refused by an error that names the culprit.
 
 use emphatic::{
-    ActionValues, AllActions, Compatible, Dense, Exact, ExactCritic, FollowOn, Gtd, Lanes, LearnedAdvantage,
-    Learner, NoEmphasis, OneHot, Problem, ProblemBuilder, Softmax, Table, Task, ace, limit, off_pac,
+    ActionValues, AllActions, Compatible, Exact, ExactCritic, Features, FollowOn, Gtd, Lanes,
+    LearnedAdvantage, Learner, NoEmphasis, Problem, ProblemBuilder, Softmax, Table, Task, ace, limit,
+    off_pac,
 };
 use std::sync::Arc;
 
@@ -169,10 +170,10 @@ fn a_target_policy_that_never_ends_and_is_not_discounted() {
     assert_eq!(limit(&task, &policy, &[800.0, 0.0], 1.0).unwrap_err().to_string(), never);
     assert_eq!(refused(&[0.0]), "1 weights for a policy that has 2");
     assert_eq!(refused(&[0.0, f64::NAN]), "weight 1 is NaN; weights must be finite");
-    let three_actions = Softmax { features: OneHot { states: 1 }, actions: 3 };
+    let three_actions = Softmax { features: Features::one_hot(1), actions: 3 };
     let error = Exact::new(&task, &three_actions, &[0.0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "the policy has 3 actions; the problem has 2");
-    let wrong_table = Softmax { features: OneHot { states: 0 }, actions: 2 };
+    let wrong_table = Softmax { features: Features::one_hot(0), actions: 2 };
     let error = ExactCritic::<f64, _, _>::new(Arc::new(task), &wrong_table).unwrap_err();
     assert_eq!(error.to_string(), "state 0 does not exist: there are 0 states, numbered from 0");
 }
@@ -181,24 +182,24 @@ fn a_target_policy_that_never_ends_and_is_not_discounted() {
 #[test]
 fn parts_that_do_not_go_together() {
     let task = Arc::new(Task::counterexample());
-    let policy = |actions| Softmax { features: OneHot { states: 3 }, actions };
-    let gtd = || Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap();
-    let values = ActionValues::new(OneHot { states: 3 }, 2, 0.1, 0.1, 0.5, gtd()).unwrap();
+    let policy = |actions| Softmax { features: Features::one_hot(3), actions };
+    let gtd = || Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap();
+    let values = ActionValues::new(Features::one_hot(3), 2, 0.1, 0.1, 0.5, gtd()).unwrap();
     let error = AllActions::new(policy(3), values, NoEmphasis, 0.1).unwrap_err();
     assert_eq!(error.to_string(), "the critic is for 2 actions; the policy has 3");
-    let advantage = LearnedAdvantage::new(OneHot { states: 3 }, 3, 0.1, gtd()).unwrap();
+    let advantage = LearnedAdvantage::new(Features::one_hot(3), 3, 0.1, gtd()).unwrap();
     let error = AllActions::new(policy(2), advantage, NoEmphasis, 0.1).unwrap_err();
     assert_eq!(error.to_string(), "the critic is for 3 actions; the policy has 2");
     let exact = || ExactCritic::<f64, _, _>::new(task.clone(), &policy(2)).unwrap();
     let error = off_pac(policy(3), exact(), 0.1).unwrap_err();
     assert_eq!(error.to_string(), "the policy has 3 actions; the problem has 2");
-    let error = off_pac(Softmax { features: OneHot { states: 2 }, actions: 2 }, exact(), 0.1).unwrap_err();
+    let error = off_pac(Softmax { features: Features::one_hot(2), actions: 2 }, exact(), 0.1).unwrap_err();
     assert_eq!(error.to_string(), "state 2 does not exist: there are 2 states, numbered from 0");
     // Made for one-hot features, used with aliased ones: the critic learns of all the states that change.
-    let aliased = || Softmax { features: Table::aliased(&[0, 1, 1]), actions: 2 };
+    let aliased = || Softmax { features: Table::aliased(&[0, 1, 1]).into(), actions: 2 };
     let other = ExactCritic::<f64, _, _>::new(
         task.clone(),
-        &Softmax { features: Table::aliased(&[0, 1, 2]), actions: 2 },
+        &Softmax { features: Table::aliased(&[0, 1, 2]).into(), actions: 2 },
     );
     let mut made_for_another = off_pac(aliased(), other.unwrap(), 0.1).unwrap();
     let own = ExactCritic::<f64, _, _>::new(task.clone(), &aliased()).unwrap();
@@ -213,7 +214,7 @@ fn parts_that_do_not_go_together() {
 fn a_probability_above_one() {
     let task = Task::counterexample();
     let mut learner =
-        off_pac(task.softmax(), Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
+        off_pac(task.softmax(), Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
     let mut step = task.stream(1, 0).next().unwrap();
     step.mu = 75.0;
     let error = learner.step(&step).unwrap_err();
@@ -227,7 +228,7 @@ fn a_probability_above_one() {
 fn weights() {
     let task = Task::counterexample();
     let learner =
-        || off_pac(task.softmax(), Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
+        || off_pac(task.softmax(), Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
     let error = learner().with_weights(vec![0.0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "3 weights for a learner that has 4");
     let error = learner().with_weights(vec![0.0, 0.0, f64::NAN, 0.0]).unwrap_err();
@@ -265,18 +266,19 @@ fn a_state_that_is_never_reached_is_no_obstacle() {
 #[test]
 fn settings() {
     assert_eq!(FollowOn::new(1.5).unwrap_err().to_string(), "lambda_a is 1.5; it must lie between 0 and 1");
-    let gtd = |alpha_v, alpha_w, lambda| Gtd::new(Dense { len: 2 }, alpha_v, alpha_w, lambda);
+    let gtd = |alpha_v, alpha_w, lambda| Gtd::new(Features::dense(2), alpha_v, alpha_w, lambda);
     let error = gtd(Lanes([0.1, -0.1]), Lanes([0.1; 2]), Lanes([0.5; 2])).unwrap_err();
     assert_eq!(error.to_string(), "alpha_v is -0.1 in lane 1; a step-size is finite and not negative");
     assert!(gtd(Lanes([0.1; 2]), Lanes([0.1, f64::NAN]), Lanes([0.5; 2])).is_err());
     let error = gtd(Lanes([0.1; 2]), Lanes([0.1; 2]), Lanes([0.5, 2.0])).unwrap_err();
     assert_eq!(error.to_string(), "lambda is 2 in lane 1; it must lie between 0 and 1");
-    let compatible = |alpha_v, alpha_u, alpha_h| Compatible::new(Dense { len: 2 }, alpha_v, alpha_u, alpha_h);
+    let compatible =
+        |alpha_v, alpha_u, alpha_h| Compatible::new(Features::dense(2), alpha_v, alpha_u, alpha_h);
     let error = compatible(0.1, -1.0, 0.1).unwrap_err();
     assert_eq!(error.to_string(), "alpha_u is -1; a step-size is finite and not negative");
     assert!(compatible(f64::NAN, 0.1, 0.1).is_err() && compatible(0.1, 0.1, f64::INFINITY).is_err());
-    let policy = Softmax { features: Dense { len: 2 }, actions: 2 };
-    let critic = Gtd::new(Dense { len: 2 }, 0.1, 0.1, 0.5).unwrap();
+    let policy = Softmax { features: Features::dense(2), actions: 2 };
+    let critic = Gtd::new(Features::dense(2), 0.1, 0.1, 0.5).unwrap();
     let error = ace(policy, critic, 0.9, f64::INFINITY).unwrap_err();
     assert_eq!(error.to_string(), "alpha is inf; a step-size is finite and not negative");
 }
