@@ -1,30 +1,12 @@
 //! What every learner does where episodes meet, where ρ is zero, and with steps that make no sense.
 
+#[macro_use]
 #[path = "common/learners.rs"]
 mod learners;
 
 use emphatic::{Action, AsState, FeatureError, Learner, Step, StepError, Update};
 use learners::*;
 use std::any::type_name;
-
-/// Checks a property of every learner.
-macro_rules! for_every_learner {
-    ($property:ident) => {
-        $property(&off_pac());
-        $property(&ace());
-        $property(&ace_on_tiles());
-        $property(&gaussian_ace());
-        $property(&true_ace());
-        $property(&all_actions_exact());
-        $property(&all_actions_by_action_values());
-        $property(&all_actions_by_advantage());
-        $property(&one_action_of_three());
-        $property(&dpg());
-        $property(&dpg_by_compatible_features());
-        $property(&true_dpge());
-        $property(&exact_gaussian_ace());
-    };
-}
 
 type Steps<S> = Vec<Step<S, Action>>;
 

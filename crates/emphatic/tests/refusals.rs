@@ -1,9 +1,10 @@
 //! What is not a problem, a policy for it, or a setting is refused by an error that names the culprit.
 
 use emphatic::{
-    ActionValues, AllActions, Compatible, Exact, ExactCritic, Features, FollowOn, Gtd, Lanes,
-    LearnedAdvantage, Learner, NoEmphasis, Problem, ProblemBuilder, Softmax, Table, Task, ace, limit,
-    off_pac,
+    ActionValues, ActorCritic, AllActions, Compatible, ComposeError, ContinuousCounterexample,
+    DeterministicActorCritic, DeterministicLinear, Exact, ExactCritic, ExactEmphasis, Features, Fixed,
+    FollowOn, Gaussian, Gtd, Lanes, LearnedAdvantage, Learner, NoEmphasis, Problem, ProblemBuilder, Softmax,
+    Step, Table, Task, ace, limit, off_pac,
 };
 use std::sync::Arc;
 
@@ -207,6 +208,94 @@ fn parts_that_do_not_go_together() {
     for step in task.stream(1, 0).take(100) {
         assert_eq!(made_for_another.step(&step), made_for_it.step(&step));
     }
+}
+
+/// An exact part keeps the policy that it was made for, unless it takes up the learner's: one without weights is all in its
+/// probabilities.
+#[test]
+fn an_exact_part_takes_up_a_policy_with_the_same_features() {
+    let task = Arc::new(Task::counterexample());
+    let fixed = |p: f64| Fixed::new(&task, &vec![vec![p, 1.0 - p]; 3]).unwrap();
+    let learner = |made_for: f64| {
+        let critic = ExactCritic::<f64, _, _>::new(task.clone(), &fixed(made_for)).unwrap();
+        let emphasis = ExactEmphasis::new(task.clone(), &fixed(made_for)).unwrap();
+        ActorCritic::new(fixed(0.9), critic, emphasis, 0.1).unwrap()
+    };
+    let (mut made_for_another, mut made_for_it) = (learner(0.2), learner(0.9));
+    for step in task.stream(1, 0).take(100) {
+        assert_eq!(made_for_another.step(&step), made_for_it.step(&step));
+    }
+}
+
+#[test]
+fn an_exact_part_for_another_kind_of_policy() {
+    let task = Arc::new(Task::counterexample());
+    let fixed = Fixed::new(&task, &vec![vec![0.5, 0.5]; 3]).unwrap();
+    let critic = || ExactCritic::<f64, _, _>::new(task.clone(), &fixed).unwrap();
+    assert_eq!(off_pac(task.softmax(), critic(), 0.1).unwrap_err(), ComposeError::Policy);
+    // Also inside another critic, and as an emphasis.
+    let inside = LearnedAdvantage::new(task.critic(), 2, 0.1, critic()).unwrap();
+    let error = AllActions::new(task.softmax(), inside, NoEmphasis, 0.1).unwrap_err();
+    assert_eq!(error, ComposeError::Policy);
+    let emphasis = ExactEmphasis::new(task.clone(), &fixed).unwrap();
+    let critic = Gtd::new(task.critic(), 0.1, 0.1, 0.5).unwrap();
+    let error = ActorCritic::new(task.softmax(), critic, emphasis, 0.1).unwrap_err();
+    assert_eq!(error.to_string(), "the exact critic or emphasis is for another kind of policy");
+}
+
+/// The behaviour almost never takes just the action of a deterministic policy.
+#[test]
+fn an_emphasis_by_ratios_beside_a_deterministic_policy() {
+    let policy = || DeterministicLinear { features: Features::dense(2) };
+    let critic = || Compatible::new(Features::dense(2), 0.1, 0.1, 0.1).unwrap();
+    for lambda_a in [0.0, 0.9] {
+        let emphasis = FollowOn::new(lambda_a).unwrap();
+        let error = DeterministicActorCritic::new(policy(), critic(), emphasis, 0.1).unwrap_err();
+        assert_eq!(error, ComposeError::Ratio);
+        assert_eq!(error.to_string(), "a deterministic policy has no ratio, which this emphasis needs");
+    }
+    assert!(DeterministicActorCritic::new(policy(), critic(), NoEmphasis, 0.1).is_ok());
+    let task = Arc::new(ContinuousCounterexample::default());
+    let emphasis = ExactEmphasis::new(task.clone(), &task.deterministic()).unwrap();
+    let critic = Compatible::new(Features::one_hot(3), 0.1, 0.1, 0.1).unwrap();
+    assert!(DeterministicActorCritic::new(task.deterministic(), critic, emphasis, 0.1).is_ok());
+}
+
+/// What types once ruled out: states and actions of another kind than the learner's.
+#[test]
+fn states_and_actions_of_another_kind() {
+    fn step<S: Clone, A>(state: S, action: A) -> Step<S, A> {
+        let next = state.clone();
+        Step { state, action, mu: 0.5, reward: 1.0, next, gamma: 0.0, gamma_next: 0.9, interest: 1.0 }
+    }
+    let gtd = || Gtd::new(Features::dense(2), 0.1, 0.1, 0.5).unwrap();
+    let mut softmax = off_pac(Softmax { features: Features::dense(2), actions: 2 }, gtd(), 0.1).unwrap();
+    let mut gaussian = off_pac(Gaussian { features: Features::dense(2) }, gtd(), 0.1).unwrap();
+    let (before, before_gaussian) = (softmax.state(), gaussian.state());
+    assert_eq!(
+        softmax.step(&step([1.0, 2.0], 1.0)).unwrap_err().to_string(),
+        "the action is a real number; the policy's is the number of one of its actions"
+    );
+    assert_eq!(
+        gaussian.step(&step([1.0, 2.0], 1)).unwrap_err().to_string(),
+        "the action is the number of an action; the policy's is a real number"
+    );
+    assert_eq!(
+        softmax.step(&step([0, 1], 1)).unwrap_err().to_string(),
+        "a state comes as a list of active features; these features are of a vector of features"
+    );
+    assert_eq!(
+        gaussian.step(&step(1, 1.0)).unwrap_err().to_string(),
+        "a state comes as a state's number; these features are of a vector of features"
+    );
+    assert_eq!(gaussian.actor().distribution(1).unwrap_err().to_string(), {
+        "a state comes as a state's number; these features are of a vector of features"
+    });
+    assert_eq!((softmax.state(), gaussian.state()), (before, before_gaussian));
+    // Parts of one learner that want different kinds refuse every state.
+    let tiles = Softmax { features: Features::active(4, 2), actions: 2 };
+    let mut torn = off_pac(tiles, gtd(), 0.1).unwrap();
+    assert!(torn.step(&step([1.0, 2.0], 1)).is_err() && torn.step(&step([0, 1], 1)).is_err());
 }
 
 /// Once percent were taken for probabilities.

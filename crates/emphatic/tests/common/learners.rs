@@ -1,6 +1,6 @@
 //! Every learner, with a few steps to learn from.
 
-#![allow(dead_code, reason = "each test file uses its own part of this")]
+#![allow(dead_code, unused_macros, reason = "each test file uses its own part of this")]
 
 use emphatic::{
     Action, ActionValues, ActorCritic, AllActions, Compatible, ContinuousCounterexample, Critic,
@@ -8,6 +8,25 @@ use emphatic::{
     FollowOn, Gaussian, Gtd, LearnedAdvantage, Learner, NoEmphasis, Seen, Softmax, Step, StepError, Task,
 };
 use std::sync::Arc;
+
+/// Checks a property of every learner.
+macro_rules! for_every_learner {
+    ($property:ident) => {
+        $property(&off_pac());
+        $property(&ace());
+        $property(&ace_on_tiles());
+        $property(&gaussian_ace());
+        $property(&true_ace());
+        $property(&all_actions_exact());
+        $property(&all_actions_by_action_values());
+        $property(&all_actions_by_advantage());
+        $property(&one_action_of_three());
+        $property(&dpg());
+        $property(&dpg_by_compatible_features());
+        $property(&true_dpge());
+        $property(&exact_gaussian_ace());
+    };
+}
 
 /// A learner and what the tests need to know of it.
 pub struct Case<L, S> {
