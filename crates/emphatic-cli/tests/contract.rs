@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use common::{Bench, assert_same, emphatic, says, signal, succeeded, text, wait_until};
-use emphatic::{Exact, ExactCritic, Gtd, Learner, Policy, Softmax, Table, Task, ace, off_pac, true_ace};
+use emphatic::{Exact, ExactCritic, Gtd, Learner, State, Task, ace, off_pac, true_ace};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -162,10 +162,7 @@ const EPISODES: u64 = 90;
 const EVALUATIONS: u64 = 4;
 
 /// Drives a learner by hand, as the crate's documentation says, and records what an experiment would.
-fn by_hand<L>(mut learner: L, lambda_a: f64, task: &Task, run: u64) -> Vec<Record>
-where
-    L: Learner<Number = f64, Policy = Softmax<Table>>,
-{
+fn by_hand(mut learner: impl Learner<f64>, lambda_a: f64, task: &Task, run: u64) -> Vec<Record> {
     let mut stream = task.stream(8, run);
     let mut records = Vec::new();
     let mut episodes = 0;
@@ -175,7 +172,8 @@ where
             let step = stream.next().unwrap();
             let policy = task.softmax();
             let exact = Exact::new(task, &policy, learner.weights()).unwrap();
-            exact_emphasis += exact.emphatic_weighting(lambda_a)[step.state] / exact.stationary()[step.state];
+            let State::Number(state) = step.state else { panic!("states are numbered") };
+            exact_emphasis += exact.emphatic_weighting(lambda_a)[state] / exact.stationary()[state];
             let update = learner.step(&step).unwrap();
             emphasis += update.emphasis;
             rho += update.rho;

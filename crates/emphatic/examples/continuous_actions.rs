@@ -8,8 +8,8 @@
 
 use emphatic::theory::{Bellman, Order};
 use emphatic::{
-    ContinuousCounterexample, Exact, ExactCritic, FeatureError, Features, Gaussian, Isa, Learner, Model,
-    Normal, Policy, Random, Real, StepError, StochasticPolicy, Table, ace, dpg,
+    Action, ContinuousCounterexample, Exact, ExactCritic, Features, Gaussian, Isa, Learner, Model, Normal,
+    Policy, Random, Real, Row as Seen, State, StepError, StochasticPolicy, ace, dpg,
 };
 use std::error::Error;
 use std::f64::consts::FRAC_PI_8;
@@ -25,7 +25,7 @@ const FRESH: Range<u64> = 30..60;
 const ALPHAS: [f64; 6] = [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 
 type Task = Arc<ContinuousCounterexample>;
-type Step = emphatic::Step<usize, f64>;
+type Step = emphatic::Step<State<'static>, Action>;
 type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 fn main() -> Fallible<()> {
@@ -50,7 +50,8 @@ fn main() -> Fallible<()> {
 }
 
 /// The released code's Gaussian policy: ours, but for what [`ace`] takes for its probability and its score.
-struct Released(Gaussian<Table>);
+#[derive(Clone, Debug)]
+struct Released(Gaussian);
 
 impl StochasticPolicy for Released {
     /// Makes the ratio 1/μ, in the update and in the follow-on trace.
@@ -61,9 +62,9 @@ impl StochasticPolicy for Released {
 
     /// The gradients of the mean and of the deviation, not of ln π: the action does not appear.
     #[inline(always)]
-    fn add_score<R: Real>(&self, state: &usize, at: &Normal<R>, _a: f64, scale: R, weights: &mut [R]) -> R {
+    fn add_score<R: Real>(&self, x: Seen, at: &Normal<R>, _a: f64, scale: R, weights: &mut [R]) -> R {
         let mut sum = R::zero();
-        for (f, x) in self.0.features.active(state) {
+        for (f, x) in x.iter() {
             let x = R::splat(x);
             weights[2 * f] += scale * x;
             weights[2 * f + 1] += scale * at.slope * x;
@@ -79,20 +80,15 @@ impl StochasticPolicy for Released {
 
 /// How it acts is the same.
 impl Policy for Released {
-    type State = usize;
     type Action = f64;
     type Distribution<R: Real> = Normal<R>;
 
+    fn features(&self) -> &Features {
+        self.0.features()
+    }
+
     fn len(&self) -> usize {
         self.0.len()
-    }
-
-    fn most_active(&self) -> usize {
-        self.0.most_active()
-    }
-
-    fn check_state(&self, state: &usize) -> Result<(), FeatureError> {
-        self.0.check_state(state)
     }
 
     fn check_action(&self, action: f64) -> Result<(), StepError> {
@@ -104,19 +100,19 @@ impl Policy for Released {
     }
 
     #[inline(always)]
-    fn distribution<R: Real>(&self, weights: &[R], state: &usize, out: &mut Normal<R>) {
-        self.0.distribution(weights, state, out);
+    fn distribution<R: Real>(&self, weights: &[R], x: Seen, out: &mut Normal<R>) {
+        self.0.distribution(weights, x, out);
     }
 
-    fn features(&self, state: &usize) -> impl Iterator<Item = usize> {
-        self.0.features(state)
+    fn numbers<R: Real>(&self, at: &Normal<R>) -> Vec<R> {
+        self.0.numbers(at)
     }
 }
 
 /// And so is what is exactly true of it.
 impl Model<Released> for ContinuousCounterexample {
     fn order(&self) -> &Arc<Order> {
-        Model::<Gaussian<Table>>::order(self)
+        Model::<Gaussian>::order(self)
     }
 
     fn stationary(&self) -> &[f64] {
@@ -128,7 +124,7 @@ impl Model<Released> for ContinuousCounterexample {
     }
 
     fn state_name(&self, state: usize) -> &str {
-        Model::<Gaussian<Table>>::state_name(self, state)
+        Model::<Gaussian>::state_name(self, state)
     }
 
     #[inline(always)]
@@ -168,22 +164,21 @@ impl Method {
 
     /// Learns from one run's experience, from zero weights.
     fn learn(self, task: &Task, alpha: f64, run: u64) -> Fallible<Option<Outcome>> {
-        let normal = |at: Normal<f64>| (at.mean, at.standard_deviation);
         match self {
             Self::Paper(lambda_a) => {
                 let policy = task.gaussian();
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, ace(policy, critic, lambda_a, alpha)?, run, normal)
+                outcome(task, ace(policy.clone(), critic, lambda_a, alpha)?, &policy, run)
             }
             Self::Released(lambda_a) => {
                 let policy = Released(task.gaussian());
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, ace(policy, critic, lambda_a, alpha)?, run, normal)
+                outcome(task, ace(policy.clone(), critic, lambda_a, alpha)?, &policy, run)
             }
             Self::Dpg => {
                 let policy = task.deterministic();
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, dpg(policy, critic, alpha)?, run, |a| (a, 0.0))
+                outcome(task, dpg(policy.clone(), critic, alpha)?, &policy, run)
             }
         }
     }
@@ -204,27 +199,30 @@ struct Outcome {
     action: f64,
 }
 
-/// Teaches a learner and judges its policy, given how to tell its mean and deviation; nothing if it diverged.
-fn outcome<L>(
+/// Teaches a learner and judges its policy; nothing if it diverged.
+fn outcome<P: Policy>(
     task: &Task,
-    mut learner: L,
+    mut learner: impl Learner<f64>,
+    policy: &P,
     run: u64,
-    normal: impl Fn(<L::Policy as Policy>::Distribution<f64>) -> (f64, f64),
 ) -> Fallible<Option<Outcome>>
 where
-    L: Learner<Number = f64, Policy: Policy<State = usize, Action = f64>>,
-    ContinuousCounterexample: Model<L::Policy>,
+    ContinuousCounterexample: Model<P>,
 {
     learner.learn(Isa::best(), &experience(task, run))?;
     if learner.check().is_err() {
         return Ok(None);
     }
-    let actor = learner.actor();
-    let (start, aliased) = (normal(actor.distribution(&0)?), normal(actor.distribution(&1)?));
+    // The mean and the deviation; a deterministic policy has none.
+    let normal = |state| -> Fallible<_> {
+        let numbers = learner.distribution(State::Number(state))?;
+        Ok((numbers[0], numbers.get(1).copied().unwrap_or(0.0)))
+    };
+    let (start, aliased) = (normal(0)?, normal(1)?);
     let (to_right, right) = (probit(start), probit(aliased));
     let left = 2.0 * (1.0 - right);
     let plotted = plot([(1.0 - to_right) * left + to_right * right, left, right]);
-    let objective = Exact::new(&**task, actor.policy(), learner.weights())?.objective();
+    let objective = Exact::new(&**task, policy, learner.weights())?.objective();
     Ok(Some(Outcome { objective, plotted, action: aliased.0 }))
 }
 
@@ -304,7 +302,10 @@ fn introduce(task: &Task) {
 The released update has no expectation: it would be the integral of M delta over all real actions."
     );
     // The paper's ratio depends on the weights; take those of the start.
-    let paper = |step: &Step| step.action.normal_density(0.0, 0.0.softplus()) / step.mu;
+    let paper = |step: &Step| match step.action {
+        Action::Real(action) => action.normal_density(0.0, 0.0.softplus()) / step.mu,
+        Action::Number(_) => f64::NAN,
+    };
     println!(
         "The ten largest of its {} ratios sum to {:.0}% of them all; of the paper's (at zero weights), to {:.1}%.\n",
         2 * EPISODES,

@@ -3,7 +3,7 @@
 //! Run with `cargo run --release --example counterexample`.
 
 use emphatic::theory::{best_attainable, limit};
-use emphatic::{Exact, ExactCritic, Learner, ProblemError, Softmax, Table, Task, ace, off_pac};
+use emphatic::{Exact, ExactCritic, Learner, ProblemError, Softmax, Task, ace, off_pac};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// J_μ, and the probability of A0 in the aliased states.
-fn summary(task: &Task, policy: &Softmax<Table>, weights: &[f64]) -> Result<(f64, f64), ProblemError> {
+fn summary(task: &Task, policy: &Softmax, weights: &[f64]) -> Result<(f64, f64), ProblemError> {
     let exact = Exact::new(task, policy, weights)?;
     Ok((exact.objective(), exact.probabilities()[1][0]))
 }

@@ -50,7 +50,8 @@ pub trait Learner<R: Real>: Send {
     /// Learns from one step. A step that makes no sense is refused and changes nothing.
     fn update(&mut self, step: &Step<State, Action>) -> Result<Update<R>, StepError>;
 
-    /// Learns from one step, whatever form its states and its action have.
+    /// Learns from one step, whatever form its states and its action have. Behind a pointer, where the type of a step cannot be
+    /// left open, this is `learner.update(&step.view())`.
     #[inline(always)]
     fn step<S: AsState, A: Copy + Into<Action>>(&mut self, step: &Step<S, A>) -> Result<Update<R>, StepError>
     where
@@ -150,16 +151,6 @@ pub trait Watcher<R: Real> {
 
     /// Sees what a step did.
     fn after(&mut self, step: &Step<State, Action>, update: &Update<R>, learner: &dyn Learner<R>);
-}
-
-impl<R: Real> dyn Learner<R> + '_ {
-    /// Learns from one step, whatever form its states and its action have.
-    pub fn step<S: AsState, A: Copy + Into<Action>>(
-        &mut self,
-        step: &Step<S, A>,
-    ) -> Result<Update<R>, StepError> {
-        self.update(&step.view())
-    }
 }
 
 /// A step in a list that no learner can learn from.

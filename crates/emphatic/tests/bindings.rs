@@ -4,9 +4,9 @@
 //! If a change of the bits is meant, `EMPHATIC_WRITE_BITS=1 cargo test --package emphatic --test bindings` writes the file anew.
 
 use emphatic::{
-    ActionValues, Active, AllActions, Compatible, ContinuousCounterexample, Dense, DeterministicLinear,
-    ExactCritic, FollowOn, Gaussian, Gtd, Isa, LearnedAdvantage, Learner, NoEmphasis, Softmax, Step, Table,
-    Task, ace, dpg, off_pac, true_ace, true_dpge,
+    Advantage, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic, Features,
+    FollowOn, Gaussian, Gq, Gtd, Isa, Learner, NoEmphasis, Softmax, Step, Task, ace, dpg, off_pac, true_ace,
+    true_dpge,
 };
 use std::fmt::Write;
 use std::sync::Arc;
@@ -25,6 +25,7 @@ struct Outcome {
 macro_rules! outcome {
     ($name:literal, $learner:expr, $steps:expr $(, $part:literal = |$critic:ident| $weights:expr)*) => {{
         let (mut learner, steps) = ($learner, $steps);
+        let steps: Vec<_> = steps.iter().map(Step::view).collect();
         learner.learn(Isa::best(), &steps).unwrap();
         learner.check().unwrap();
         let weights = vec![
@@ -78,20 +79,19 @@ fn outcomes() -> Vec<Outcome> {
     let real_action = Arc::new(ContinuousCounterexample::default());
     let finite: Vec<_> = three.stream(1, 0).take(STEPS).collect();
     let continuous: Vec<_> = real_action.stream(1, 0).take(STEPS).collect();
-    let table = |len| Table::aliased(&(0..len).collect::<Vec<_>>());
     let exact = || ExactCritic::new(three.clone(), &three.softmax()).unwrap();
     let exact_gaussian = ExactCritic::new(real_action.clone(), &real_action.gaussian()).unwrap();
     let exact_action = ExactCritic::new(real_action.clone(), &real_action.deterministic()).unwrap();
-    let dense = Dense { len: 4 };
-    let active = Active { len: 12, most_active: 3 };
-    let gtd_three = Gtd::new(table(3), 0.1, 0.01, 0.5).unwrap();
-    let compatible = Compatible::new(table(3), 0.1, 0.05, 0.01).unwrap();
+    let dense = Features::dense(4);
+    let active = Features::active(12, 3);
+    let gtd_three = Gtd::new(Features::one_hot(3), 0.1, 0.01, 0.5).unwrap();
+    let compatible = Compatible::new(Features::one_hot(3), 0.1, 0.05, 0.01).unwrap();
     let gtd_dense = || Gtd::new(dense.clone(), 0.05, 0.01, 0.4).unwrap();
     let gtd_active = || Gtd::new(active.clone(), 0.05, 0.01, 0.8).unwrap();
     let softmax_dense = || Softmax { features: dense.clone(), actions: 3 };
     let softmax_active = Softmax { features: active.clone(), actions: 3 };
-    let action_values = ActionValues::new(dense.clone(), 3, 0.02, 0.01, 0.3, gtd_dense()).unwrap();
-    let advantage = LearnedAdvantage::new(active.clone(), 3, 0.03, gtd_active()).unwrap();
+    let action_values = Gq::new(dense.clone(), 3, 0.02, 0.01, 0.3, gtd_dense()).unwrap();
+    let advantage = Advantage::new(active.clone(), 3, 0.03, gtd_active()).unwrap();
     let compatible_dense = Compatible::new(dense.clone(), 0.05, 0.02, 0.01).unwrap();
     vec![
         outcome!(

@@ -2,16 +2,16 @@
 
 mod common;
 
-use emphatic::learner::{ActionOf, SeenBy};
 use emphatic::{
-    ActionValues, AllActions, Compatible, ContinuousCounterexample, Dense, DeterministicLinear, Either,
-    ExactCritic, Features, FollowOn, Gaussian, Gtd, InLanes, Isa, Lanes, LearnedAdvantage, Learner,
-    NoEmphasis, Problem, Random, Real, Softmax, Stateful, Step, Table, Task, ace, dpg, off_pac, true_ace,
-    true_dpge,
+    Action, Advantage, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic,
+    Features, FollowOn, Gaussian, Gq, Gtd, Isa, Lanes, Learner, NoEmphasis, Problem, Random, Real, Softmax,
+    State, Step, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
 };
 use std::sync::Arc;
 
 const SETTINGS: usize = 16;
+
+type Experience = Step<State<'static>, Action>;
 
 /// The setting of lane `k` of a block that starts at `first`. Some step-sizes are so large that the learner diverges.
 fn alpha<R: Real>(first: usize) -> R {
@@ -32,8 +32,8 @@ fn alpha_w<R: Real>(first: usize) -> R {
 }
 
 /// When the learner diverged, and the bits of its weights; of NaN there is only one.
-fn outcome<L: Learner>(learner: &L, lane: usize) -> (Option<u64>, Vec<u64>) {
-    let bits = |w: &L::Number| if w.lane(lane).is_nan() { f64::NAN } else { w.lane(lane) }.to_bits();
+fn outcome<R: Real>(learner: &impl Learner<R>, lane: usize) -> (Option<u64>, Vec<u64>) {
+    let bits = |w: &R| if w.lane(lane).is_nan() { f64::NAN } else { w.lane(lane) }.to_bits();
     (learner.diverged(lane), learner.weights().iter().map(bits).collect())
 }
 
@@ -48,7 +48,7 @@ macro_rules! learn {
         let (early, late) = $steps.split_at($steps.len() / 2);
         let saved = postcard::to_allocvec(&learn!($learner, $isa, early).state()).unwrap();
         let mut learner = $learner;
-        learner.restore(postcard::from_bytes(&saved).unwrap()).unwrap();
+        learner.restore(&postcard::from_bytes(&saved).unwrap()).unwrap();
         learner.learn($isa, late).unwrap();
         learner
     }};
@@ -142,22 +142,22 @@ fn continuous() -> Arc<ContinuousCounterexample> {
     Arc::new(ContinuousCounterexample::default())
 }
 
-fn steps(task: &Task) -> Vec<Step<usize, usize>> {
+fn steps(task: &Task) -> Vec<Experience> {
     task.stream(3, 0).take(400).collect()
 }
 
 /// For learned critics, some of which diverge at other steps in every stream. (Once it depended on the other lanes at which.)
-fn many(task: &Task) -> impl Iterator<Item = Vec<Step<usize, usize>>> {
+fn many(task: &Task) -> impl Iterator<Item = Vec<Experience>> {
     // Where each feature is that of one state, lanes differ most in what they trace.
     let streams = if task.critic().most_active() == 1 { 32 } else { 6 };
     (0..streams).map(|run| task.stream(3, run).take(1500).collect())
 }
 
-fn gtd<R: Real>(features: &Table, first: usize) -> Gtd<R, Table> {
-    Gtd::new(features.clone(), alpha_v(first), alpha_w(first), lambda(first)).unwrap()
+fn gtd<R: Real>(features: &Table, first: usize) -> Gtd<R> {
+    Gtd::new(features, alpha_v(first), alpha_w(first), lambda(first)).unwrap()
 }
 
-fn exact<R: Real>(task: &Arc<Task>) -> ExactCritic<R, Task, Softmax<Table>> {
+fn exact<R: Real>(task: &Arc<Task>) -> ExactCritic<R, Task, Softmax> {
     ExactCritic::new(task.clone(), &task.softmax()).unwrap()
 }
 
@@ -165,189 +165,118 @@ fn follow_on<R: Real>(first: usize) -> FollowOn<R> {
     FollowOn::new(lambda(first)).unwrap()
 }
 
-same_bits!(off_pac_with_gtd, many(&varied()), |R,
-                                               first|
- -> impl Learner<Number = R, Policy = Softmax<Table>> {
+same_bits!(off_pac_with_gtd, many(&varied()), |R, first| -> impl Learner<R> {
     off_pac(varied().softmax(), gtd(varied().actor(), first), alpha(first)).unwrap()
 });
 
-same_bits!(ace_with_gtd, many(&three()), |R, first| -> impl Learner<Number = R, Policy = Softmax<Table>> {
+same_bits!(ace_with_gtd, many(&three()), |R, first| -> impl Learner<R> {
     ace(three().softmax(), gtd(three().critic(), first), lambda(first), alpha(first)).unwrap()
 });
 
-same_bits!(ace_with_gtd_and_dense_features, many(&varied()), |R,
-                                                              first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> {
+same_bits!(ace_with_gtd_and_dense_features, many(&varied()), |R, first| -> impl Learner<R> {
     ace(varied().softmax(), gtd(varied().actor(), first), lambda(first), alpha(first)).unwrap()
 });
 
 same_bits!(
     ace_with_gtd_and_a_trace_that_forgets,
     [endless().stream(3, 0).take(3000).collect::<Vec<_>>()],
-    |R, first| -> impl Learner<Number = R, Policy = Softmax<Table>> {
+    |R, first| -> impl Learner<R> {
         let critic =
             Gtd::new(endless().actor().clone(), R::splat(0.05), R::splat(0.01), lambda(first)).unwrap();
         ace(endless().softmax(), critic, R::splat(0.1), R::splat(1e-3)).unwrap()
     }
 );
 
-same_bits!(ace_with_the_exact_critic, [steps(&eleven())], |R,
-                                                           first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> {
+same_bits!(ace_with_the_exact_critic, [steps(&eleven())], |R, first| -> impl Learner<R> {
     ace(eleven().softmax(), exact(&eleven()), lambda(first), alpha(first)).unwrap()
 });
 
-same_bits!(true_ace_with_the_exact_critic, [steps(&eleven())], |R,
-                                                                first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> {
+same_bits!(true_ace_with_the_exact_critic, [steps(&eleven())], |R, first| -> impl Learner<R> {
     true_ace(eleven(), eleven().softmax(), exact(&eleven()), alpha(first)).unwrap()
 });
 
-same_bits!(true_ace_with_dense_features, [steps(&varied())], |R,
-                                                              first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> {
+same_bits!(true_ace_with_dense_features, [steps(&varied())], |R, first| -> impl Learner<R> {
     true_ace(varied(), varied().softmax(), exact(&varied()), alpha(first)).unwrap()
 });
 
-same_bits!(all_actions_with_exact_values, [steps(&eleven())], |R,
-                                                               first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> {
+same_bits!(all_actions_with_exact_values, [steps(&eleven())], |R, first| -> impl Learner<R> {
     AllActions::new(eleven().softmax(), exact(&eleven()), follow_on(first), alpha(first)).unwrap()
 });
 
-fn action_values<R: Real>(
-    task: &Task,
-    first: usize,
-) -> impl Learner<Number = R, Policy = Softmax<Table>> + use<R> {
+fn action_values<R: Real>(task: &Task, first: usize) -> impl Learner<R> + use<R> {
     let (features, actions) = (task.critic().clone(), task.actions());
     let (alpha_q, alpha_h) = (alpha_v(first + 1), alpha_w(first + 1));
     let baseline = gtd(task.critic(), first);
-    let critic = ActionValues::new(features, actions, alpha_q, alpha_h, lambda(first + 1), baseline).unwrap();
+    let critic = Gq::new(features, actions, alpha_q, alpha_h, lambda(first + 1), baseline).unwrap();
     AllActions::new(task.softmax(), critic, follow_on(first), alpha(first)).unwrap()
 }
 
-same_bits!(all_actions_with_learned_values, many(&three()), |R,
-                                                             first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> { action_values(&three(), first) });
+same_bits!(all_actions_with_learned_values, many(&three()), |R, first| -> impl Learner<R> {
+    action_values(&three(), first)
+});
 
 same_bits!(all_actions_with_learned_values_and_dense_features, many(&varied()), |R,
                                                                                  first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> {
+ -> impl Learner<R> {
     action_values(&varied(), first)
 });
 
-fn advantage<R: Real>(
-    task: &Task,
-    subset: usize,
-    first: usize,
-) -> impl Learner<Number = R, Policy = Softmax<Table>> + use<R> {
+fn advantage<R: Real>(task: &Task, subset: usize, first: usize) -> impl Learner<R> + use<R> {
     let values = gtd(task.critic(), first);
-    let critic =
-        LearnedAdvantage::new(task.critic().clone(), task.actions(), alpha_v(first + 1), values).unwrap();
+    let critic = Advantage::new(task.critic().clone(), task.actions(), alpha_v(first + 1), values).unwrap();
     let learner = AllActions::new(task.softmax(), critic, NoEmphasis, alpha(first)).unwrap();
     learner.with_subset(subset, 7, 0).unwrap()
 }
 
-same_bits!(all_actions_with_a_learned_advantage, many(&three()), |R,
-                                                                  first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> { advantage(&three(), 2, first) });
+same_bits!(all_actions_with_a_learned_advantage, many(&three()), |R, first| -> impl Learner<R> {
+    advantage(&three(), 2, first)
+});
 
-same_bits!(some_actions_with_a_learned_advantage, many(&varied()), |R,
-                                                                    first|
- -> impl Learner<
-    Number = R,
-    Policy = Softmax<Table>,
-> { advantage(&varied(), 2, first) });
+same_bits!(some_actions_with_a_learned_advantage, many(&varied()), |R, first| -> impl Learner<R> {
+    advantage(&varied(), 2, first)
+});
 
-fn continuous_steps() -> Vec<Step<usize, f64>> {
+fn continuous_steps() -> Vec<Experience> {
     continuous().stream(3, 0).take(120).collect()
 }
 
-fn many_continuous() -> impl Iterator<Item = Vec<Step<usize, f64>>> {
+fn many_continuous() -> impl Iterator<Item = Vec<Experience>> {
     (0..6).map(|run| continuous().stream(3, run).take(1500).collect())
 }
 
-fn exact_gaussian<R: Real>() -> ExactCritic<R, ContinuousCounterexample, Gaussian<Table>> {
+fn exact_gaussian<R: Real>() -> ExactCritic<R, ContinuousCounterexample, Gaussian> {
     ExactCritic::new(continuous(), &continuous().gaussian()).unwrap()
 }
 
-same_bits!(gaussian_ace_with_gtd, many_continuous(), |R,
-                                                      first|
- -> impl Learner<Number = R, Policy = Gaussian<Table>> {
+same_bits!(gaussian_ace_with_gtd, many_continuous(), |R, first| -> impl Learner<R> {
     let features = Table::aliased(&[0, 1, 2]);
     ace(continuous().gaussian(), gtd(&features, first), lambda(first), alpha(first)).unwrap()
 });
 
-same_bits!(gaussian_ace_with_the_exact_critic, [continuous_steps()], |R,
-                                                                      first|
- -> impl Learner<
-    Number = R,
-    Policy = Gaussian<Table>,
-> {
+same_bits!(gaussian_ace_with_the_exact_critic, [continuous_steps()], |R, first| -> impl Learner<R> {
     ace(continuous().gaussian(), exact_gaussian(), lambda(first), alpha(first)).unwrap()
 });
 
-same_bits!(gaussian_true_ace, [continuous_steps()], |R,
-                                                     first|
- -> impl Learner<Number = R, Policy = Gaussian<Table>> {
+same_bits!(gaussian_true_ace, [continuous_steps()], |R, first| -> impl Learner<R> {
     true_ace(continuous(), continuous().gaussian(), exact_gaussian(), alpha(first)).unwrap()
 });
 
-fn exact_action<R: Real>() -> ExactCritic<R, ContinuousCounterexample, DeterministicLinear<Table>> {
+fn exact_action<R: Real>() -> ExactCritic<R, ContinuousCounterexample, DeterministicLinear> {
     ExactCritic::new(continuous(), &continuous().deterministic()).unwrap()
 }
 
-same_bits!(dpg_with_the_exact_critic, [continuous_steps()], |R,
-                                                             first|
- -> impl Learner<
-    Number = R,
-    Policy = DeterministicLinear<Table>,
-> {
+same_bits!(dpg_with_the_exact_critic, [continuous_steps()], |R, first| -> impl Learner<R> {
     dpg(continuous().deterministic(), exact_action(), alpha(first)).unwrap()
 });
 
-same_bits!(dpg_with_compatible_features, many_continuous(), |R,
-                                                             first|
- -> impl Learner<
-    Number = R,
-    Policy = DeterministicLinear<Table>,
-> {
-    let features = Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap();
+same_bits!(dpg_with_compatible_features, many_continuous(), |R, first| -> impl Learner<R> {
+    let features = Features::from(Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap());
     let critic =
         Compatible::new(features.clone(), alpha_v(first), alpha_v(first + 1), R::splat(0.01)).unwrap();
     dpg(DeterministicLinear { features }, critic, alpha(first)).unwrap()
 });
 
-same_bits!(true_dpge_with_the_exact_critic, [continuous_steps()], |R,
-                                                                   first|
- -> impl Learner<
-    Number = R,
-    Policy = DeterministicLinear<Table>,
-> {
+same_bits!(true_dpge_with_the_exact_critic, [continuous_steps()], |R, first| -> impl Learner<R> {
     true_dpge(continuous(), continuous().deterministic(), exact_action(), alpha(first)).unwrap()
 });
 
@@ -399,7 +328,7 @@ fn finite_weights_whose_sum_overflows_have_not_diverged() {
         gamma_next: 0.0,
         interest: 0.0,
     };
-    let dense = || Dense { len: 2 };
+    let dense = || Features::dense(2);
     let critic = Gtd::new(dense(), 2.0, 0.0, 0.0).unwrap();
     let mut learner = off_pac(Softmax { features: dense(), actions: 2 }, critic, 0.0).unwrap();
     learner.step(&step).unwrap();
@@ -409,7 +338,8 @@ fn finite_weights_whose_sum_overflows_have_not_diverged() {
 /// Two lanes that trace the same state, one of which forgets it; then δ overflows in a state without features.
 #[test]
 fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_something() {
-    let features = Table::new(2, &[vec![(0, 1.0)], vec![], vec![(0, 1e200), (1, 1e200)]]).unwrap();
+    let features =
+        Features::from(Table::new(2, &[vec![(0, 1.0)], vec![], vec![(0, 1e200), (1, 1e200)]]).unwrap());
     let step = |state, reward, next, gamma, gamma_next| Step {
         state,
         action: 0,
@@ -438,10 +368,7 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
 }
 
 /// Learns step by step.
-fn go_on<L: Learner>(mut learner: L, steps: &[Step<SeenBy<L>, ActionOf<L>>]) -> L
-where
-    SeenBy<L>: Sized,
-{
+fn go_on<R: Real, L: Learner<R>>(mut learner: L, steps: &[Experience]) -> L {
     steps.iter().for_each(|step| _ = learner.step(step).unwrap());
     learner
 }
@@ -463,7 +390,7 @@ macro_rules! leaves_its_lane {
                 for lane in 0..4 {
                     let $first = block + lane;
                     let mut left = $make;
-                    left.restore(state.lane(lane)).unwrap();
+                    left.restore(&state.lane(lane)).unwrap();
                     let (left, alone) = (go_on(left, late), go_on($make, &steps));
                     assert_eq!(outcome(&left, 0), outcome(&alone, 0), "setting {}", block + lane);
                 }
@@ -482,16 +409,15 @@ leaves_its_lane!(ace_leaves_its_lane, endless().stream(3, 0).take(3000).collect(
 
 leaves_its_lane!(some_actions_leave_their_lane, steps(&varied()), |R, first| {
     let values = gtd::<R>(varied().actor(), first);
-    let critic = LearnedAdvantage::new(varied().actor().clone(), 5, alpha_v(first + 1), values).unwrap();
+    let critic = Advantage::new(varied().actor().clone(), 5, alpha_v(first + 1), values).unwrap();
     let learner = AllActions::new(varied().softmax(), critic, follow_on::<R>(first), alpha(first)).unwrap();
     learner.with_subset(2, 7, 0).unwrap()
 });
 
 leaves_its_lane!(action_values_leave_their_lane, steps(&varied()), |R, first| {
-    let values = Either::<_, ExactCritic<R, Task, Softmax<Table>>>::First(gtd::<R>(varied().actor(), first));
+    let values = gtd::<R>(varied().actor(), first);
     let (alpha_q, lambda_q) = (alpha_v(first + 1), lambda(first));
-    let critic =
-        ActionValues::new(varied().actor().clone(), 5, alpha_q, R::splat(0.01), lambda_q, values).unwrap();
+    let critic = Gq::new(varied().actor().clone(), 5, alpha_q, R::splat(0.01), lambda_q, values).unwrap();
     AllActions::new(varied().softmax(), critic, NoEmphasis, alpha::<R>(first)).unwrap()
 });
 
@@ -512,8 +438,8 @@ leaves_its_lane!(
 #[test]
 fn a_state_of_another_learner_is_refused() {
     let learner = |task: Arc<Task>| ace(task.softmax(), gtd::<f64>(task.critic(), 0), 1.0, 0.1).unwrap();
-    let error = learner(three()).restore(learner(eleven()).state()).unwrap_err();
-    assert_eq!(error.to_string(), "20 weights for a learner that has 4");
+    let error = learner(three()).restore(&learner(eleven()).state()).unwrap_err();
+    assert_eq!(error.to_string(), "`weights` has 20 numbers; this learner's has 4");
 }
 
 /// Once 0 · ∞ made NaN of it when the follow-on trace overflowed.
@@ -530,7 +456,7 @@ fn ace_without_emphasis_is_off_pac_for_ever() {
         interest: 1.0,
     };
     let gtd = || Gtd::new(Table::aliased(&[0]), 0.1, 0.1, 0.0).unwrap();
-    let policy = Softmax { features: Table::aliased(&[0]), actions: 2 };
+    let policy = Softmax { features: Table::aliased(&[0]).into(), actions: 2 };
     let mut without = ace(policy.clone(), gtd(), 0.0, 0.1).unwrap();
     let mut off_pac = off_pac(policy, gtd(), 0.1).unwrap();
     for t in 0..3000 {

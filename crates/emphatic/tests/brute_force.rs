@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::random_weights;
-use emphatic::{Exact, Problem, Random, Softmax, Table, Task};
+use common::{numbers, random_weights};
+use emphatic::{Exact, Problem, Random, Softmax, State, Task};
 
 /// P_{π,γ} and r_π, summed up from the problem's transitions.
 fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
@@ -23,11 +23,10 @@ fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
 }
 
 /// π by the definition of softmax.
-fn softmax(task: &Task, policy: &Softmax<Table>, weights: &[f64]) -> Vec<Vec<f64>> {
-    use emphatic::Features;
+fn softmax(task: &Task, policy: &Softmax, weights: &[f64]) -> Vec<Vec<f64>> {
     let of = |s: usize| {
-        let preference =
-            |a| policy.features.active(&s).map(|(f, x)| x * weights[f * task.actions() + a]).sum::<f64>();
+        let x = policy.features.row(State::Number(s));
+        let preference = |a| x.iter().map(|(f, x)| x * weights[f * task.actions() + a]).sum::<f64>();
         let e: Vec<f64> = (0..task.actions()).map(|a| f64::exp(preference(a))).collect();
         let sum: f64 = e.iter().sum();
         e.into_iter().map(|e| e / sum).collect()
@@ -187,7 +186,7 @@ fn a_policy_that_changes_step_by_step_keeps_the_exact_value() {
         let mut learner = ace(policy.clone(), critic, 0.5, 0.05).unwrap();
         for step in task.stream(1, seed).take(2000) {
             let before = learner.weights().to_vec();
-            let Step { state, next, reward, gamma_next, .. } = step;
+            let ([state, _, next], Step { reward, gamma_next, .. }) = (numbers(&step), step);
             let delta = learner.step(&step).unwrap().delta;
             // Solved afresh, the values are the same to the last bit.
             let exact = Exact::new(&*task, &policy, &before).unwrap();

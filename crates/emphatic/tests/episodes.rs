@@ -1,39 +1,16 @@
 //! What every learner does where episodes meet, where ρ is zero, and with steps that make no sense.
 
+#[macro_use]
 #[path = "common/learners.rs"]
 mod learners;
 
-use emphatic::learner::{ActionOf, SeenBy};
-use emphatic::{FeatureError, Learner, Step, StepError, Update};
+use emphatic::{Action, AsState, FeatureError, Learner, Step, StepError, Update};
 use learners::*;
 use std::any::type_name;
-use std::borrow::Borrow;
 
-/// Checks a property of every learner.
-macro_rules! for_every_learner {
-    ($property:ident) => {
-        $property(&off_pac());
-        $property(&ace());
-        $property(&ace_on_tiles());
-        $property(&gaussian_ace());
-        $property(&true_ace());
-        $property(&all_actions_exact());
-        $property(&all_actions_by_action_values());
-        $property(&all_actions_by_advantage());
-        $property(&one_action_of_three());
-        $property(&dpg());
-        $property(&dpg_by_compatible_features());
-        $property(&true_dpge());
-        $property(&exact_gaussian_ace());
-    };
-}
+type Steps<S> = Vec<Step<S, Action>>;
 
-type Steps<L, S> = Vec<Step<S, ActionOf<L>>>;
-
-fn learn<L: Learner<Number = f64>, S: Borrow<SeenBy<L>>>(
-    learner: &mut L,
-    steps: &Steps<L, S>,
-) -> Vec<Update<f64>> {
+fn learn<L: Learner<f64>, S: AsState>(learner: &mut L, steps: &Steps<S>) -> Vec<Update<f64>> {
     steps.iter().map(|step| learner.step(step).unwrap()).collect()
 }
 
@@ -42,7 +19,7 @@ fn is_near(x: f64, y: f64) -> bool {
 }
 
 /// A learner that has learned from the case's steps.
-fn learned<L: Learner<Number = f64>, S: Borrow<SeenBy<L>>>(case: &Case<L, S>, lambda_a: f64) -> L {
+fn learned<L: Learner<f64>, S: AsState>(case: &Case<L, S>, lambda_a: f64) -> L {
     let mut learner = (case.make)(lambda_a, 1.0);
     learn(&mut learner, &case.steps);
     learner
@@ -50,26 +27,26 @@ fn learned<L: Learner<Number = f64>, S: Borrow<SeenBy<L>>>(case: &Case<L, S>, la
 
 /// The same with other traces. They come from a learner with the same weights, but whose step-sizes are zero:
 /// its weights stay as they are, its traces do not.
-fn learned_with_traces<L: Learner<Number = f64>, S: Borrow<SeenBy<L>>>(
+fn learned_with_traces<L: Learner<f64>, S: AsState>(
     case: &Case<L, S>,
     lambda_a: f64,
-    traced: &Steps<L, S>,
+    traced: &Steps<S>,
 ) -> L {
     let mut learner = learned(case, lambda_a);
     let mut frozen = (case.make)(lambda_a, 0.0);
-    frozen.restore(learner.state()).unwrap();
+    frozen.restore(&learner.state()).unwrap();
     learn(&mut frozen, traced);
     assert_eq!(frozen.weights(), learner.weights());
-    learner.restore(frozen.state()).unwrap();
+    learner.restore(&frozen.state()).unwrap();
     learner
 }
 
 /// The case's steps as if no episode started among them, with ratios larger by a factor.
-fn unending<L: Learner, S: Clone>(case: &Case<L, S>, factor: f64) -> Steps<L, S> {
+fn unending<L, S: Clone>(case: &Case<L, S>, factor: f64) -> Steps<S> {
     case.steps.iter().map(|step| Step { mu: step.mu / factor, gamma: 0.9, ..step.clone() }).collect()
 }
 
-fn nothing_passes_a_ratio_of_zero<L: Learner<Number = f64>, S: Borrow<SeenBy<L>> + Clone>(case: &Case<L, S>) {
+fn nothing_passes_a_ratio_of_zero<L: Learner<f64>, S: AsState + Clone>(case: &Case<L, S>) {
     let Some(impossible) = &case.impossible else { return };
     for lambda_a in [0.0, 0.3, 1.0] {
         let [mut one, mut other] = [1.0, 1e6].map(|factor| {
@@ -97,9 +74,7 @@ fn a_ratio_of_zero_starts_all_traces_afresh() {
     for_every_learner!(nothing_passes_a_ratio_of_zero);
 }
 
-fn nothing_passes_the_end_of_an_episode<L: Learner<Number = f64>, S: Borrow<SeenBy<L>> + Clone>(
-    case: &Case<L, S>,
-) {
+fn nothing_passes_the_end_of_an_episode<L: Learner<f64>, S: AsState + Clone>(case: &Case<L, S>) {
     let mut backwards = unending(case, 1e6);
     backwards.reverse();
     let mut one = learned_with_traces(case, 0.3, &unending(case, 1.0));
@@ -112,12 +87,12 @@ fn nothing_passes_the_end_of_an_episode<L: Learner<Number = f64>, S: Borrow<Seen
         learn(&mut learner, &episode);
         learner.state()
     };
-    let copy = |learner: &L| {
+    let copy = |learner: &mut L| {
         let mut copy = (case.make)(0.3, 1.0);
-        copy.restore(learner.state()).unwrap();
+        copy.restore(&learner.state()).unwrap();
         copy
     };
-    assert_eq!(goes_on(copy(&one)) != goes_on(copy(&other)), case.traces, "{}", type_name::<L>());
+    assert_eq!(goes_on(copy(&mut one)) != goes_on(copy(&mut other)), case.traces, "{}", type_name::<L>());
 
     episode[0].gamma = 0.0;
     assert_eq!(learn(&mut one, &episode), learn(&mut other, &episode), "{}", type_name::<L>());
@@ -129,7 +104,7 @@ fn the_first_step_of_an_episode_starts_all_traces_afresh() {
     for_every_learner!(nothing_passes_the_end_of_an_episode);
 }
 
-fn a_limit_is_no_end<L: Learner<Number = f64>, S: Borrow<SeenBy<L>> + Clone>(case: &Case<L, S>) {
+fn a_limit_is_no_end<L: Learner<f64>, S: AsState + Clone>(case: &Case<L, S>) {
     let last = |gamma_next| Step { gamma_next, ..case.steps[2].clone() };
     let (limit, end) = (last(0.9), last(0.0));
     let (mut limited, mut ended) = (learned(case, 0.3), learned(case, 0.3));
@@ -151,7 +126,7 @@ fn a_time_limit_bootstraps_and_an_end_does_not() {
     for_every_learner!(a_limit_is_no_end);
 }
 
-fn the_end_is_not_looked_at<L: Learner<Number = f64>, S: Borrow<SeenBy<L>> + Clone>(case: &Case<L, S>) {
+fn the_end_is_not_looked_at<L: Learner<f64>, S: AsState + Clone>(case: &Case<L, S>) {
     let end = Step { gamma_next: 0.0, ..case.steps[2].clone() };
     let nowhere = Step { next: case.no_state.0.clone(), ..end.clone() };
     let (mut one, mut other) = (learned(case, 0.3), learned(case, 0.3));
@@ -164,7 +139,7 @@ fn next_is_not_looked_at_when_an_episode_ends() {
     for_every_learner!(the_end_is_not_looked_at);
 }
 
-fn nonsense_is_refused<L: Learner<Number = f64>, S: Borrow<SeenBy<L>> + Clone>(case: &Case<L, S>) {
+fn nonsense_is_refused<L: Learner<f64>, S: AsState + Clone>(case: &Case<L, S>) {
     let good = &case.steps[1];
     let (no_action, what_of_action) = case.no_action.clone();
     let (no_state, what_of_state) = case.no_state.clone();
@@ -202,7 +177,7 @@ fn a_step_that_makes_no_sense_is_refused_and_changes_nothing() {
 }
 
 /// The steps of a learner, from the first on, do without the allocator.
-fn allocates_nothing<L: Learner<Number = f64> + Clone, S: Borrow<SeenBy<L>>>(case: &Case<L, S>) {
+fn allocates_nothing<L: Learner<f64> + Clone, S: AsState>(case: &Case<L, S>) {
     // A copy, since copying a list may lose the room that was kept for it.
     let mut learner = case.learner().clone();
     let counted = allocation_counter::measure(|| {

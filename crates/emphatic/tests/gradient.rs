@@ -4,7 +4,7 @@ mod common;
 
 use common::random_weights;
 use emphatic::theory::derivative;
-use emphatic::{ContinuousCounterexample, Exact, Model, Policy, Random, StochasticPolicy, Task};
+use emphatic::{ContinuousCounterexample, Exact, Model, Policy, Random, State, StochasticPolicy, Task};
 
 /// The largest difference between two vectors, relative to the larger of their largest entries.
 fn difference(a: &[f64], b: &[f64]) -> f64 {
@@ -15,11 +15,7 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// ∂J_μ/∂θ by central differences.
-fn finite_difference<P: Policy<State = usize>, M: Model<P>>(
-    model: &M,
-    policy: &P,
-    weights: &[f64],
-) -> Vec<f64> {
+fn finite_difference<P: Policy, M: Model<P>>(model: &M, policy: &P, weights: &[f64]) -> Vec<f64> {
     let objective = |k: usize, by: f64| {
         let mut moved = weights.to_vec();
         moved[k] += by;
@@ -88,12 +84,13 @@ fn theorem_1_for_gaussian_policies() {
         let mut theorem = vec![0.0; 4];
         for (s, m) in exact.emphatic_weighting(1.0).into_iter().enumerate() {
             let mut at = policy.room();
-            policy.distribution(&weights, &s, &mut at);
+            let x = policy.features.row(State::Number(s));
+            policy.distribution(&weights, x, &mut at);
             for k in -4000..=4000 {
                 let a = at.mean + at.standard_deviation * f64::from(k) * 0.0025;
                 let density: f64 = policy.probability(&at, a);
                 let weight = m * density * exact.action_value(s, a).unwrap() * at.standard_deviation * 0.0025;
-                policy.add_score(&s, &at, a, weight, &mut theorem);
+                policy.add_score(x, &at, a, weight, &mut theorem);
             }
         }
         let written = difference(&gradient, &theorem);

@@ -1,8 +1,10 @@
 //! What is not a problem, a policy for it, or a setting is refused by an error that names the culprit.
 
 use emphatic::{
-    ActionValues, AllActions, Compatible, Dense, Exact, ExactCritic, FollowOn, Gtd, Lanes, LearnedAdvantage,
-    Learner, NoEmphasis, OneHot, Problem, ProblemBuilder, Softmax, Table, Task, ace, limit, off_pac,
+    ActorCritic, Advantage, AllActions, Compatible, ComposeError, ContinuousCounterexample,
+    DeterministicActorCritic, DeterministicLinear, Exact, ExactCritic, ExactEmphasis, Features, Fixed,
+    FollowOn, Gaussian, Gq, Gtd, Lanes, Learner, NoEmphasis, Problem, ProblemBuilder, Softmax, Step, Table,
+    Task, ace, limit, off_pac,
 };
 use std::sync::Arc;
 
@@ -169,10 +171,10 @@ fn a_target_policy_that_never_ends_and_is_not_discounted() {
     assert_eq!(limit(&task, &policy, &[800.0, 0.0], 1.0).unwrap_err().to_string(), never);
     assert_eq!(refused(&[0.0]), "1 weights for a policy that has 2");
     assert_eq!(refused(&[0.0, f64::NAN]), "weight 1 is NaN; weights must be finite");
-    let three_actions = Softmax { features: OneHot { states: 1 }, actions: 3 };
+    let three_actions = Softmax { features: Features::one_hot(1), actions: 3 };
     let error = Exact::new(&task, &three_actions, &[0.0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "the policy has 3 actions; the problem has 2");
-    let wrong_table = Softmax { features: OneHot { states: 0 }, actions: 2 };
+    let wrong_table = Softmax { features: Features::one_hot(0), actions: 2 };
     let error = ExactCritic::<f64, _, _>::new(Arc::new(task), &wrong_table).unwrap_err();
     assert_eq!(error.to_string(), "state 0 does not exist: there are 0 states, numbered from 0");
 }
@@ -181,24 +183,24 @@ fn a_target_policy_that_never_ends_and_is_not_discounted() {
 #[test]
 fn parts_that_do_not_go_together() {
     let task = Arc::new(Task::counterexample());
-    let policy = |actions| Softmax { features: OneHot { states: 3 }, actions };
-    let gtd = || Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap();
-    let values = ActionValues::new(OneHot { states: 3 }, 2, 0.1, 0.1, 0.5, gtd()).unwrap();
+    let policy = |actions| Softmax { features: Features::one_hot(3), actions };
+    let gtd = || Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap();
+    let values = Gq::new(Features::one_hot(3), 2, 0.1, 0.1, 0.5, gtd()).unwrap();
     let error = AllActions::new(policy(3), values, NoEmphasis, 0.1).unwrap_err();
     assert_eq!(error.to_string(), "the critic is for 2 actions; the policy has 3");
-    let advantage = LearnedAdvantage::new(OneHot { states: 3 }, 3, 0.1, gtd()).unwrap();
+    let advantage = Advantage::new(Features::one_hot(3), 3, 0.1, gtd()).unwrap();
     let error = AllActions::new(policy(2), advantage, NoEmphasis, 0.1).unwrap_err();
     assert_eq!(error.to_string(), "the critic is for 3 actions; the policy has 2");
     let exact = || ExactCritic::<f64, _, _>::new(task.clone(), &policy(2)).unwrap();
     let error = off_pac(policy(3), exact(), 0.1).unwrap_err();
     assert_eq!(error.to_string(), "the policy has 3 actions; the problem has 2");
-    let error = off_pac(Softmax { features: OneHot { states: 2 }, actions: 2 }, exact(), 0.1).unwrap_err();
+    let error = off_pac(Softmax { features: Features::one_hot(2), actions: 2 }, exact(), 0.1).unwrap_err();
     assert_eq!(error.to_string(), "state 2 does not exist: there are 2 states, numbered from 0");
     // Made for one-hot features, used with aliased ones: the critic learns of all the states that change.
-    let aliased = || Softmax { features: Table::aliased(&[0, 1, 1]), actions: 2 };
+    let aliased = || Softmax { features: Table::aliased(&[0, 1, 1]).into(), actions: 2 };
     let other = ExactCritic::<f64, _, _>::new(
         task.clone(),
-        &Softmax { features: Table::aliased(&[0, 1, 2]), actions: 2 },
+        &Softmax { features: Table::aliased(&[0, 1, 2]).into(), actions: 2 },
     );
     let mut made_for_another = off_pac(aliased(), other.unwrap(), 0.1).unwrap();
     let own = ExactCritic::<f64, _, _>::new(task.clone(), &aliased()).unwrap();
@@ -208,12 +210,100 @@ fn parts_that_do_not_go_together() {
     }
 }
 
+/// An exact part keeps the policy that it was made for, unless it takes up the learner's: one without weights is all in its
+/// probabilities.
+#[test]
+fn an_exact_part_takes_up_a_policy_with_the_same_features() {
+    let task = Arc::new(Task::counterexample());
+    let fixed = |p: f64| Fixed::new(&task, &vec![vec![p, 1.0 - p]; 3]).unwrap();
+    let learner = |made_for: f64| {
+        let critic = ExactCritic::<f64, _, _>::new(task.clone(), &fixed(made_for)).unwrap();
+        let emphasis = ExactEmphasis::new(task.clone(), &fixed(made_for)).unwrap();
+        ActorCritic::new(fixed(0.9), critic, emphasis, 0.1).unwrap()
+    };
+    let (mut made_for_another, mut made_for_it) = (learner(0.2), learner(0.9));
+    for step in task.stream(1, 0).take(100) {
+        assert_eq!(made_for_another.step(&step), made_for_it.step(&step));
+    }
+}
+
+#[test]
+fn an_exact_part_for_another_kind_of_policy() {
+    let task = Arc::new(Task::counterexample());
+    let fixed = Fixed::new(&task, &vec![vec![0.5, 0.5]; 3]).unwrap();
+    let critic = || ExactCritic::<f64, _, _>::new(task.clone(), &fixed).unwrap();
+    assert_eq!(off_pac(task.softmax(), critic(), 0.1).unwrap_err(), ComposeError::Policy);
+    // Also inside another critic, and as an emphasis.
+    let inside = Advantage::new(task.critic(), 2, 0.1, critic()).unwrap();
+    let error = AllActions::new(task.softmax(), inside, NoEmphasis, 0.1).unwrap_err();
+    assert_eq!(error, ComposeError::Policy);
+    let emphasis = ExactEmphasis::new(task.clone(), &fixed).unwrap();
+    let critic = Gtd::new(task.critic(), 0.1, 0.1, 0.5).unwrap();
+    let error = ActorCritic::new(task.softmax(), critic, emphasis, 0.1).unwrap_err();
+    assert_eq!(error.to_string(), "the exact critic or emphasis is for another kind of policy");
+}
+
+/// The behaviour almost never takes just the action of a deterministic policy.
+#[test]
+fn an_emphasis_by_ratios_beside_a_deterministic_policy() {
+    let policy = || DeterministicLinear { features: Features::dense(2) };
+    let critic = || Compatible::new(Features::dense(2), 0.1, 0.1, 0.1).unwrap();
+    for lambda_a in [0.0, 0.9] {
+        let emphasis = FollowOn::new(lambda_a).unwrap();
+        let error = DeterministicActorCritic::new(policy(), critic(), emphasis, 0.1).unwrap_err();
+        assert_eq!(error, ComposeError::Ratio);
+        assert_eq!(error.to_string(), "a deterministic policy has no ratio, which this emphasis needs");
+    }
+    assert!(DeterministicActorCritic::new(policy(), critic(), NoEmphasis, 0.1).is_ok());
+    let task = Arc::new(ContinuousCounterexample::default());
+    let emphasis = ExactEmphasis::new(task.clone(), &task.deterministic()).unwrap();
+    let critic = Compatible::new(Features::one_hot(3), 0.1, 0.1, 0.1).unwrap();
+    assert!(DeterministicActorCritic::new(task.deterministic(), critic, emphasis, 0.1).is_ok());
+}
+
+/// What types once ruled out: states and actions of another kind than the learner's.
+#[test]
+fn states_and_actions_of_another_kind() {
+    fn step<S: Clone, A>(state: S, action: A) -> Step<S, A> {
+        let next = state.clone();
+        Step { state, action, mu: 0.5, reward: 1.0, next, gamma: 0.0, gamma_next: 0.9, interest: 1.0 }
+    }
+    let gtd = || Gtd::new(Features::dense(2), 0.1, 0.1, 0.5).unwrap();
+    let mut softmax = off_pac(Softmax { features: Features::dense(2), actions: 2 }, gtd(), 0.1).unwrap();
+    let mut gaussian = off_pac(Gaussian { features: Features::dense(2) }, gtd(), 0.1).unwrap();
+    let (before, before_gaussian) = (softmax.state(), gaussian.state());
+    assert_eq!(
+        softmax.step(&step([1.0, 2.0], 1.0)).unwrap_err().to_string(),
+        "the action is a real number; the policy's is the number of one of its actions"
+    );
+    assert_eq!(
+        gaussian.step(&step([1.0, 2.0], 1)).unwrap_err().to_string(),
+        "the action is the number of an action; the policy's is a real number"
+    );
+    assert_eq!(
+        softmax.step(&step([0, 1], 1)).unwrap_err().to_string(),
+        "a state comes as a list of active features; these features are of a vector of features"
+    );
+    assert_eq!(
+        gaussian.step(&step(1, 1.0)).unwrap_err().to_string(),
+        "a state comes as a state's number; these features are of a vector of features"
+    );
+    assert_eq!(gaussian.actor().distribution(1).unwrap_err().to_string(), {
+        "a state comes as a state's number; these features are of a vector of features"
+    });
+    assert_eq!((softmax.state(), gaussian.state()), (before, before_gaussian));
+    // Parts of one learner that want different kinds refuse every state.
+    let tiles = Softmax { features: Features::active(4, 2), actions: 2 };
+    let mut torn = off_pac(tiles, gtd(), 0.1).unwrap();
+    assert!(torn.step(&step([1.0, 2.0], 1)).is_err() && torn.step(&step([0, 1], 1)).is_err());
+}
+
 /// Once percent were taken for probabilities.
 #[test]
 fn a_probability_above_one() {
     let task = Task::counterexample();
     let mut learner =
-        off_pac(task.softmax(), Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
+        off_pac(task.softmax(), Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
     let mut step = task.stream(1, 0).next().unwrap();
     step.mu = 75.0;
     let error = learner.step(&step).unwrap_err();
@@ -227,7 +317,7 @@ fn a_probability_above_one() {
 fn weights() {
     let task = Task::counterexample();
     let learner =
-        || off_pac(task.softmax(), Gtd::new(OneHot { states: 3 }, 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
+        || off_pac(task.softmax(), Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
     let error = learner().with_weights(vec![0.0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "3 weights for a learner that has 4");
     let error = learner().with_weights(vec![0.0, 0.0, f64::NAN, 0.0]).unwrap_err();
@@ -265,18 +355,19 @@ fn a_state_that_is_never_reached_is_no_obstacle() {
 #[test]
 fn settings() {
     assert_eq!(FollowOn::new(1.5).unwrap_err().to_string(), "lambda_a is 1.5; it must lie between 0 and 1");
-    let gtd = |alpha_v, alpha_w, lambda| Gtd::new(Dense { len: 2 }, alpha_v, alpha_w, lambda);
+    let gtd = |alpha_v, alpha_w, lambda| Gtd::new(Features::dense(2), alpha_v, alpha_w, lambda);
     let error = gtd(Lanes([0.1, -0.1]), Lanes([0.1; 2]), Lanes([0.5; 2])).unwrap_err();
     assert_eq!(error.to_string(), "alpha_v is -0.1 in lane 1; a step-size is finite and not negative");
     assert!(gtd(Lanes([0.1; 2]), Lanes([0.1, f64::NAN]), Lanes([0.5; 2])).is_err());
     let error = gtd(Lanes([0.1; 2]), Lanes([0.1; 2]), Lanes([0.5, 2.0])).unwrap_err();
     assert_eq!(error.to_string(), "lambda is 2 in lane 1; it must lie between 0 and 1");
-    let compatible = |alpha_v, alpha_u, alpha_h| Compatible::new(Dense { len: 2 }, alpha_v, alpha_u, alpha_h);
+    let compatible =
+        |alpha_v, alpha_u, alpha_h| Compatible::new(Features::dense(2), alpha_v, alpha_u, alpha_h);
     let error = compatible(0.1, -1.0, 0.1).unwrap_err();
     assert_eq!(error.to_string(), "alpha_u is -1; a step-size is finite and not negative");
     assert!(compatible(f64::NAN, 0.1, 0.1).is_err() && compatible(0.1, 0.1, f64::INFINITY).is_err());
-    let policy = Softmax { features: Dense { len: 2 }, actions: 2 };
-    let critic = Gtd::new(Dense { len: 2 }, 0.1, 0.1, 0.5).unwrap();
+    let policy = Softmax { features: Features::dense(2), actions: 2 };
+    let critic = Gtd::new(Features::dense(2), 0.1, 0.1, 0.5).unwrap();
     let error = ace(policy, critic, 0.9, f64::INFINITY).unwrap_err();
     assert_eq!(error.to_string(), "alpha is inf; a step-size is finite and not negative");
 }

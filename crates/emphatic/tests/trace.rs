@@ -1,7 +1,10 @@
 //! The spread of the follow-on trace: closed forms, and simulation on both sides of the border.
 
+mod common;
+
+use common::numbers;
 use emphatic::theory::Experience;
-use emphatic::{ContinuousCounterexample, Exact, Fixed, Policy, Problem, Random, Real, Task, Trace};
+use emphatic::{ContinuousCounterexample, Exact, Fixed, Policy, Problem, Random, Real, State, Task, Trace};
 
 /// θ → 2θ: two states, `right` leads to the second, γ as given; the target always goes right.
 fn two_states(gamma: f64, right: f64) -> Task {
@@ -108,10 +111,11 @@ fn simulate(task: &Task, pi: &[Vec<f64>], batches: u64, length: usize) -> (Vec<f
         let (mut follow_on, mut rho) = (0.0, 1.0);
         for (t, step) in task.stream(11, batch).take(length + 200).enumerate() {
             follow_on = rho * step.gamma * follow_on + step.interest;
-            rho = pi[step.state][step.action] / step.mu;
+            let [state, action, _] = numbers(&step);
+            rho = pi[state][action] / step.mu;
             if t >= 200 {
-                own[step.state] += follow_on / length as f64;
-                second[step.state] += follow_on * follow_on / (length as f64 * batches as f64);
+                own[state] += follow_on / length as f64;
+                second[state] += follow_on * follow_on / (length as f64 * batches as f64);
             }
         }
         for s in 0..n {
@@ -162,8 +166,9 @@ fn above_the_border_the_sample_second_moment_never_settles() {
             let (mut follow_on, mut rho, mut sum) = (0.0, 1.0, 0.0);
             for step in task.stream(seed, 0).take(length) {
                 follow_on = rho * step.gamma * follow_on + step.interest;
-                rho = if step.action == 1 { 1.0 / step.mu } else { 0.0 };
-                sum += if step.state == 1 { follow_on * follow_on / length as f64 } else { 0.0 };
+                let [state, action, _] = numbers(&step);
+                rho = if action == 1 { 1.0 / step.mu } else { 0.0 };
+                sum += if state == 1 { follow_on * follow_on / length as f64 } else { 0.0 };
             }
             sum
         };
@@ -194,7 +199,7 @@ fn gaussian_ratios_agree_with_an_integral() {
     let policy = task.gaussian();
     for weights in [[0.0; 4], [-1.0, 0.3, 2.0, 0.1], [2.0, -2.0, 0.0, 0.0]] {
         let mut at = policy.room();
-        policy.distribution(&weights, &0, &mut at);
+        policy.distribution(&weights, policy.features.row(State::Number(0)), &mut at);
         let row = task.squared(&policy, &at, 0).unwrap();
         let (mut left, mut right) = (0.0, 0.0);
         let step = 1e-3;
@@ -211,7 +216,7 @@ fn gaussian_ratios_agree_with_an_integral() {
     }
     // softplus(2) = 2.13 > √2: the square of the ratio has no finite mean.
     let mut wide = policy.room();
-    policy.distribution(&[0.0, 2.0, 0.0, 0.0], &0, &mut wide);
+    policy.distribution(&[0.0, 2.0, 0.0, 0.0], policy.features.row(State::Number(0)), &mut wide);
     assert_eq!(task.squared(&policy, &wide, 0), None);
 }
 

@@ -5,10 +5,8 @@
 #[path = "common/learners.rs"]
 mod learners;
 
-use emphatic::learner::SeenBy;
-use emphatic::{Learner, Stateful, Update};
+use emphatic::{AsState, Learner, Update};
 use learners::*;
-use std::borrow::Borrow;
 
 const ROUNDING: f64 = 1e-13;
 const QUADRATURE: f64 = 1e-11;
@@ -20,7 +18,7 @@ fn near(got: &[f64], expected: &[f64], tolerance: f64) -> bool {
     got.len() == expected.len() && got.iter().zip(expected).all(|(x, y)| (x - y).abs() <= tolerance * y.abs())
 }
 
-fn follow<L: Learner<Number = f64>, S: Borrow<SeenBy<L>>>(
+fn follow<L: Learner<f64>, S: AsState>(
     case: &Case<L, S>,
     lambda_a: f64,
     critic: fn(&L) -> Vec<f64>,
@@ -335,14 +333,17 @@ fn one_action_out_of_three() {
     for step in &case.steps[..3] {
         all.step(step).unwrap();
     }
-    let (learned, ..) = all.state();
+    let mut learned = all.state();
     all.step(&case.steps[3]).unwrap();
 
     let (mut drawn, n) = ([0; 3], 3000);
     for seed in 0..n {
         let mut one = case.learner().with_subset(1, seed, 0).unwrap();
-        let (_, order, random) = one.state();
-        one.restore((learned.clone(), order, random)).unwrap();
+        let mut own = one.state();
+        for name in ["drawn", "random"] {
+            learned.insert(name, own.remove(name).unwrap());
+        }
+        one.restore(&learned).unwrap();
         one.step(&case.steps[3]).unwrap();
         let which: Vec<usize> = (0..3).filter(|&b| near(one.weights(), &expected[b], ROUNDING)).collect();
         assert_eq!(which.len(), 1, "seed {seed}: {:?}", one.weights());

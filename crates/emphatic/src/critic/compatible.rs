@@ -200,23 +200,39 @@ impl<R: Real> SlopeCritic<R> for Compatible<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::{Dense, Table};
+    use crate::features::Table;
     use crate::learner::{Learner, dpg, true_dpge};
+    use crate::policy::DeterministicLinear;
     use crate::problem::ContinuousCounterexample;
     use crate::step::Step;
+    use crate::tensors::{Numbers, Tensors};
     use crate::{Exact, ExactCritic};
     use std::sync::Arc;
 
-    type Linear = DeterministicLinear<Dense>;
+    fn state(critic: &mut Compatible<f64>) -> Tensors {
+        let mut tensors = Tensors::default();
+        critic.tensors(&mut Visitor::save(&mut tensors)).unwrap();
+        tensors
+    }
+
+    fn restore(critic: &mut Compatible<f64>, state: &Tensors) -> Result<(), RestoreError> {
+        critic.tensors(&mut Visitor::restore(state))
+    }
 
     #[test]
     fn a_step_by_hand() {
-        let mut critic = Compatible::new(Dense { len: 2 }, 0.5, 1.0, 0.25).unwrap();
-        let state = |weights: [f64; 4], second: [f64; 4]| CompatibleState {
-            weights: weights.to_vec(),
-            second: second.to_vec(),
+        let features = Features::dense(2);
+        let mut critic = Compatible::new(features.clone(), 0.5, 1.0, 0.25).unwrap();
+        // v and u, and h_v and h_u, side by side for each feature.
+        let tensors = |weights: [f64; 4], second: [f64; 4]| {
+            let mut tensors = Tensors::default();
+            for (names, [a, b, c, d]) in [(["v", "u"], weights), (["h_v", "h_u"], second)] {
+                tensors.insert(names[0], Numbers::Real(vec![a, c]));
+                tensors.insert(names[1], Numbers::Real(vec![b, d]));
+            }
+            tensors
         };
-        critic.restore(state([1.0, 0.5, -1.0, 1.0], [0.5, 0.0, 0.0, 0.25])).unwrap();
+        restore(&mut critic, &tensors([1.0, 0.5, -1.0, 1.0], [0.5, 0.0, 0.0, 0.25])).unwrap();
         let step = Step {
             state: &[1.0, 2.0][..],
             action: 2.0,
@@ -227,29 +243,34 @@ mod tests {
             gamma_next: 0.5,
             interest: 3.0,
         };
-        assert_eq!(SlopeCritic::<_, Linear>::slope(&mut critic, step.state, 1.5), 2.5);
+        let step = step.view();
+        let step = Seen::new(&step, Some(&features));
+        assert_eq!(critic.slope(&step, 1.5), 2.5);
         // ζ = 0.5, δ = 1 + 0.5 · 1 + 1 − 0.5 · 2.5 = 1.25, c = 0.5 + 0.5 · 0.5 = 0.75.
-        let sum = SlopeCritic::<_, Linear>::learn(&mut critic, &step, 1.5);
-        assert_eq!(critic.state(), state([1.125, 0.8125, -0.46875, 1.625], [0.5625, 0.03125, 0.125, 0.3125]));
+        let sum = critic.learn(&step, 1.5);
+        let learned = tensors([1.125, 0.8125, -0.46875, 1.625], [0.5625, 0.03125, 0.125, 0.3125]);
+        assert_eq!(state(&mut critic), learned);
         assert_eq!(sum, 0.0);
         assert_eq!(critic.weights(), [1.125, 0.8125, -0.46875, 1.625]);
     }
 
     #[test]
     fn a_state_of_another_critic_is_refused() {
-        let critic = |len| Compatible::new(Dense { len }, 0.1, 0.1, 0.1).unwrap();
-        let error = critic(2).restore(critic(3).state()).unwrap_err();
-        assert_eq!(error.to_string(), "6 critic weights for a learner that has 4");
-        let lopsided = CompatibleState { weights: vec![0.0; 4], second: vec![0.0; 3] };
-        assert!(critic(2).restore(lopsided).is_err());
+        let critic = |len| Compatible::new(Features::dense(len), 0.1, 0.1, 0.1).unwrap();
+        let error = restore(&mut critic(2), &state(&mut critic(3))).unwrap_err();
+        assert_eq!(error.to_string(), "`v` has 3 numbers; this learner's has 2");
+        let mut lopsided = state(&mut critic(2));
+        lopsided.insert("h_u", Numbers::Real(vec![0.0]));
+        let error = restore(&mut critic(2), &lopsided).unwrap_err();
+        assert_eq!(error.to_string(), "`h_u` has 1 numbers; this learner's has 2");
     }
 
     /// From feature 1 to feature 2, where the behaviour acts like the target: TD(0) diverges, and so would a correction that saw
     /// only ζx, which is zero throughout.
     #[test]
     fn values_converge_where_td_diverges() {
-        let critic = Compatible::new(Dense { len: 1 }, 0.02, 0.02, 0.2).unwrap();
-        let mut learner = dpg(DeterministicLinear { features: Dense { len: 1 } }, critic, 0.0).unwrap();
+        let critic = Compatible::new(Features::dense(1), 0.02, 0.02, 0.2).unwrap();
+        let mut learner = dpg(DeterministicLinear { features: Features::dense(1) }, critic, 0.0).unwrap();
         let step = Step {
             state: [1.0],
             action: 0.0,
@@ -327,9 +348,9 @@ mod tests {
                 first.step(&step).unwrap();
             }
             let mut learned = dpg(policy(), critic(), 0.03).unwrap();
-            learned.restore(first.state()).unwrap();
+            learned.restore(&first.state()).unwrap();
             let mut learned_emphatic = true_dpge(task.clone(), policy(), critic(), 0.03).unwrap();
-            learned_emphatic.restore(first.state()).unwrap();
+            learned_emphatic.restore(&first.state()).unwrap();
             let mut known = dpg(policy(), exact(), 0.03).unwrap();
             let mut known_emphatic = true_dpge(task.clone(), policy(), exact(), 0.03).unwrap();
             for step in task.stream(1, run).take(20_000) {

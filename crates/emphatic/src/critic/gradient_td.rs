@@ -308,6 +308,23 @@ fn forgotten<R: Real>(trace: R) -> R {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tensors::{Numbers, Tensors};
+
+    const NAMES: [&str; 3] = ["v", "w", "e"];
+
+    fn state(td: &mut GradientTd<f64>) -> Tensors {
+        let mut tensors = Tensors::default();
+        td.tensors(&mut Visitor::save(&mut tensors), NAMES).unwrap();
+        tensors
+    }
+
+    fn restore(td: &mut GradientTd<f64>, state: &Tensors) -> Result<(), RestoreError> {
+        td.tensors(&mut Visitor::restore(state), NAMES)
+    }
+
+    fn trace(td: &GradientTd<f64>) -> Vec<(usize, f64)> {
+        td.traced().map(|k| (k, td.cells[k].trace)).collect()
+    }
 
     fn learner() -> GradientTd<f64> {
         GradientTd::new(4, 1, ["alpha_v", "alpha_w", "lambda"], [0.5, 0.25], 0.5).unwrap()
@@ -324,9 +341,9 @@ mod tests {
         step(&mut td, 0.5, 0);
         step(&mut td, 0.5, 2);
         // 2 → ·(2·0.5·0.5) → ·0.5 + 2, and 2 → ·0.5.
-        assert_eq!(td.state().trace, [(0, 1.0), (2, 2.5)]);
+        assert_eq!(trace(&td), [(0, 1.0), (2, 2.5)]);
         step(&mut td, 0.0, 3);
-        assert_eq!(td.state().trace, [(3, 2.0)]);
+        assert_eq!(trace(&td), [(3, 2.0)]);
     }
 
     /// Once every feature ever seen was touched at every step of a task that never ends.
@@ -337,7 +354,7 @@ mod tests {
         for _ in 0..1000 {
             step(&mut td, 0.5, 2);
         }
-        assert_eq!(td.state().trace, [(2, 4.0)]);
+        assert_eq!(trace(&td), [(2, 4.0)]);
         assert_eq!(td.listed, 2, "the feature now active, and its entry of the step before");
     }
 
@@ -368,10 +385,10 @@ mod tests {
             let scales = [rho, rho, 1e-4 * f64::from(t % 5)];
             listed.learn(gammas, scales, x(0), || x(1));
             all.learn_all(gammas, scales, x(0), || x(1));
-            assert_eq!(listed.state(), all.state());
+            assert_eq!(state(&mut listed), state(&mut all));
             if t % 700 == 0 {
                 let mut restored = learner();
-                restored.restore(all.state()).unwrap();
+                restore(&mut restored, &state(&mut all)).unwrap();
                 all = restored;
             }
         }
@@ -381,18 +398,27 @@ mod tests {
     fn a_state_of_another_critic_is_refused() {
         let mut td = learner();
         step(&mut td, 0.0, 2);
-        let good = td.state();
-        let spoilt: [fn(&mut GradientTdState<f64>); 4] = [
-            |state| state.weights.truncate(3),
-            |state| state.second.push(0.0),
-            |state| state.trace.push((4, 1.0)),
-            |state| state.trace.push((2, 1.0)),
+        let good = state(&mut td);
+        let real = Numbers::Real;
+        let spoilt = [
+            (vec![("v", real(vec![0.0; 3]))], "`v` has 3 numbers; this learner's has 4"),
+            (vec![("w", real(vec![0.0; 5]))], "`w` has 5 numbers; this learner's has 4"),
+            (vec![("e", real(vec![]))], "`e` has 0 numbers; this learner's has 1"),
+            (
+                vec![("e.features", Numbers::Whole(vec![2, 4])), ("e", real(vec![2.0, 1.0]))],
+                "`e` lists a feature twice, or one that does not exist",
+            ),
+            (
+                vec![("e.features", Numbers::Whole(vec![2, 2])), ("e", real(vec![2.0, 1.0]))],
+                "`e` lists a feature twice, or one that does not exist",
+            ),
         ];
-        for spoil in spoilt {
+        for (changes, error) in spoilt {
             let mut bad = good.clone();
-            spoil(&mut bad);
-            assert!(td.restore(bad).is_err());
-            assert_eq!(td.state(), good);
+            changes.into_iter().for_each(|(name, numbers)| bad.insert(name, numbers));
+            assert_eq!(restore(&mut td, &bad).unwrap_err().to_string(), error);
+            restore(&mut td, &good).unwrap();
+            assert_eq!(state(&mut td), good);
         }
     }
 }

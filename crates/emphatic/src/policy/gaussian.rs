@@ -125,31 +125,32 @@ impl<R: Real> Normal<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::{Dense, OneHot};
+    use crate::features::{AsState, State};
     use crate::real::Dual;
 
     #[test]
     fn zero_weights_give_a_deviation_of_ln_2() {
-        let policy = Gaussian { features: OneHot { states: 1 } };
+        let policy = Gaussian { features: Features::one_hot(1) };
         let mut at = policy.room();
-        policy.distribution(&[0.0, 0.0], &0, &mut at);
+        policy.distribution(&[0.0, 0.0], policy.features.row(State::Number(0)), &mut at);
         assert_eq!((at.mean, at.slope), (0.0, 0.5));
         assert!((at.standard_deviation - std::f64::consts::LN_2).abs() < 1e-16);
     }
 
     #[test]
     fn score_is_the_derivative_of_the_log_density() {
-        let policy = Gaussian { features: Dense { len: 2 } };
+        let policy = Gaussian { features: Features::dense(2) };
         let (state, weights, action) = ([1.0, -0.5], [0.3, -0.7, 0.9, 0.4], 1.7);
+        let x = policy.features.row(state.as_state());
         let mut at = policy.room();
-        policy.distribution(&weights, &state, &mut at);
+        policy.distribution(&weights, x, &mut at);
         let mut score = [0.0; 4];
-        policy.add_score(&state, &at, action, 1.0, &mut score);
+        policy.add_score(x, &at, action, 1.0, &mut score);
         for k in 0..4 {
             let mut variables: [Dual; 4] = weights.map(Dual::splat);
             variables[k] = Dual::variable(weights[k], 0);
             let mut at = policy.room();
-            policy.distribution(&variables, &state, &mut at);
+            policy.distribution(&variables, x, &mut at);
             let derivative = policy.probability(&at, action).ln().slope.0[0];
             assert!((score[k] - derivative).abs() < 1e-14, "{k}: {} {derivative}", score[k]);
         }
@@ -158,23 +159,24 @@ mod tests {
     /// Once 0 · ∞ made all weights NaN.
     #[test]
     fn an_action_that_the_target_never_takes_changes_nothing() {
-        let policy = Gaussian { features: OneHot { states: 1 } };
+        let policy = Gaussian { features: Features::one_hot(1) };
+        let x = policy.features.row(State::Number(0));
         for (weights, action) in [([0.0, 0.0], 1e160), ([0.0, -700.0], 1.0), ([0.0, -800.0], 1.0)] {
             let mut at = policy.room();
-            policy.distribution(&weights, &0, &mut at);
+            policy.distribution(&weights, x, &mut at);
             let ratio: f64 = policy.probability(&at, action);
             assert_eq!(ratio, 0.0);
             let mut after = weights;
-            policy.add_score(&0, &at, action, ratio, &mut after);
+            policy.add_score(x, &at, action, ratio, &mut after);
             assert_eq!(after, weights);
-            policy.add_score(&0, &at, action, f64::NAN, &mut after);
+            policy.add_score(x, &at, action, f64::NAN, &mut after);
             assert!(after[0].is_nan(), "what is not a number must still show");
         }
     }
 
     #[test]
     fn samples_have_the_mean_and_deviation() {
-        let policy = Gaussian { features: OneHot { states: 1 } };
+        let policy = Gaussian { features: Features::one_hot(1) };
         let at = Normal { mean: -2.0, standard_deviation: 3.0, slope: 0.0 };
         let (mut random, n) = (Random::new(5, 0), 100_000);
         let (mut sum, mut square) = (0.0, 0.0);

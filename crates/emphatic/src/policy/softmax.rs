@@ -177,7 +177,7 @@ fn softmax<R: Real>(preferences: &mut [R]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::AsState;
+    use crate::features::{AsState, State};
 
     #[test]
     fn probabilities_and_score_by_hand() {
@@ -186,12 +186,14 @@ mod tests {
         let logs = [1f64, 2.0, 5.0].map(f64::ln);
         let mut weights = vec![logs[0] - 2.0, logs[1] + 4.0, logs[2], 1.0, -2.0, 0.0];
         let mut at = policy.room();
-        let x = policy.features.row([1.0, 2.0].as_state()); // placeholder
+        let state = [1.0, 2.0];
+        let x = policy.features.row(state.as_state());
+        policy.distribution(&weights, x, &mut at);
         for (p, expected) in at.iter().zip([0.125, 0.25, 0.625]) {
             assert!((p - expected).abs() < 1e-15);
         }
         weights.fill(0.0);
-        policy.add_score(&[1.0, 2.0], &at, 1, 10.0, &mut weights);
+        policy.add_score(x, &at, 1, 10.0, &mut weights);
         for (w, expected) in weights.iter().zip([-1.25, 7.5, -6.25, -2.5, 15.0, -12.5]) {
             assert!((w - expected).abs() < 1e-13);
         }
@@ -202,7 +204,7 @@ mod tests {
         let policy = Softmax { features: Features::one_hot(1), actions: 2 };
         let mut at = policy.room();
         for (x, y) in [(0.0, 0.0), (3.0, -1.0), (-700.0, 700.0), (1e300, 0.0), (5.0, 5.5)] {
-            policy.distribution(&[x, y], &0, &mut at);
+            policy.distribution(&[x, y], policy.features.row(State::Number(0)), &mut at);
             let mut general = [x, y];
             softmax(&mut general);
             for (p, q) in at.iter().zip(general) {
@@ -215,7 +217,7 @@ mod tests {
     fn large_preferences_do_not_overflow() {
         let policy = Softmax { features: Features::one_hot(1), actions: 3 };
         let mut at = policy.room();
-        policy.distribution(&[1e308, -1e308, 1e308], &0, &mut at);
+        policy.distribution(&[1e308, -1e308, 1e308], policy.features.row(State::Number(0)), &mut at);
         assert_eq!(at, [0.5, 0.0, 0.5]);
     }
 

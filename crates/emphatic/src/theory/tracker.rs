@@ -72,9 +72,7 @@ impl<R: Real, P: Policy, M: Model<P>> Tracker<R, M, P> {
     /// Takes up another policy, which must be of the same type.
     pub(crate) fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
         let policy: &P = policy.downcast_ref().ok_or(ComposeError::Policy)?;
-        if *policy.features() != *self.policy.features() || policy.len() != self.policy.len() {
-            *self = Self::new(self.model.clone(), policy, self.solution.weightings)?;
-        }
+        *self = Self::new(self.model.clone(), policy, self.solution.weightings)?;
         Ok(())
     }
 

@@ -1,20 +1,38 @@
 //! Every learner, with a few steps to learn from.
 
-#![allow(dead_code, reason = "each test file uses its own part of this")]
+#![allow(dead_code, unused_macros, reason = "each test file uses its own part of this")]
 
-use emphatic::learner::ActionOf;
 use emphatic::{
-    ActionValues, Active, ActorCritic, AllActions, Compatible, ContinuousCounterexample, Critic, Dense,
-    DeterministicActorCritic, DeterministicLinear, ExactCritic, ExactEmphasis, FeatureError, FollowOn,
-    Gaussian, Gtd, LearnedAdvantage, Learner, NoEmphasis, Softmax, Step, StepError, Table, Task,
+    Action, ActorCritic, Advantage, AllActions, Compatible, ContinuousCounterexample, Critic,
+    DeterministicActorCritic, DeterministicLinear, ExactCritic, ExactEmphasis, FeatureError, Features,
+    FollowOn, Gaussian, Gq, Gtd, Learner, NoEmphasis, Seen, Softmax, Step, StepError, Task,
 };
 use std::sync::Arc;
 
+/// Checks a property of every learner.
+macro_rules! for_every_learner {
+    ($property:ident) => {
+        $property(&off_pac());
+        $property(&ace());
+        $property(&ace_on_tiles());
+        $property(&gaussian_ace());
+        $property(&true_ace());
+        $property(&all_actions_exact());
+        $property(&all_actions_by_action_values());
+        $property(&all_actions_by_advantage());
+        $property(&one_action_of_three());
+        $property(&dpg());
+        $property(&dpg_by_compatible_features());
+        $property(&true_dpge());
+        $property(&exact_gaussian_ace());
+    };
+}
+
 /// A learner and what the tests need to know of it.
-pub struct Case<L: Learner, S> {
+pub struct Case<L, S> {
     /// Makes one with this λ_a (if it has one) and its step-sizes multiplied by a factor.
     pub make: fn(f64, f64) -> L,
-    pub steps: Vec<Step<S, ActionOf<L>>>,
+    pub steps: Vec<Step<S, Action>>,
     /// Policy weights under which the action of the second step has probability zero.
     pub impossible: Option<Vec<f64>>,
     /// v̂(s), if δ_t is what the actor learns from.
@@ -24,14 +42,14 @@ pub struct Case<L: Learner, S> {
     /// Whether M_t is m(S_t)/d_μ(S_t).
     pub exact_emphasis: bool,
     /// An action that does not exist, and what is said of it.
-    pub no_action: (ActionOf<L>, StepError),
+    pub no_action: (Action, StepError),
     /// A state that does not exist, and what is said of it.
     pub no_state: (S, FeatureError),
 }
 
 pub const LAMBDA_A: f64 = 0.6;
 
-impl<L: Learner<Number = f64>, S> Case<L, S> {
+impl<L: Learner<f64>, S> Case<L, S> {
     pub fn learner(&self) -> L {
         (self.make)(LAMBDA_A, 1.0)
     }
@@ -45,12 +63,12 @@ const NUMBERS: [[f64; 5]; 4] = [
     [0.3, 0.4, 0.0, 0.0, 0.8],
 ];
 
-fn steps<S, A>(states: [(S, S); 4], actions: [A; 4]) -> Vec<Step<S, A>> {
+fn steps<S, A: Into<Action>>(states: [(S, S); 4], actions: [A; 4]) -> Vec<Step<S, Action>> {
     let parts = states.into_iter().zip(actions).zip(NUMBERS);
     parts
         .map(|(((state, next), action), [mu, reward, gamma, gamma_next, interest])| Step {
             state,
-            action,
+            action: action.into(),
             mu,
             reward,
             next,
@@ -61,15 +79,15 @@ fn steps<S, A>(states: [(S, S); 4], actions: [A; 4]) -> Vec<Step<S, A>> {
         .collect()
 }
 
-const TWO: Dense = Dense { len: 2 };
-const THREE_ACTIONS: Softmax<Dense> = Softmax { features: TWO, actions: 3 };
-const TILES: Active = Active { len: 4, most_active: 2 };
+const TWO: Features = Features::Dense { len: 2 };
+const THREE_ACTIONS: Softmax = Softmax { features: TWO, actions: 3 };
+const TILES: Features = Features::Active { len: 4, most_active: 2 };
 
 /// The weights of three actions, or of two real parameters, for each of two features.
 const SOFTMAX: [f64; 6] = [0.2, -0.4, 0.1, 0.5, 0.3, -0.6];
 const GAUSSIAN: [f64; 4] = [0.2, -0.4, 0.5, 0.3];
 
-fn dense<A>(actions: [A; 4]) -> Vec<Step<Vec<f64>, A>> {
+fn dense<A: Into<Action>>(actions: [A; 4]) -> Vec<Step<Vec<f64>, Action>> {
     let x = |a: f64, b: f64| vec![a, b];
     let (first, second, third, fourth) = (x(1.0, -0.5), x(0.3, 0.8), x(-0.7, 1.1), x(0.6, 0.2));
     let states =
@@ -78,20 +96,36 @@ fn dense<A>(actions: [A; 4]) -> Vec<Step<Vec<f64>, A>> {
 }
 
 /// Steps among the three states of the counterexamples; they need not be possible there.
-fn numbered<A>(actions: [A; 4]) -> Vec<Step<usize, A>> {
+fn numbered<A: Into<Action>>(actions: [A; 4]) -> Vec<Step<usize, Action>> {
     steps([(0, 1), (1, 2), (2, 0), (0, 0)], actions)
 }
 
 const NO_DENSE: (Vec<f64>, FeatureError) = (Vec::new(), FeatureError::Length { got: 0, len: 2 });
 const NO_NUMBER: (usize, FeatureError) = (99, FeatureError::State { state: 99, states: 3 });
-const NO_REAL: (f64, StepError) = (f64::INFINITY, StepError::RealAction(f64::INFINITY));
+const NO_REAL: (Action, StepError) = (Action::Real(f64::INFINITY), StepError::RealAction(f64::INFINITY));
 
-fn no_action(actions: usize) -> (usize, StepError) {
-    (actions, StepError::Action { action: actions, actions })
+fn no_action(actions: usize) -> (Action, StepError) {
+    (actions.into(), StepError::Action { action: actions, actions })
 }
 
-fn gtd<F: emphatic::Features>(features: F, factor: f64) -> Gtd<f64, F> {
+fn gtd(features: Features, factor: f64) -> Gtd<f64> {
     Gtd::new(features, 0.2 * factor, 0.15 * factor, 0.7).unwrap()
+}
+
+/// v̂(s) by a critic that knows states by their numbers.
+fn value<C: Critic<f64> + Clone>(critic: &C, state: &usize) -> f64 {
+    let step = Step {
+        state: *state,
+        action: 0,
+        mu: 1.0,
+        reward: 0.0,
+        next: *state,
+        gamma: 0.0,
+        gamma_next: 0.0,
+        interest: 1.0,
+    };
+    let mut critic = critic.clone();
+    critic.value(&Seen::new(&step.view(), None))
 }
 
 /// v̂ of a learned critic for a dense state.
@@ -99,9 +133,9 @@ fn dot(v: &[f64], x: &[f64]) -> f64 {
     v.iter().zip(x).map(|(v, x)| v * x).sum()
 }
 
-type WithGtd<F, P, E> = ActorCritic<f64, P, Gtd<f64, F>, E>;
+type WithGtd<P, E> = ActorCritic<f64, P, Gtd<f64>, E>;
 
-pub fn off_pac() -> Case<WithGtd<Dense, Softmax<Dense>, NoEmphasis>, Vec<f64>> {
+pub fn off_pac() -> Case<WithGtd<Softmax, NoEmphasis>, Vec<f64>> {
     Case {
         make: |_, factor| {
             let learner = emphatic::off_pac(THREE_ACTIONS, gtd(TWO, factor), 0.3 * factor).unwrap();
@@ -117,7 +151,7 @@ pub fn off_pac() -> Case<WithGtd<Dense, Softmax<Dense>, NoEmphasis>, Vec<f64>> {
     }
 }
 
-pub fn ace() -> Case<WithGtd<Dense, Softmax<Dense>, FollowOn<f64>>, Vec<f64>> {
+pub fn ace() -> Case<WithGtd<Softmax, FollowOn<f64>>, Vec<f64>> {
     Case {
         make: |lambda_a, factor| {
             let learner = emphatic::ace(THREE_ACTIONS, gtd(TWO, factor), lambda_a, 0.3 * factor).unwrap();
@@ -133,7 +167,7 @@ pub fn ace() -> Case<WithGtd<Dense, Softmax<Dense>, FollowOn<f64>>, Vec<f64>> {
     }
 }
 
-pub fn ace_on_tiles() -> Case<WithGtd<Active, Softmax<Active>, FollowOn<f64>>, Vec<usize>> {
+pub fn ace_on_tiles() -> Case<WithGtd<Softmax, FollowOn<f64>>, Vec<usize>> {
     let states =
         [(vec![0, 2], vec![1, 2]), (vec![1, 2], vec![3, 1]), (vec![3, 1], vec![0, 3]), (vec![0, 2], vec![])];
     Case {
@@ -152,7 +186,7 @@ pub fn ace_on_tiles() -> Case<WithGtd<Active, Softmax<Active>, FollowOn<f64>>, V
     }
 }
 
-pub fn gaussian_ace() -> Case<WithGtd<Dense, Gaussian<Dense>, FollowOn<f64>>, Vec<f64>> {
+pub fn gaussian_ace() -> Case<WithGtd<Gaussian, FollowOn<f64>>, Vec<f64>> {
     Case {
         make: |lambda_a, factor| {
             let policy = Gaussian { features: TWO };
@@ -169,10 +203,9 @@ pub fn gaussian_ace() -> Case<WithGtd<Dense, Gaussian<Dense>, FollowOn<f64>>, Ve
     }
 }
 
-type Tabular = Softmax<Table>;
-type Known = ExactCritic<f64, Task, Tabular>;
-type TrueAce = ActorCritic<f64, Tabular, Known, ExactEmphasis<f64, Task, Tabular>>;
-type Comparing<P, C> = AllActions<f64, P, C, FollowOn<f64>>;
+type Known = ExactCritic<f64, Task, Softmax>;
+type TrueAce = ActorCritic<f64, Softmax, Known, ExactEmphasis<f64, Task, Softmax>>;
+type Comparing<C> = AllActions<f64, Softmax, C, FollowOn<f64>>;
 
 /// q = π(A0|S0) and p = π(A0|S1) = π(A0|S2) follow from the differences 1.0 and −0.5.
 const TABULAR: [f64; 4] = [0.7, -0.3, 0.4, 0.9];
@@ -187,7 +220,7 @@ pub fn true_ace() -> Case<TrueAce, usize> {
         },
         steps: numbered([0, 1, 1, 1]),
         impossible: Some(vec![0.0, 0.0, 800.0, 0.0]),
-        value: Some(|learner, s| Critic::<f64, Tabular>::value(&mut learner.critic().clone(), s)),
+        value: Some(|learner, s| value(learner.critic(), s)),
         traces: false,
         exact_emphasis: true,
         no_action: no_action(2),
@@ -195,7 +228,7 @@ pub fn true_ace() -> Case<TrueAce, usize> {
     }
 }
 
-pub fn all_actions_exact() -> Case<Comparing<Tabular, Known>, usize> {
+pub fn all_actions_exact() -> Case<Comparing<Known>, usize> {
     Case {
         make: |lambda_a, factor| {
             let task = Arc::new(Task::counterexample());
@@ -215,17 +248,17 @@ pub fn all_actions_exact() -> Case<Comparing<Tabular, Known>, usize> {
     }
 }
 
-pub type WithActionValues = Comparing<Softmax<Dense>, ActionValues<f64, Dense, Gtd<f64, Dense>>>;
-type WithAdvantage = Comparing<Softmax<Dense>, LearnedAdvantage<f64, Dense, Gtd<f64, Dense>>>;
+pub type WithGq = Comparing<Gq<f64, Gtd<f64>>>;
+type WithAdvantage = Comparing<Advantage<f64, Gtd<f64>>>;
 
-fn action_values(lambda_a: f64, factor: f64) -> WithActionValues {
-    let critic = ActionValues::new(TWO, 3, 0.25 * factor, 0.1 * factor, 0.4, gtd(TWO, factor)).unwrap();
+fn action_values(lambda_a: f64, factor: f64) -> WithGq {
+    let critic = Gq::new(TWO, 3, 0.25 * factor, 0.1 * factor, 0.4, gtd(TWO, factor)).unwrap();
     let learner =
         AllActions::new(THREE_ACTIONS, critic, FollowOn::new(lambda_a).unwrap(), 0.3 * factor).unwrap();
     learner.with_weights(SOFTMAX.to_vec()).unwrap()
 }
 
-pub fn all_actions_by_action_values() -> Case<WithActionValues, Vec<f64>> {
+pub fn all_actions_by_action_values() -> Case<WithGq, Vec<f64>> {
     Case {
         make: action_values,
         steps: dense([1, 0, 2, 0]),
@@ -238,7 +271,7 @@ pub fn all_actions_by_action_values() -> Case<WithActionValues, Vec<f64>> {
     }
 }
 
-pub fn one_action_of_three() -> Case<WithActionValues, Vec<f64>> {
+pub fn one_action_of_three() -> Case<WithGq, Vec<f64>> {
     let make = |lambda_a, factor| action_values(lambda_a, factor).with_subset(1, 7, 0).unwrap();
     Case { make, ..all_actions_by_action_values() }
 }
@@ -246,7 +279,7 @@ pub fn one_action_of_three() -> Case<WithActionValues, Vec<f64>> {
 pub fn all_actions_by_advantage() -> Case<WithAdvantage, Vec<f64>> {
     Case {
         make: |lambda_a, factor| {
-            let critic = LearnedAdvantage::new(TWO, 3, 0.25 * factor, gtd(TWO, factor)).unwrap();
+            let critic = Advantage::new(TWO, 3, 0.25 * factor, gtd(TWO, factor)).unwrap();
             let emphasis = FollowOn::new(lambda_a).unwrap();
             let learner = AllActions::new(THREE_ACTIONS, critic, emphasis, 0.3 * factor).unwrap();
             learner.with_weights(SOFTMAX.to_vec()).unwrap()
@@ -262,10 +295,9 @@ pub fn all_actions_by_advantage() -> Case<WithAdvantage, Vec<f64>> {
 }
 
 type Continuous<P> = ExactCritic<f64, ContinuousCounterexample, P>;
-type Action = DeterministicLinear<Table>;
-type Normal = Gaussian<Table>;
+type Linear = DeterministicLinear;
 
-pub fn dpg() -> Case<DeterministicActorCritic<f64, Action, Continuous<Action>, NoEmphasis>, usize> {
+pub fn dpg() -> Case<DeterministicActorCritic<f64, Linear, Continuous<Linear>, NoEmphasis>, usize> {
     Case {
         make: |_, factor| {
             let task = Arc::new(ContinuousCounterexample::default());
@@ -284,7 +316,7 @@ pub fn dpg() -> Case<DeterministicActorCritic<f64, Action, Continuous<Action>, N
     }
 }
 
-type Fitted = DeterministicActorCritic<f64, DeterministicLinear<Dense>, Compatible<f64, Dense>, NoEmphasis>;
+type Fitted = DeterministicActorCritic<f64, Linear, Compatible<f64>, NoEmphasis>;
 
 pub fn dpg_by_compatible_features() -> Case<Fitted, Vec<f64>> {
     Case {
@@ -307,7 +339,7 @@ pub fn dpg_by_compatible_features() -> Case<Fitted, Vec<f64>> {
 type ExactDensity<P> = ExactEmphasis<f64, ContinuousCounterexample, P>;
 
 pub fn true_dpge()
--> Case<DeterministicActorCritic<f64, Action, Continuous<Action>, ExactDensity<Action>>, usize> {
+-> Case<DeterministicActorCritic<f64, Linear, Continuous<Linear>, ExactDensity<Linear>>, usize> {
     Case {
         make: |_, factor| {
             let task = Arc::new(ContinuousCounterexample::default());
@@ -326,7 +358,7 @@ pub fn true_dpge()
     }
 }
 
-pub fn exact_gaussian_ace() -> Case<ActorCritic<f64, Normal, Continuous<Normal>, FollowOn<f64>>, usize> {
+pub fn exact_gaussian_ace() -> Case<ActorCritic<f64, Gaussian, Continuous<Gaussian>, FollowOn<f64>>, usize> {
     Case {
         make: |lambda_a, factor| {
             let task = Arc::new(ContinuousCounterexample::default());
@@ -337,7 +369,7 @@ pub fn exact_gaussian_ace() -> Case<ActorCritic<f64, Normal, Continuous<Normal>,
         },
         steps: numbered([0.7, -0.4, 1.9, 0.1]),
         impossible: Some(vec![0.0, 0.0, 1000.0, 0.0]),
-        value: Some(|learner, s| Critic::<f64, Normal>::value(&mut learner.critic().clone(), s)),
+        value: Some(|learner, s| value(learner.critic(), s)),
         traces: true,
         exact_emphasis: false,
         no_action: NO_REAL,
