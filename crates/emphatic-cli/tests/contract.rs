@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use common::{Bench, assert_same, emphatic, says, signal, succeeded, text, wait_until};
-use emphatic::{Exact, ExactCritic, Gtd, Learner, State, Task, ace, off_pac, true_ace};
+use emphatic::{Exact, ExactCritic, Gtd, Learner, Policy, State, Table, Task, ace, off_pac, true_ace};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::File;
 use std::path::{Path, PathBuf};
