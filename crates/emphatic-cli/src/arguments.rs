@@ -209,8 +209,11 @@ pub(crate) struct PartsArguments {
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// As JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
+    /// All of them as a page of Markdown
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) markdown: bool,
 }
 
 #[derive(Args)]

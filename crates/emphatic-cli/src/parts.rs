@@ -9,6 +9,9 @@ use miette::miette;
 
 pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
     let catalogue = Catalogue::current();
+    if arguments.markdown {
+        return print(&page(catalogue));
+    }
     let Some(name) = &arguments.name else {
         if arguments.json {
             return print_json(&catalogue.iter().map(|entry| entry.declaration).collect::<Vec<_>>());
@@ -51,20 +54,9 @@ fn list(catalogue: &Catalogue) -> String {
 fn explanation(entry: &Entry) -> String {
     let mut text = format!("{} ({}, {} in Python)\n", entry.name, entry.role.word(), entry.class);
     text += &format!("  {}\n  {}\n", entry.about, entry.source);
-    if !entry.tells.is_empty() {
-        let tells: Vec<&str> = entry.tells.iter().map(|tells| tells.words()).collect();
-        text += &format!("\n  It tells the actor {}.\n", tells.join("; or "));
-    }
-    if !entry.needs.is_empty() {
-        let needs: Vec<&str> = entry.needs.iter().map(|need| need.words()).collect();
-        text += &format!("\n  It needs {}.\n", needs.join(" and "));
-    }
-    if entry.features {
-        text += "\n  It looks at features of the state: `features`.\n";
-    }
-    if let Some(inner) = &entry.inner {
-        let (name, about, default) = (inner.name, inner.about, inner.default);
-        text += &format!("\n  `{name}`: {about}. Left out, it is `{default}`.\n");
+    let more = sentences(entry);
+    if !more.is_empty() {
+        text += &format!("\n {}\n", more.replace(". ", ".\n  "));
     }
     if !entry.settings.is_empty() {
         let heading = ["setting", "range", "left out", ""].map(str::to_owned).to_vec();
@@ -76,4 +68,61 @@ fn explanation(entry: &Entry) -> String {
         text += &format!("\n{}", table(rows, 4, 2));
     }
     text
+}
+
+/// All that is to be known of all parts, as a page of the documentation.
+fn page(catalogue: &Catalogue) -> String {
+    let mut text = "# Parts\n\nA learner is a policy, a critic and an emphasis, put together. This page is what `emphatic parts --markdown` prints: \
+                    the names in files, the classes in Python, and their settings with what they are if left out.\n"
+        .to_owned();
+    for role in Role::ALL {
+        text += &format!("\n## {}\n", role.heading());
+        for entry in catalogue.of(role) {
+            text += &format!("\n### `{}` ({} in Python)\n\n", entry.name, entry.class);
+            text += &format!("{}. *{}.*", capitalised(entry.about), entry.source);
+            text += &sentences(entry);
+            text.push('\n');
+            if entry.settings.is_empty() {
+                continue;
+            }
+            text += "\n| setting | what it is | range | left out |\n|---|---|---|---|\n";
+            for setting in entry.settings {
+                let default =
+                    setting.default.map_or("must be given".to_owned(), |default| default.to_string());
+                let (name, about, range) = (setting.name, setting.about, setting.range.words());
+                text += &format!("| `{name}` | {about} | {range} | {default} |\n");
+            }
+        }
+    }
+    text += "\n## Algorithms: names for a policy and an emphasis\n\n";
+    text += "| name | in Python and in print | what it is |\n|---|---|---|\n";
+    for algorithm in &ALGORITHMS {
+        text += &format!("| `{}` | {} | {} |\n", algorithm.name, algorithm.title, algorithm.about);
+    }
+    text
+}
+
+/// What else there is to say of a part, in sentences that follow others.
+fn sentences(entry: &Entry) -> String {
+    let mut text = String::new();
+    if !entry.tells.is_empty() {
+        let tells: Vec<&str> = entry.tells.iter().map(|tells| tells.words()).collect();
+        text += &format!(" It tells the actor {}.", tells.join("; or "));
+    }
+    if !entry.needs.is_empty() {
+        let needs: Vec<&str> = entry.needs.iter().map(|need| need.words()).collect();
+        text += &format!(" It needs {}.", needs.join(" and "));
+    }
+    if entry.features && entry.role != Role::Policy {
+        text += " It looks at features of its own (`features`).";
+    }
+    if let Some(inner) = &entry.inner {
+        text += &format!(" `{}` is {}; left out, it is `{}`.", inner.name, inner.about, inner.default);
+    }
+    text
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
