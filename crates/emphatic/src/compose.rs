@@ -1,6 +1,6 @@
 //! Recipes become learners.
 
-pub(crate) mod fused;
+mod fused;
 
 use crate::catalogue::{Catalogue, Declared, Entry, Role, Tells};
 use crate::critic::{ActionCritic, Critic, SlopeCritic};
@@ -10,7 +10,8 @@ use crate::isa::Isa;
 use crate::leaf::Leaf;
 use crate::learner::{ActorCritic, AllActions, DeterministicActorCritic, Learner};
 use crate::part::ComposeError;
-use crate::policy::{DeterministicPolicy, FinitePolicy, StochasticPolicy};
+use crate::policy::compiled::Compiled;
+use crate::policy::{DeterministicPolicy, FinitePolicy, Softmax, StochasticPolicy};
 use crate::problem::Known;
 use crate::real::{Lanes, Real};
 use crate::recipe::{PartRecipe, Recipe, RuleKind};
@@ -85,7 +86,7 @@ impl<T: Declared> Build for Of<T> {
 }
 
 macro_rules! composable {
-    ($($number:ty => $method:ident),*) => {
+    ($($number:ty => $method:ident, $fused:expr;)*) => {
         $(impl Composable for $number {
             fn compose(
                 catalogue: &Catalogue,
@@ -94,12 +95,20 @@ macro_rules! composable {
                 isa: Isa,
             ) -> Result<Box<dyn Learner<Self>>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
-                compose(Composer { catalogue, recipes, problems, isa, build: &build })
+                compose(Composer { catalogue, recipes, problems, isa, build: &build, fused: $fused })
             }
         })*
     };
 }
-composable!(f64 => one, Lanes<8> => eight, Lanes<16> => sixteen);
+// Few settings have no great hurry: fewer than sixteen stand side by side as boxed parts alone.
+composable! {
+    f64 => one, Some(fused::softmax);
+    Lanes<8> => eight, None;
+    Lanes<16> => sixteen, Some(fused::softmax);
+}
+
+/// Builds a learner of a softmax policy as one loop, if there is one for its parts.
+type Fused<R> = fn(&PartBuilder<R>, &Softmax) -> Result<Option<Built<R>>, ComposeError>;
 
 type BuildIn<'a, R> = &'a dyn Fn(&Entry, &PartBuilder<R>) -> Result<Built<R>, ComposeError>;
 
@@ -111,6 +120,7 @@ struct Composer<'a, R: Real> {
     isa: Isa,
     /// Builds in the number type.
     build: BuildIn<'a, R>,
+    fused: Option<Fused<R>>,
 }
 
 impl<R: Real> Clone for Composer<'_, R> {
@@ -315,6 +325,15 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         }))
     }
 
+    fn compiled<P>(&self, policy: P) -> Compiled<P> {
+        Compiled { isa: self.isa(), policy }
+    }
+
+    /// The instruction set that parts are run with; one number at a time has no use for wide registers.
+    fn isa(&self) -> Isa {
+        if R::LANES == 1 { Isa::Plain } else { self.composer.isa }
+    }
+
     fn alpha(&self) -> R {
         let numbers: Vec<f64> = self.composer.recipes.iter().map(|recipe| recipe.alpha).collect();
         self.composer.lanes(&numbers)
@@ -358,13 +377,18 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         self.composer.recipe().rule
     }
 
+    /// The learner of a softmax policy as one loop, if there is one for its parts.
+    pub(crate) fn fused(&self, policy: &Softmax) -> Result<Option<Built<R>>, ComposeError> {
+        self.composer.fused.map_or(Ok(None), |fused| fused(self, policy))
+    }
+
     /// A learner around a policy that draws its actions, from the action taken.
     pub fn stochastic<P: StochasticPolicy>(&self, policy: P) -> Result<Built<R>, ComposeError> {
         let Built::Critic(critic) = self.critic_of(Tells::Delta, &policy)? else {
             return unfit("a learner from the action taken needs a critic of values");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        Ok(Built::Learner(Box::new(ActorCritic::new(policy, critic, emphasis, self.alpha())?)))
+        Ok(Built::Learner(Box::new(ActorCritic::new(self.compiled(policy), critic, emphasis, self.alpha())?)))
     }
 
     /// A learner around a policy of finitely many actions, from all of them.
@@ -373,7 +397,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return unfit("a learner from all actions needs a critic that compares them");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let learner = AllActions::new(policy, critic, emphasis, self.alpha())?;
+        let learner = AllActions::new(self.compiled(policy), critic, emphasis, self.alpha())?;
         Ok(Built::Learner(match self.composer.recipe().subset {
             Some(subset) => Box::new(learner.with_subset(subset.count, subset.seed, subset.run)?),
             None => Box::new(learner),
@@ -386,7 +410,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return unfit("a deterministic policy needs a critic that tells ∂q/∂a");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let learner = DeterministicActorCritic::new(policy, critic, emphasis, self.alpha())?;
+        let learner = DeterministicActorCritic::new(self.compiled(policy), critic, emphasis, self.alpha())?;
         Ok(Built::Learner(Box::new(learner)))
     }
 

@@ -84,12 +84,13 @@ impl<R: Real, T: Part<R>> Part<R> for Leaf<T> {
 }
 
 impl<R: Real, T: Critic<R>> Critic<R> for Leaf<T> {
+    // Values alone are asked for seldom: δ is what every step needs.
     fn value(&mut self, step: &Seen) -> R {
-        at_leaf!(self, Critic<R>, |part: T, step: &'a Seen<'a>| -> R { part.value(step) })
+        self.part.value(step)
     }
 
     fn next_value(&mut self, step: &Seen) -> R {
-        at_leaf!(self, Critic<R>, |part: T, step: &'a Seen<'a>| -> R { part.next_value(step) })
+        self.part.next_value(step)
     }
 
     fn delta(&mut self, step: &Seen) -> R {

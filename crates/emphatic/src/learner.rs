@@ -224,8 +224,8 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         if policy.len() > isize::MAX as usize / size_of::<R>() {
             return Err(ComposeError::TooMany(policy.len()));
         }
-        critic.set_policy(&policy)?;
-        emphasis.set_policy(&policy)?;
+        critic.set_policy(policy.form())?;
+        emphasis.set_policy(policy.form())?;
         let features = distinct(&policy, &critic, &emphasis);
         let alpha = alpha / R::splat(policy.features().most_active() as f64);
         let (weights, at) = (vec![R::zero(); policy.len()], policy.room());
@@ -351,12 +351,30 @@ where
 
     #[inline(always)]
     fn run(self) -> Self::Output {
+        self.by(K::update)
+    }
+}
+
+impl<R, P, C, E, K> Learn<'_, '_, R, Composed<R, P, C, E, K>>
+where
+    R: Real,
+    P: Policy,
+    C: Part<R>,
+    E: Part<R>,
+    K: Rule<R, P, C, E>,
+{
+    /// Learns step by step, by this function.
+    #[inline(always)]
+    fn by(
+        self,
+        update: impl Fn(&mut Composed<R, P, C, E, K>, &Step<State, Action>) -> Result<Update<R>, StepError>,
+    ) -> Result<(), LearnError> {
         let Self { learner, steps, mut watcher } = self;
         for (index, step) in steps.iter().enumerate() {
             if let Some(watcher) = &mut watcher {
                 watcher.before(step);
             }
-            let update = K::update(learner, step).map_err(|source| LearnError { index, source })?;
+            let update = update(learner, step).map_err(|source| LearnError { index, source })?;
             if let Some(watcher) = &mut watcher {
                 watcher.after(step, &update, learner);
             }
@@ -373,7 +391,6 @@ where
     E: Part<R>,
     K: Rule<R, P, C, E>,
 {
-    #[inline(always)]
     fn update(&mut self, step: &Step<State, Action>) -> Result<Update<R>, StepError> {
         K::update(self, step)
     }
@@ -385,7 +402,14 @@ where
         steps: &[Step<State, Action>],
         watcher: Option<&mut dyn Watcher<R>>,
     ) -> Result<(), LearnError> {
-        isa.run(Learn { learner: self, steps, watcher })
+        let learn = Learn { learner: self, steps, watcher };
+        // One number at a time has no use for wide registers.
+        if R::LANES == 1 {
+            return learn.run();
+        }
+        // For the plain set there is `update` already: what stands in lanes is long to compile.
+        isa.run_in_registers(learn)
+            .unwrap_or_else(|learn| learn.by(<Composed<R, P, C, E, K> as Learner<R>>::update))
     }
 
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {
@@ -393,7 +417,7 @@ where
     }
 
     fn policy(&self) -> &dyn Any {
-        &self.actor.policy
+        self.actor.policy.form()
     }
 
     fn weights(&self) -> &[R] {

@@ -4,6 +4,7 @@
 //! number type at hand. So one and the same form serves a learner with `f64`, sixteen learners in
 //! [`Lanes`](crate::Lanes), and the exact theory with [`Dual`](crate::Dual) numbers.
 
+pub(crate) mod compiled;
 pub(crate) mod deterministic;
 mod fixed;
 pub(crate) mod gaussian;
@@ -19,6 +20,7 @@ use crate::features::{Features, Row};
 use crate::random::Random;
 use crate::real::Real;
 use crate::step::StepError;
+use std::any::Any;
 use std::fmt::Debug;
 
 /// A way to act that depends on weights.
@@ -28,6 +30,11 @@ pub trait Policy: Clone + Debug + Send + Sync + 'static {
 
     /// How actions are distributed in one state, with whatever the gradient there needs.
     type Distribution<R: Real>: Clone + Debug + Send + Sync;
+
+    /// The policy itself, of whichever type: exact parts know the types they are for.
+    fn form(&self) -> &dyn Any {
+        self
+    }
 
     /// What the policy sees of a state.
     fn features(&self) -> &Features;

@@ -2,7 +2,7 @@
 
 use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
 use crate::catalogue::{self, Declaration, Declared, Role};
-use crate::compose::{Built, PartBuilder, fused};
+use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
 use crate::random::Random;
@@ -31,7 +31,7 @@ impl Declared for InCatalogue {
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         let policy = Softmax { features: with.features()?, actions: with.actions()? };
         match with.rule() {
-            RuleKind::Taken => match fused::softmax(with, &policy)? {
+            RuleKind::Taken => match with.fused(&policy)? {
                 Some(learner) => Ok(learner),
                 None => with.stochastic(policy),
             },
