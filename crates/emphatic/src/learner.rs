@@ -391,6 +391,7 @@ where
     E: Part<R>,
     K: Rule<R, P, C, E>,
 {
+    #[inline(never)] // One copy of so much code is enough.
     fn update(&mut self, step: &Step<State, Action>) -> Result<Update<R>, StepError> {
         K::update(self, step)
     }
