@@ -332,6 +332,23 @@ fn other_action(action: Action) -> StepError {
     }
 }
 
+/// Learns step by step. (A macro: a function would call the update, not inline it.)
+macro_rules! each_step {
+    ($learn:expr, |$learner:ident, $step:ident| $update:expr) => {{
+        let Learn { learner: $learner, steps, mut watcher } = $learn;
+        for (index, $step) in steps.iter().enumerate() {
+            if let Some(watcher) = &mut watcher {
+                watcher.before($step);
+            }
+            let update = $update.map_err(|source| LearnError { index, source })?;
+            if let Some(watcher) = &mut watcher {
+                watcher.after($step, &update, $learner);
+            }
+        }
+        Ok(())
+    }};
+}
+
 /// Many steps as one piece of work.
 struct Learn<'a, 'b, R, L> {
     learner: &'a mut L,
@@ -351,35 +368,7 @@ where
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        self.by(K::update)
-    }
-}
-
-impl<R, P, C, E, K> Learn<'_, '_, R, Composed<R, P, C, E, K>>
-where
-    R: Real,
-    P: Policy,
-    C: Part<R>,
-    E: Part<R>,
-    K: Rule<R, P, C, E>,
-{
-    /// Learns step by step, by this function.
-    #[inline(always)]
-    fn by(
-        self,
-        update: impl Fn(&mut Composed<R, P, C, E, K>, &Step<State, Action>) -> Result<Update<R>, StepError>,
-    ) -> Result<(), LearnError> {
-        let Self { learner, steps, mut watcher } = self;
-        for (index, step) in steps.iter().enumerate() {
-            if let Some(watcher) = &mut watcher {
-                watcher.before(step);
-            }
-            let update = update(learner, step).map_err(|source| LearnError { index, source })?;
-            if let Some(watcher) = &mut watcher {
-                watcher.after(step, &update, learner);
-            }
-        }
-        Ok(())
+        each_step!(self, |learner, step| K::update(learner, step))
     }
 }
 
@@ -409,8 +398,10 @@ where
             return learn.run();
         }
         // For the plain set there is `update` already: what stands in lanes is long to compile.
-        isa.run_in_registers(learn)
-            .unwrap_or_else(|learn| learn.by(<Composed<R, P, C, E, K> as Learner<R>>::update))
+        match isa.run_in_registers(learn) {
+            Ok(learned) => learned,
+            Err(learn) => each_step!(learn, |learner, step| learner.update(step)),
+        }
     }
 
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {
