@@ -76,7 +76,7 @@ fn by_action(task: &Task, name: &str, symbol: &str, entry: impl Fn(usize, usize)
 /// How a policy acts in a state.
 pub(crate) fn at<P: Policy>(policy: &P, weights: &[f64], state: usize) -> P::Distribution<f64> {
     let mut at = policy.room();
-    policy.distribution(weights, policy.features().row(State::Number(state)), &mut at);
+    policy.distribution(weights, policy.features().of_number(state), &mut at);
     at
 }
 

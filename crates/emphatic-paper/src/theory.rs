@@ -207,7 +207,7 @@ impl Kernel for Batch<'_> {
             let (emphasis, gradient) = sums.split_at_mut(task.states());
             let (State::Number(state), Action::Number(action)) = (step.state, step.action) else { continue };
             emphasis[state] += update.emphasis;
-            let x = policy.features.row(step.state);
+            let x = policy.features.of_number(state);
             policy.distribution(learner.weights(), x, &mut at);
             let scale = update.rho * update.emphasis * update.delta;
             policy.add_score(x, &at, action, scale, gradient);

@@ -80,7 +80,8 @@ impl<V> Slot<V> {
     where
         V: Critic<R>,
     {
-        self.part.value(&step.by(self.features.as_ref()))
+        let (part, step) = self.see(step);
+        part.value(&step)
     }
 
     /// Learns from the step. Returns its δ_t, and the sum of [`Real::nan_unless_finite`] over the weights it changed.
@@ -89,8 +90,8 @@ impl<V> Slot<V> {
     where
         V: Critic<R>,
     {
-        let step = step.by(self.features.as_ref());
-        let delta = self.part.delta(&step);
-        (delta, self.part.learn(&step, rho, delta))
+        let (part, step) = self.see(step);
+        let delta = part.delta(&step);
+        (delta, part.learn(&step, rho, delta))
     }
 }

@@ -118,37 +118,32 @@ impl<S: AsState + ?Sized> AsState for &S {
 }
 
 /// The active features of a state, with their values.
-///
-/// Without indices it lists all features in their order; without values each of them is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Row<'a> {
-    indices: &'a [usize],
-    values: &'a [f64],
-}
+pub struct Row<'a>(&'a [(usize, f64)]);
 
 impl<'a> Row<'a> {
     /// How many features are active.
     #[inline(always)]
     pub fn len(self) -> usize {
-        if self.indices.is_empty() { self.values.len() } else { self.indices.len() }
+        self.0.len()
     }
 
     /// Whether none is.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
-        self.len() == 0
+        self.0.is_empty()
     }
 
     /// The active features and their values.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + Clone + use<'a> {
-        let Self { indices, values } = self;
-        (0..self.len()).map(move |k| {
-            let feature = if indices.is_empty() { k } else { indices[k] };
-            (feature, if values.is_empty() { 1.0 } else { values[k] })
-        })
+        self.0.iter().copied()
     }
 }
+
+/// Room for the rows of states that do not come from a table.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch(Vec<(usize, f64)>);
 
 /// The features by which a part knows a state.
 #[derive(Clone, Debug, PartialEq)]
@@ -240,15 +235,25 @@ impl Features {
         FeatureError::Kind { got: state.kind(), right: right.kind() }
     }
 
-    /// The active features of a state that has been checked.
+    /// The active features of a state that has been checked. What does not come from a table is written out in `scratch`.
     #[inline(always)]
-    pub fn row<'a>(&'a self, state: State<'a>) -> Row<'a> {
-        match (self, state) {
-            (Self::Table(table), State::Number(state)) => table.row(state),
-            (_, State::Vector(values)) => Row { indices: &[], values },
-            (_, State::Active(indices)) => Row { indices, values: &[] },
-            (_, State::Number(_)) => Row::default(),
+    pub fn row<'a>(&'a self, state: State, scratch: &'a mut Scratch) -> Row<'a> {
+        if let (Self::Table(table), State::Number(state)) = (self, state) {
+            return table.row(state);
         }
+        scratch.0.clear();
+        match state {
+            State::Vector(vector) => scratch.0.extend(vector.iter().copied().enumerate()),
+            State::Active(list) => scratch.0.extend(list.iter().map(|&index| (index, 1.0))),
+            State::Number(_) => {}
+        }
+        Row(&scratch.0)
+    }
+
+    /// The active features of a numbered state that has been checked.
+    #[inline(always)]
+    pub fn of_number(&self, state: usize) -> Row<'_> {
+        if let Self::Table(table) = self { table.row(state) } else { Row::default() }
     }
 }
 
@@ -271,31 +276,24 @@ pub struct Table {
     most_active: usize,
     /// Where each state's entries start, and the end of the last.
     starts: Vec<usize>,
-    indices: Vec<usize>,
-    /// Empty if they are all one.
-    values: Vec<f64>,
+    entries: Vec<(usize, f64)>,
 }
 
 impl Table {
     /// A table from each state's active features and their values.
     pub fn new(len: usize, rows: &[Vec<(usize, f64)>]) -> Result<Self, FeatureError> {
-        let mut table =
-            Self { len, most_active: 1, starts: vec![0], indices: Vec::new(), values: Vec::new() };
+        let mut table = Self { len, most_active: 1, starts: vec![0], entries: Vec::new() };
         for row in rows {
             for &(index, value) in row {
                 check_index(index, len)?;
                 check_value(index, value)?;
                 if value != 0.0 {
-                    table.indices.push(index);
-                    table.values.push(value);
+                    table.entries.push((index, value));
                 }
             }
-            let active = table.indices.len() - table.starts[table.starts.len() - 1];
+            let active = table.entries.len() - table.starts[table.starts.len() - 1];
             table.most_active = table.most_active.max(active);
-            table.starts.push(table.indices.len());
-        }
-        if table.values.iter().all(|value| *value == 1.0) {
-            table.values = Vec::new();
+            table.starts.push(table.entries.len());
         }
         Ok(table)
     }
@@ -311,8 +309,7 @@ impl Table {
             len: groups.iter().max().map_or(0, |most| most.saturating_add(1)),
             most_active: 1,
             starts: (0..=groups.len()).collect(),
-            indices: groups.to_vec(),
-            values: Vec::new(),
+            entries: groups.iter().map(|&group| (group, 1.0)).collect(),
         }
     }
 
@@ -355,9 +352,7 @@ impl Table {
     /// The active features of a state. There must be such a state.
     #[inline(always)]
     pub fn row(&self, state: usize) -> Row<'_> {
-        let range = self.starts[state]..self.starts[state + 1];
-        let values = if self.values.is_empty() { &[][..] } else { &self.values[range.clone()] };
-        Row { indices: &self.indices[range], values }
+        Row(&self.entries[self.starts[state]..self.starts[state + 1]])
     }
 
     /// The active features of a state and their values. There must be such a state.
@@ -399,7 +394,7 @@ mod tests {
     use super::*;
 
     fn seen(features: &Features, state: impl AsState) -> Vec<(usize, f64)> {
-        features.row(state.as_state()).iter().collect()
+        features.row(state.as_state(), &mut Scratch::default()).iter().collect()
     }
 
     #[test]
@@ -413,11 +408,8 @@ mod tests {
         assert_eq!((table.states(), table.len(), table.most_active()), (2, 3, 2));
         let table = Features::from(table);
         assert_eq!((seen(&table, 0), seen(&table, 1)), (vec![(0, 1.0), (2, 2.0)], vec![(1, 3.0)]));
-        // A state without features beside others, and the same with a value that is not one.
-        for value in [1.0, 2.0] {
-            let table = Features::from(Table::new(2, &[vec![], vec![(1, value)]]).unwrap());
-            assert_eq!((seen(&table, 0), seen(&table, 1)), (vec![], vec![(1, value)]));
-        }
+        let table = Features::from(Table::new(2, &[vec![], vec![(1, 2.0), (0, 0.0)]]).unwrap());
+        assert_eq!((seen(&table, 0), seen(&table, 1)), (vec![], vec![(1, 2.0)]));
     }
 
     #[test]

@@ -56,24 +56,21 @@ impl Isa {
     /// Runs `kernel` compiled for this instruction set, or for the plain one if the machine lacks it.
     #[inline]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        match self.run_in_registers(kernel) {
-            Ok(output) => output,
-            Err(kernel) => kernel.run(),
-        }
+        self.run_or(kernel, K::run)
     }
 
-    /// Runs `kernel` compiled for this instruction set. Gives it back if this is the plain one or the machine lacks it.
+    /// Runs `kernel` compiled for this instruction set, or by `plain` if this is the plain one or the machine lacks it.
     #[allow(unsafe_code)]
-    #[inline]
-    pub(crate) fn run_in_registers<K: Kernel>(self, kernel: K) -> Result<K::Output, K> {
+    #[inline(always)]
+    pub(crate) fn run_or<K: Kernel>(self, kernel: K, plain: impl FnOnce(K) -> K::Output) -> K::Output {
         #[cfg(target_arch = "x86_64")]
         match self {
             // SAFETY: the machine has these sets, which `available` has just asked.
-            Self::Avx2 if self.available() => return Ok(unsafe { with_avx2(kernel) }),
-            Self::Avx512 if self.available() => return Ok(unsafe { with_avx512(kernel) }),
+            Self::Avx2 if self.available() => return unsafe { with_avx2(kernel) },
+            Self::Avx512 if self.available() => return unsafe { with_avx512(kernel) },
             _ => {}
         }
-        Err(kernel)
+        plain(kernel)
     }
 }
 

@@ -34,7 +34,8 @@ pub struct Leaf<T> {
     pub part: T,
 }
 
-/// Runs a method as a kernel, so that it is inlined into a function that was compiled for the instruction set.
+/// Runs a method as a kernel, so that it is inlined into a function that was compiled for the instruction set. Numbers are handed over by
+/// reference: copied by plain instructions, they would keep wide registers waiting.
 macro_rules! at_leaf {
     ($self:ident, $trait:path, |$part:ident: $t:ident, $($name:ident: $type:ty),*| -> $output:ty { $body:expr }) => {{
         struct Call<'a, $t, R> {
@@ -98,8 +99,9 @@ impl<R: Real, T: Critic<R>> Critic<R> for Leaf<T> {
     }
 
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
-        at_leaf!(self, Critic<R>, |part: T, step: &'a Seen<'a>, rho: R, delta: R| -> R {
-            part.learn(step, rho, delta)
+        let (rho, delta) = (&rho, &delta);
+        at_leaf!(self, Critic<R>, |part: T, step: &'a Seen<'a>, rho: &'a R, delta: &'a R| -> R {
+            part.learn(step, *rho, *delta)
         })
     }
 }
@@ -120,29 +122,33 @@ impl<R: Real, T: ActionCritic<R>> ActionCritic<R> for Leaf<T> {
     }
 
     fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R {
-        at_leaf!(self, ActionCritic<R>, |part: T, step: &'a Seen<'a>, next: &'a [R], rho: R| -> R {
-            part.learn(step, next, rho)
+        let rho = &rho;
+        at_leaf!(self, ActionCritic<R>, |part: T, step: &'a Seen<'a>, next: &'a [R], rho: &'a R| -> R {
+            part.learn(step, next, *rho)
         })
     }
 }
 
 impl<R: Real, T: SlopeCritic<R>> SlopeCritic<R> for Leaf<T> {
     fn slope(&mut self, step: &Seen, action: R) -> R {
-        at_leaf!(self, SlopeCritic<R>, |part: T, step: &'a Seen<'a>, action: R| -> R {
-            part.slope(step, action)
+        let action = &action;
+        at_leaf!(self, SlopeCritic<R>, |part: T, step: &'a Seen<'a>, action: &'a R| -> R {
+            part.slope(step, *action)
         })
     }
 
     fn learn(&mut self, step: &Seen, action: R) -> R {
-        at_leaf!(self, SlopeCritic<R>, |part: T, step: &'a Seen<'a>, action: R| -> R {
-            part.learn(step, action)
+        let action = &action;
+        at_leaf!(self, SlopeCritic<R>, |part: T, step: &'a Seen<'a>, action: &'a R| -> R {
+            part.learn(step, *action)
         })
     }
 }
 
 impl<R: Real, T: Emphasis<R>> Emphasis<R> for Leaf<T> {
     fn weigh(&mut self, step: &Seen, rho: R) -> R {
-        at_leaf!(self, Emphasis<R>, |part: T, step: &'a Seen<'a>, rho: R| -> R { part.weigh(step, rho) })
+        let rho = &rho;
+        at_leaf!(self, Emphasis<R>, |part: T, step: &'a Seen<'a>, rho: &'a R| -> R { part.weigh(step, *rho) })
     }
 
     fn needs_ratio(&self) -> bool {
@@ -154,7 +160,8 @@ impl<R: Real, T: Emphasis<R>> Emphasis<R> for Leaf<T> {
     }
 
     fn learn(&mut self, step: &Seen, rho: R) -> R {
-        at_leaf!(self, Emphasis<R>, |part: T, step: &'a Seen<'a>, rho: R| -> R { part.learn(step, rho) })
+        let rho = &rho;
+        at_leaf!(self, Emphasis<R>, |part: T, step: &'a Seen<'a>, rho: &'a R| -> R { part.learn(step, *rho) })
     }
 }
 

@@ -21,7 +21,7 @@ pub use named::{Ace, Dpg, OffPac, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace
 pub use watch::Diverged;
 
 use crate::action::{Action, Acts};
-use crate::features::{AsState, FeatureError, Features, State};
+use crate::features::{AsState, FeatureError, Features, Scratch, State};
 use crate::isa::{Isa, Kernel};
 use crate::part::{ComposeError, Part, Slot};
 use crate::policy::Policy;
@@ -197,6 +197,9 @@ pub struct Actor<R: Real, P: Policy> {
     alpha: R,
     /// π(·|S_t).
     at: P::Distribution<R>,
+    /// Room for the features of S_t and S_{t+1}.
+    x: Scratch,
+    x_next: Scratch,
     watch: Watch<R>,
 }
 
@@ -212,7 +215,8 @@ impl<R: Real, P: Policy> Actor<R, P> {
         let state = state.as_state();
         self.policy.features().check(state)?;
         let mut at = self.policy.room();
-        self.policy.distribution(&self.weights, self.policy.features().row(state), &mut at);
+        let mut scratch = Scratch::default();
+        self.policy.distribution(&self.weights, self.policy.features().row(state, &mut scratch), &mut at);
         Ok(at)
     }
 }
@@ -229,7 +233,8 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         let features = distinct(&policy, &critic, &emphasis);
         let alpha = alpha / R::splat(policy.features().most_active() as f64);
         let (weights, at) = (vec![R::zero(); policy.len()], policy.room());
-        let actor = Actor { policy, weights, alpha, at, watch: Watch::default() };
+        let (x, x_next) = Default::default();
+        let actor = Actor { policy, weights, alpha, at, x, x_next, watch: Watch::default() };
         let (critic, emphasis) = (Slot::new(critic), Slot::new(emphasis));
         let mut learner = Self { actor, critic, emphasis, features, rule };
         learner.policy_changed(None);
@@ -267,7 +272,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
                 features.check(step.next)?;
             }
         }
-        let x = actor.policy.features().row(step.state);
+        let x = actor.policy.features().row(step.state, &mut actor.x);
         actor.policy.distribution(&actor.weights, x, &mut actor.at);
         Ok(action)
     }
@@ -398,10 +403,7 @@ where
             return learn.run();
         }
         // For the plain set there is `update` already: what stands in lanes is long to compile.
-        match isa.run_in_registers(learn) {
-            Ok(learned) => learned,
-            Err(learn) => each_step!(learn, |learner, step| learner.update(step)),
-        }
+        isa.run_or(learn, |learn| each_step!(learn, |learner, step| learner.update(step)))
     }
 
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {

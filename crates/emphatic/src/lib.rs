@@ -134,14 +134,14 @@ pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};
 pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, Gtd, SlopeCritic};
 pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
-pub use features::{AsState, FeatureError, Features, Row, State, Table};
+pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};
 pub use isa::{Isa, Kernel};
 pub use leaf::Leaf;
 pub use learner::{
     Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner, OffPac,
     TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace, true_dpge,
 };
-pub use part::{ComposeError, Part, Seen};
+pub use part::{ComposeError, Part, Seen, SeenScratch};
 pub use policy::{
     DeterministicLinear, DeterministicPolicy, FinitePolicy, Fixed, Gaussian, Normal, Policy, Softmax,
     StochasticPolicy,

@@ -1,7 +1,7 @@
 //! What critics and emphases have in common.
 
 use crate::action::Action;
-use crate::features::{FeatureError, Features, Row, State};
+use crate::features::{FeatureError, Features, Row, Scratch, State};
 use crate::problem::ProblemError;
 use crate::real::Real;
 use crate::setting::SettingError;
@@ -55,21 +55,31 @@ pub struct Seen<'a> {
     step: &'a Step<State<'a>, Action>,
 }
 
+/// Room for the features of a state and of the next.
+#[derive(Clone, Debug, Default)]
+pub struct SeenScratch {
+    x: Scratch,
+    x_next: Scratch,
+}
+
 impl<'a> Seen<'a> {
     /// A step that has been checked, seen by these features; a part without features sees none.
     #[inline(always)]
-    pub fn new(step: &'a Step<State<'a>, Action>, features: Option<&'a Features>) -> Self {
-        let Some(features) = features else {
-            return Self { x: Row::default(), x_next: Row::default(), step };
-        };
-        let x_next = if step.gamma_next > 0.0 { features.row(step.next) } else { Row::default() };
-        Self { x: features.row(step.state), x_next, step }
+    pub fn new(
+        step: &'a Step<State<'a>, Action>,
+        features: Option<&'a Features>,
+        scratch: &'a mut SeenScratch,
+    ) -> Self {
+        let Some(features) = features else { return Self::blind(step) };
+        let SeenScratch { x, x_next } = scratch;
+        let x_next = if step.gamma_next > 0.0 { features.row(step.next, x_next) } else { Row::default() };
+        Self { x: features.row(step.state, x), x_next, step }
     }
 
-    /// The same step, seen by another part.
+    /// A step as a part without features sees it.
     #[inline(always)]
-    pub fn by(&self, features: Option<&'a Features>) -> Self {
-        Self::new(self.step, features)
+    pub fn blind(step: &'a Step<State<'a>, Action>) -> Self {
+        Self { x: Row::default(), x_next: Row::default(), step }
     }
 
     /// The number of S_t, for parts that know states by their numbers.
@@ -137,6 +147,7 @@ pub trait Part<R: Real>: Send {
 pub(crate) struct Slot<T> {
     pub(crate) part: T,
     pub(crate) features: Option<Features>,
+    pub(crate) scratch: SeenScratch,
     pub(crate) follows_policy: bool,
 }
 
@@ -146,7 +157,14 @@ impl<T> Slot<T> {
         T: Part<R>,
     {
         let (features, follows_policy) = (part.features().cloned(), part.follows_policy());
-        Self { part, features, follows_policy }
+        Self { part, features, scratch: SeenScratch::default(), follows_policy }
+    }
+
+    /// The part, and a step as it sees it.
+    #[inline(always)]
+    pub(crate) fn see<'a>(&'a mut self, step: &'a Step<State<'a>, Action>) -> (&'a mut T, Seen<'a>) {
+        let Self { part, features, scratch, .. } = self;
+        (part, Seen::new(step, features.as_ref(), scratch))
     }
 
     #[inline(always)]

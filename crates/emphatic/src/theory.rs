@@ -139,7 +139,7 @@ impl<'a, R: Real, P: Policy, M: Model<P>> Exact<'a, R, M, P> {
         let mut distributions = Vec::with_capacity(n);
         for state in 0..n {
             let mut at = policy.room();
-            policy.distribution(weights, policy.features().row(State::Number(state)), &mut at);
+            policy.distribution(weights, policy.features().of_number(state), &mut at);
             let (row, leak, reward) = chain.row_mut(state);
             model.bellman(policy, &at, state, Bellman { row, leak, reward });
             distributions.push(at);

@@ -25,7 +25,7 @@ fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
 /// π by the definition of softmax.
 fn softmax(task: &Task, policy: &Softmax, weights: &[f64]) -> Vec<Vec<f64>> {
     let of = |s: usize| {
-        let x = policy.features.row(State::Number(s));
+        let x = policy.features.of_number(s);
         let preference = |a| x.iter().map(|(f, x)| x * weights[f * task.actions() + a]).sum::<f64>();
         let e: Vec<f64> = (0..task.actions()).map(|a| f64::exp(preference(a))).collect();
         let sum: f64 = e.iter().sum();

@@ -84,7 +84,7 @@ fn theorem_1_for_gaussian_policies() {
         let mut theorem = vec![0.0; 4];
         for (s, m) in exact.emphatic_weighting(1.0).into_iter().enumerate() {
             let mut at = policy.room();
-            let x = policy.features.row(State::Number(s));
+            let x = policy.features.of_number(s);
             policy.distribution(&weights, x, &mut at);
             for k in -4000..=4000 {
                 let a = at.mean + at.standard_deviation * f64::from(k) * 0.0025;

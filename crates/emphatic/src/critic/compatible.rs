@@ -202,6 +202,7 @@ mod tests {
     use super::*;
     use crate::features::Table;
     use crate::learner::{Learner, dpg, true_dpge};
+    use crate::part::SeenScratch;
     use crate::policy::DeterministicLinear;
     use crate::problem::ContinuousCounterexample;
     use crate::step::Step;
@@ -244,7 +245,8 @@ mod tests {
             interest: 3.0,
         };
         let step = step.view();
-        let step = Seen::new(&step, Some(&features));
+        let mut scratch = SeenScratch::default();
+        let step = Seen::new(&step, Some(&features), &mut scratch);
         assert_eq!(critic.slope(&step, 1.5), 2.5);
         // ζ = 0.5, δ = 1 + 0.5 · 1 + 1 − 0.5 · 2.5 = 1.25, c = 0.5 + 0.5 · 0.5 = 0.75.
         let sum = critic.learn(&step, 1.5);

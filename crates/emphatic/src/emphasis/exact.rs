@@ -60,8 +60,9 @@ impl<R: Real, P: Policy, M: Model<P>> ExactEmphasis<R, M, P> {
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactEmphasis<R, M, P> {
-    fn features(&self) -> Option<&Features> {
-        Some(&self.states)
+    // It looks at no features of a state, but the state must be one of the problem's.
+    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
+        list.push(&self.states);
     }
 
     fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {

@@ -5,7 +5,7 @@ use crate::action::Action;
 use crate::critic::Critic;
 use crate::emphasis::Emphasis;
 use crate::features::State;
-use crate::part::{ComposeError, Seen};
+use crate::part::ComposeError;
 use crate::policy::StochasticPolicy;
 use crate::real::Real;
 use crate::step::{Step, StepError};
@@ -38,17 +38,17 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E
     ) -> Result<Update<R>, StepError> {
         let action = learner.look(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
-        let seen = Seen::new(step, critic.features.as_ref());
-        let weighed = Seen::new(step, emphasis.features.as_ref());
+        let (critic, seen) = critic.see(step);
+        let (emphasis, weighed) = emphasis.see(step);
         let rho = actor.policy.probability(&actor.at, action) * R::splat(1.0 / step.mu);
-        let delta = critic.part.delta(&seen);
-        let weight = emphasis.part.weigh(&weighed, rho);
+        let delta = critic.delta(&seen);
+        let weight = emphasis.weigh(&weighed, rho);
         let scale = actor.alpha * rho * weight * delta;
-        let x = actor.policy.features().row(step.state);
+        let x = actor.policy.features().row(step.state, &mut actor.x);
         let changed = actor.policy.add_score(x, &actor.at, action, scale, &mut actor.weights);
-        let mut changed = changed + critic.part.learn(&seen, rho, delta);
+        let mut changed = changed + critic.learn(&seen, rho, delta);
         if rule.emphasis_learns {
-            changed += emphasis.part.learn(&weighed, rho);
+            changed += emphasis.learn(&weighed, rho);
         }
         learner.updated(step.state, changed);
         Ok(Update { rho, emphasis: weight, delta })

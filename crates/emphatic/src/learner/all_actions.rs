@@ -5,7 +5,7 @@ use crate::action::Action;
 use crate::critic::ActionCritic;
 use crate::emphasis::Emphasis;
 use crate::features::State;
-use crate::part::{ComposeError, Seen};
+use crate::part::ComposeError;
 use crate::policy::FinitePolicy;
 use crate::random::Random;
 use crate::real::Real;
@@ -90,23 +90,24 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
         let Composed { actor, critic, emphasis, rule, .. } = learner;
         rule.draw();
         let All { advantages, next, subset, drawn, .. } = rule;
-        let seen = Seen::new(step, critic.features.as_ref());
-        let weighed = Seen::new(step, emphasis.features.as_ref());
+        let (critic, seen) = critic.see(step);
+        let (emphasis, weighed) = emphasis.see(step);
         let rho = actor.policy.probability(&actor.at, action) * R::splat(1.0 / step.mu);
-        let weight = emphasis.part.weigh(&weighed, rho);
-        critic.part.advantages(&seen, advantages);
+        let weight = emphasis.weigh(&weighed, rho);
+        critic.advantages(&seen, advantages);
         if rule.critic_wants_next && step.gamma_next > 0.0 {
-            actor.policy.distribution(&actor.weights, actor.policy.features().row(step.next), next);
+            let x_next = actor.policy.features().row(step.next, &mut actor.x_next);
+            actor.policy.distribution(&actor.weights, x_next, next);
         }
-        let mut changed = critic.part.learn(&seen, actor.policy.probabilities(next), rho);
-        let x = actor.policy.features().row(step.state);
+        let mut changed = critic.learn(&seen, actor.policy.probabilities(next), rho);
+        let x = actor.policy.features().row(step.state, &mut actor.x);
         let scale = actor.alpha * weight * R::splat(drawn.len() as f64 / *subset as f64);
         for &b in &drawn[..*subset] {
             let scale = scale * actor.policy.probability(&actor.at, b) * advantages[b];
             changed += actor.policy.add_score(x, &actor.at, b, scale, &mut actor.weights);
         }
         if rule.emphasis_learns {
-            changed += emphasis.part.learn(&weighed, rho);
+            changed += emphasis.learn(&weighed, rho);
         }
         let delta = advantages[action];
         learner.updated(step.state, changed);

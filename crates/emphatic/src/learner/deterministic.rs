@@ -5,7 +5,7 @@ use crate::action::Action;
 use crate::critic::SlopeCritic;
 use crate::emphasis::Emphasis;
 use crate::features::State;
-use crate::part::{ComposeError, Seen};
+use crate::part::ComposeError;
 use crate::policy::DeterministicPolicy;
 use crate::real::Real;
 use crate::step::{Step, StepError};
@@ -53,17 +53,17 @@ where
     ) -> Result<Update<R>, StepError> {
         learner.look(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
-        let seen = Seen::new(step, critic.features.as_ref());
-        let weighed = Seen::new(step, emphasis.features.as_ref());
+        let (critic, seen) = critic.see(step);
+        let (emphasis, weighed) = emphasis.see(step);
         let action = actor.policy.action(&actor.at);
-        let slope = critic.part.slope(&seen, action);
-        let weight = emphasis.part.weigh(&weighed, R::one());
+        let slope = critic.slope(&seen, action);
+        let weight = emphasis.weigh(&weighed, R::one());
         let scale = actor.alpha * weight * slope;
-        let x = actor.policy.features().row(step.state);
+        let x = actor.policy.features().row(step.state, &mut actor.x);
         let changed = actor.policy.add_gradient(x, &actor.at, scale, &mut actor.weights);
-        let mut changed = changed + critic.part.learn(&seen, action);
+        let mut changed = changed + critic.learn(&seen, action);
         if rule.emphasis_learns {
-            changed += emphasis.part.learn(&weighed, R::one());
+            changed += emphasis.learn(&weighed, R::one());
         }
         learner.updated(step.state, changed);
         Ok(Update { rho: R::one(), emphasis: weight, delta: slope })

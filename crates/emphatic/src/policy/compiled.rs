@@ -88,7 +88,7 @@ impl<P: StochasticPolicy> StochasticPolicy for Compiled<P> {
         scale: R,
         weights: &mut [R],
     ) -> R {
-        self.isa.run(AddScore { policy: &self.policy, x, at, action, scale, weights })
+        self.isa.run(AddScore { policy: &self.policy, x, at, action, scale: &scale, weights })
     }
 
     fn sample(&self, at: &P::Distribution<f64>, random: &mut Random) -> P::Action {
@@ -101,7 +101,7 @@ struct AddScore<'a, R: Real, P: Policy> {
     x: Row<'a>,
     at: &'a P::Distribution<R>,
     action: P::Action,
-    scale: R,
+    scale: &'a R,
     weights: &'a mut [R],
 }
 
@@ -110,7 +110,7 @@ impl<R: Real, P: StochasticPolicy> Kernel for AddScore<'_, R, P> {
 
     #[inline(always)]
     fn run(self) -> R {
-        self.policy.add_score(self.x, self.at, self.action, self.scale, self.weights)
+        self.policy.add_score(self.x, self.at, self.action, *self.scale, self.weights)
     }
 }
 

@@ -90,7 +90,8 @@ mod tests {
     #[test]
     fn action_and_gradient_by_hand() {
         let policy = DeterministicLinear { features: Features::dense(2) };
-        let x = policy.features.row([2.0, 5.0].as_state());
+        let mut scratch = crate::Scratch::default();
+        let x = policy.features.row([2.0, 5.0].as_state(), &mut scratch);
         let mut weights = [3.0, -1.0];
         let mut at = policy.room();
         policy.distribution(&weights, x, &mut at);

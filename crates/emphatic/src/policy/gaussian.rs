@@ -132,7 +132,7 @@ mod tests {
     fn zero_weights_give_a_deviation_of_ln_2() {
         let policy = Gaussian { features: Features::one_hot(1) };
         let mut at = policy.room();
-        policy.distribution(&[0.0, 0.0], policy.features.row(State::Number(0)), &mut at);
+        policy.distribution(&[0.0, 0.0], policy.features.of_number(0), &mut at);
         assert_eq!((at.mean, at.slope), (0.0, 0.5));
         assert!((at.standard_deviation - std::f64::consts::LN_2).abs() < 1e-16);
     }
@@ -141,7 +141,8 @@ mod tests {
     fn score_is_the_derivative_of_the_log_density() {
         let policy = Gaussian { features: Features::dense(2) };
         let (state, weights, action) = ([1.0, -0.5], [0.3, -0.7, 0.9, 0.4], 1.7);
-        let x = policy.features.row(state.as_state());
+        let mut scratch = crate::Scratch::default();
+        let x = policy.features.row(state.as_state(), &mut scratch);
         let mut at = policy.room();
         policy.distribution(&weights, x, &mut at);
         let mut score = [0.0; 4];
@@ -160,7 +161,7 @@ mod tests {
     #[test]
     fn an_action_that_the_target_never_takes_changes_nothing() {
         let policy = Gaussian { features: Features::one_hot(1) };
-        let x = policy.features.row(State::Number(0));
+        let x = policy.features.of_number(0);
         for (weights, action) in [([0.0, 0.0], 1e160), ([0.0, -700.0], 1.0), ([0.0, -800.0], 1.0)] {
             let mut at = policy.room();
             policy.distribution(&weights, x, &mut at);

@@ -187,7 +187,8 @@ mod tests {
         let mut weights = vec![logs[0] - 2.0, logs[1] + 4.0, logs[2], 1.0, -2.0, 0.0];
         let mut at = policy.room();
         let state = [1.0, 2.0];
-        let x = policy.features.row(state.as_state());
+        let mut scratch = crate::Scratch::default();
+        let x = policy.features.row(state.as_state(), &mut scratch);
         policy.distribution(&weights, x, &mut at);
         for (p, expected) in at.iter().zip([0.125, 0.25, 0.625]) {
             assert!((p - expected).abs() < 1e-15);
@@ -204,7 +205,7 @@ mod tests {
         let policy = Softmax { features: Features::one_hot(1), actions: 2 };
         let mut at = policy.room();
         for (x, y) in [(0.0, 0.0), (3.0, -1.0), (-700.0, 700.0), (1e300, 0.0), (5.0, 5.5)] {
-            policy.distribution(&[x, y], policy.features.row(State::Number(0)), &mut at);
+            policy.distribution(&[x, y], policy.features.of_number(0), &mut at);
             let mut general = [x, y];
             softmax(&mut general);
             for (p, q) in at.iter().zip(general) {
@@ -217,7 +218,7 @@ mod tests {
     fn large_preferences_do_not_overflow() {
         let policy = Softmax { features: Features::one_hot(1), actions: 3 };
         let mut at = policy.room();
-        policy.distribution(&[1e308, -1e308, 1e308], policy.features.row(State::Number(0)), &mut at);
+        policy.distribution(&[1e308, -1e308, 1e308], policy.features.of_number(0), &mut at);
         assert_eq!(at, [0.5, 0.0, 0.5]);
     }
 

@@ -165,7 +165,7 @@ impl Model<Gaussian> for ContinuousCounterexample {
         let rise = scale * rise(state, |s| values[s]);
         let [by_mean, by_deviation] = self.quadrature.slopes(at);
         let c = [rise * by_mean, rise * by_deviation * at.slope];
-        add_outputs(policy.features.row(State::Number(state)), c, gradient);
+        add_outputs(policy.features.of_number(state), c, gradient);
     }
 }
 
@@ -238,7 +238,7 @@ impl Model<DeterministicLinear> for ContinuousCounterexample {
         gradient: &mut [R],
     ) {
         let slope = self.action_slope(state, *at, |s| values[s]);
-        policy.add_gradient(policy.features.row(State::Number(state)), at, scale * slope, gradient);
+        policy.add_gradient(policy.features.of_number(state), at, scale * slope, gradient);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::builder::{check_interest, check_probability, check_sum};
 use super::{Problem, ProblemError, Stream, Transition};
-use crate::features::{State, Table};
+use crate::features::Table;
 use crate::policy::{FinitePolicy, Softmax};
 use crate::random::Random;
 use crate::real::Real;
@@ -238,7 +238,7 @@ impl<P: FinitePolicy> Model<P> for Task {
         gradient: &mut [R],
     ) {
         // ∂π = π ∇ ln π. A state's value as the baseline changes nothing in exact arithmetic and loses fewer digits.
-        let x = policy.features().row(State::Number(state));
+        let x = policy.features().of_number(state);
         for a in 0..self.actions() {
             let advantage = self.action_value(state, a, |s| values[s]) - values[state];
             policy.add_score(x, at, a, scale * policy.probability(at, a) * advantage, gradient);

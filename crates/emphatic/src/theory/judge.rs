@@ -2,7 +2,6 @@
 
 use super::chain::Chain;
 use super::{Bellman, Model, check_len, check_policy};
-use crate::features::State;
 use crate::isa::{Isa, Kernel};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
@@ -66,7 +65,7 @@ impl<R: Real, P: Policy, M: Model<P>> Kernel for Objective<'_, R, M, P> {
         let Judge { model, policy, chain, values, at } = self.judge;
         let n = values.len();
         for state in 0..n {
-            let x = policy.features().row(State::Number(state));
+            let x = policy.features().of_number(state);
             policy.distribution(self.weights, x, at);
             let (row, leak, reward) = chain.row_mut(state);
             model.bellman(policy, at, state, Bellman { row, leak, reward });

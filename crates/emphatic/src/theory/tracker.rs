@@ -115,7 +115,7 @@ impl<R: Real, P: Policy, M: Model<P>> Tracker<R, M, P> {
     #[inline(always)]
     fn set_row(&mut self, weights: &[R], state: usize) {
         let Self { policy, model, solution, at, .. } = self;
-        policy.distribution(weights, policy.features().row(State::Number(state)), at);
+        policy.distribution(weights, policy.features().of_number(state), at);
         let (row, leak, reward) = solution.chain.row_mut(state);
         model.bellman(policy, at, state, Bellman { row, leak, reward });
     }
@@ -129,7 +129,7 @@ struct Groups {
 
 impl Groups {
     fn new<P: Policy>(policy: &P, n: usize) -> Self {
-        let row = |s: usize| policy.features().row(State::Number(s));
+        let row = |s: usize| policy.features().of_number(s);
         let seen: Vec<Vec<usize>> = (0..n).map(|s| row(s).iter().map(|(f, _)| f).collect()).collect();
         let mut states: HashMap<usize, Vec<usize>> = HashMap::new();
         for (s, features) in seen.iter().enumerate() {

@@ -125,7 +125,7 @@ fn value<C: Critic<f64> + Clone>(critic: &C, state: &usize) -> f64 {
         interest: 1.0,
     };
     let mut critic = critic.clone();
-    critic.value(&Seen::new(&step.view(), None))
+    critic.value(&Seen::blind(&step.view()))
 }
 
 /// v̂ of a learned critic for a dense state.
