@@ -2,8 +2,7 @@
 
 use emphatic::theory::Experience;
 use emphatic::{
-    ContinuousCounterexample, DeterministicLinear, Exact, FinitePolicy, Gaussian, Normal, Policy, Real,
-    State, Task,
+    ContinuousCounterexample, DeterministicLinear, Exact, FinitePolicy, Gaussian, Normal, Policy, Real, Task,
 };
 
 /// A quantity in each state.
