@@ -5,7 +5,7 @@
 mod common;
 
 use common::{numbers, random_weights};
-use emphatic::{Exact, Problem, Random, Softmax, State, Task};
+use emphatic::{Exact, Problem, Random, Softmax, Task};
 
 /// P_{π,γ} and r_π, summed up from the problem's transitions.
 fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {

@@ -4,7 +4,7 @@ mod common;
 
 use common::random_weights;
 use emphatic::theory::derivative;
-use emphatic::{ContinuousCounterexample, Exact, Model, Policy, Random, State, StochasticPolicy, Task};
+use emphatic::{ContinuousCounterexample, Exact, Model, Policy, Random, StochasticPolicy, Task};
 
 /// The largest difference between two vectors, relative to the larger of their largest entries.
 fn difference(a: &[f64], b: &[f64]) -> f64 {

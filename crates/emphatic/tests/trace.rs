@@ -4,7 +4,7 @@ mod common;
 
 use common::numbers;
 use emphatic::theory::Experience;
-use emphatic::{ContinuousCounterexample, Exact, Fixed, Policy, Problem, Random, Real, State, Task, Trace};
+use emphatic::{ContinuousCounterexample, Exact, Fixed, Policy, Problem, Random, Real, Task, Trace};
 
 /// θ → 2θ: two states, `right` leads to the second, γ as given; the target always goes right.
 fn two_states(gamma: f64, right: f64) -> Task {
@@ -199,7 +199,7 @@ fn gaussian_ratios_agree_with_an_integral() {
     let policy = task.gaussian();
     for weights in [[0.0; 4], [-1.0, 0.3, 2.0, 0.1], [2.0, -2.0, 0.0, 0.0]] {
         let mut at = policy.room();
-        policy.distribution(&weights, policy.features.row(State::Number(0)), &mut at);
+        policy.distribution(&weights, policy.features.of_number(0), &mut at);
         let row = task.squared(&policy, &at, 0).unwrap();
         let (mut left, mut right) = (0.0, 0.0);
         let step = 1e-3;
@@ -216,7 +216,7 @@ fn gaussian_ratios_agree_with_an_integral() {
     }
     // softplus(2) = 2.13 > √2: the square of the ratio has no finite mean.
     let mut wide = policy.room();
-    policy.distribution(&[0.0, 2.0, 0.0, 0.0], policy.features.row(State::Number(0)), &mut wide);
+    policy.distribution(&[0.0, 2.0, 0.0, 0.0], policy.features.of_number(0), &mut wide);
     assert_eq!(task.squared(&policy, &wide, 0), None);
 }
 

@@ -125,7 +125,7 @@ impl<R: Real> Normal<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::{AsState, State};
+    use crate::features::AsState;
     use crate::real::Dual;
 
     #[test]

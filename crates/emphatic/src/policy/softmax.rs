@@ -177,7 +177,7 @@ fn softmax<R: Real>(preferences: &mut [R]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::{AsState, State};
+    use crate::features::AsState;
 
     #[test]
     fn probabilities_and_score_by_hand() {
