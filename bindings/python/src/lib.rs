@@ -3,11 +3,10 @@
 //! | concept | where |
 //! |---|---|
 //! | what a learner is made of, as data | `settings` |
-//! | settings become learners | `compose` |
-//! | a learner of any kind | `agent`, `learner` |
+//! | a learner of any kind | `learner` |
 //! | batches of transitions | `columns` |
 //! | many settings in lanes | `sweep` |
-//! | learners on disk | `saved`, `form` |
+//! | learners on disk | `saved`, `former` |
 //! | functions over arrays \[time, batch\] | `arrays` |
 //! | problems and exact theory | `problem` |
 //! | experiments | `experiment` |
@@ -15,13 +14,11 @@
 
 #![forbid(unsafe_code)]
 
-mod agent;
 mod arrays;
 mod columns;
-mod compose;
 mod error;
 mod experiment;
-mod form;
+mod former;
 mod learner;
 mod memory;
 mod problem;
