@@ -1,6 +1,7 @@
 //! Transitions as columns: what a batch is to the native code.
 
 use crate::error::OrRaise;
+use crate::in_python::Raised;
 use crate::settings::Sight;
 use emphatic::{Action, Isa, LearnError, Learner, Real, State, Step};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
@@ -89,13 +90,20 @@ impl<'a> Columns<'a> {
     }
 
     /// Lets a learner, or learners in lanes, learn from some of the steps.
-    pub(crate) fn teach<R: Real>(&self, learner: &mut dyn Learner<R>, range: Range<usize>) -> PyResult<()> {
+    pub(crate) fn teach<R: Real>(
+        &self,
+        learner: &mut dyn Learner<R>,
+        raised: &Raised,
+        range: Range<usize>,
+    ) -> PyResult<()> {
         let mut steps = Vec::with_capacity(TOGETHER.min(range.len()));
         for start in range.clone().step_by(TOGETHER) {
             steps.clear();
             steps.extend((start..range.end.min(start + TOGETHER)).map(|t| self.step(t)));
             let in_batch = |error: LearnError| LearnError { index: start + error.index, ..error };
-            learner.learn(Isa::best(), &steps).map_err(in_batch).or_raise()?;
+            let learned = learner.learn(Isa::best(), &steps).map_err(in_batch);
+            raised.check()?;
+            learned.or_raise()?;
         }
         Ok(())
     }

@@ -88,6 +88,7 @@ fn part(
     };
     let mut part = Part {
         kind: kind.to_owned(),
+        class: None,
         numbers: BTreeMap::new(),
         features: former.features.filter(|features| Some(features) != seen),
         inner: former.values.map(|values| Box::new(self::part(Role::Critic, *values, numbers, seen))),

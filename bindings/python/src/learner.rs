@@ -1,26 +1,45 @@
 //! The native half of every learner in Python.
 
-use crate::columns::{Arrays, Numbers, unless_changed};
+use crate::columns::{Arrays, Columns, Numbers, unless_changed};
 use crate::error::{DivergedError, OrRaise, Raise};
+use crate::in_python::{Raised, with_parts};
 use crate::memory;
 use crate::problem::Problem;
 use crate::saved::{self, NameAndText, Saved};
 use crate::settings::{Acts, Settings, Sight, catalogue, known};
 use crate::waiting::Pieces;
 use emphatic::{
-    Action, Composable, Gaussian, Isa, Normal, Recipe, State, Step, StepError, StochasticPolicy, Tensors,
-    index_at,
+    Action, Composable, Gaussian, Isa, Normal, Real, Recipe, State, Step, StepError, StochasticPolicy,
+    Tensors, index_at,
 };
 use emphatic_problems::ProblemFile;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyIterator};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-/// One learner, of whatever parts.
-pub(crate) type Boxed = Box<dyn emphatic::Learner<f64>>;
+/// A learner, or learners in lanes, of whatever parts.
+pub(crate) struct Boxed<R> {
+    pub(crate) learner: Box<dyn emphatic::Learner<R>>,
+    /// What a part in Python has raised.
+    pub(crate) raised: Raised,
+}
+
+impl<R: Real> Boxed<R> {
+    /// Learns from some steps of a batch.
+    pub(crate) fn teach(&mut self, columns: &Columns, range: Range<usize>) -> PyResult<()> {
+        columns.teach(&mut *self.learner, &self.raised, range)
+    }
+
+    pub(crate) fn state(&mut self) -> PyResult<Tensors> {
+        let state = self.learner.state();
+        self.raised.check()?;
+        Ok(state)
+    }
+}
 
 /// What one step did, all from the weights before it: `rho, emphasis, delta = agent.step(...)`.
 #[pyclass(frozen, get_all, eq, module = "emphatic")]
@@ -68,31 +87,50 @@ pub(crate) struct Made {
     pub(crate) recipe: Recipe,
     pub(crate) problems: Vec<Arc<ProblemFile>>,
     pub(crate) sight: Sight,
+    /// An emphasis that is written in Python.
+    pub(crate) in_python: Option<Py<PyAny>>,
 }
 
 impl Made {
-    fn new(settings: Settings, problems: Vec<Arc<ProblemFile>>) -> PyResult<Self> {
+    fn new(
+        settings: Settings,
+        problems: Vec<Arc<ProblemFile>>,
+        in_python: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
         let (recipe, sight) = (settings.recipe(&problems)?, settings.features()?.sight());
-        Ok(Self { settings, recipe, problems, sight })
+        Ok(Self { settings, recipe, problems, sight, in_python })
     }
 
     /// Puts a learner together.
-    pub(crate) fn compose(&self) -> PyResult<Boxed> {
-        let problems = known(&self.problems);
-        f64::compose(catalogue(), &[&self.recipe], &problems, Isa::best()).or_raise()
+    pub(crate) fn compose(&self) -> PyResult<Boxed<f64>> {
+        Self::side_by_side(&[self])
+    }
+
+    /// Puts learners together, one in each lane. They must differ in numbers alone.
+    pub(crate) fn side_by_side<R: Composable>(all: &[&Self]) -> PyResult<Boxed<R>> {
+        let recipes: Vec<&Recipe> = all.iter().map(|made| &made.recipe).collect();
+        let parts = Python::attach(|py| {
+            all.iter().filter_map(|made| Some(made.in_python.as_ref()?.clone_ref(py))).collect()
+        });
+        let (catalogue, raised) = with_parts(catalogue(), parts, recipes[0].emphasis.features.as_ref());
+        let composed = R::compose(&catalogue, &recipes, &known(&all[0].problems), Isa::best());
+        raised.check()?;
+        Ok(Boxed { learner: composed.or_raise()?, raised })
     }
 
     /// Puts a learner together that goes on from a state.
-    pub(crate) fn restored(&self, state: &Tensors) -> PyResult<Boxed> {
-        let mut learner = self.compose()?;
-        learner.restore(state).or_raise()?;
-        Ok(learner)
+    pub(crate) fn restored(&self, state: &Tensors) -> PyResult<Boxed<f64>> {
+        let mut boxed = self.compose()?;
+        let restored = boxed.learner.restore(state);
+        boxed.raised.check()?;
+        restored.or_raise()?;
+        Ok(boxed)
     }
 }
 
 /// What changes.
 pub(crate) struct Inside {
-    pub(crate) learner: Boxed,
+    pub(crate) boxed: Boxed<f64>,
     /// γ of the next step, unless it says otherwise.
     pub(crate) gamma: f64,
 }
@@ -118,12 +156,13 @@ impl Ready {
 #[pymethods]
 impl Learner {
     #[new]
-    #[pyo3(signature = (source, problems=Vec::new(), state=None))]
+    #[pyo3(signature = (source, problems=Vec::new(), state=None, in_python=None))]
     fn new(
         py: Python<'_>,
         source: Source<'_>,
         problems: Vec<PyRef<'_, Problem>>,
         state: Option<&Bound<'_, PyBytes>>,
+        in_python: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let settings = match source {
             Source::Ready(ready) => return ready.take(),
@@ -131,17 +170,19 @@ impl Learner {
         };
         let settings = Settings::parse(&settings)?;
         let problems: Vec<_> = problems.iter().map(|problem| problem.file.clone()).collect();
-        let (made, learner) = py.detach(|| -> PyResult<_> {
-            let made = Made::new(settings, problems)?;
-            let learner = made.compose()?;
-            Ok((Arc::new(made), learner))
+        let (made, boxed) = py.detach(|| -> PyResult<_> {
+            let made = Made::new(settings, problems, in_python)?;
+            let boxed = made.compose()?;
+            Ok((Arc::new(made), boxed))
         })?;
-        let mut inside = Inside { learner, gamma: 0.0 };
+        let mut inside = Inside { boxed, gamma: 0.0 };
         if let Some(state) = state {
             let bytes = state.as_bytes();
             let need = bytes.len() as f64 + made.settings.size(1).copy;
             memory::ask(need, || format!("the state of {}", made.settings))?;
-            inside.gamma = saved::read_state(bytes, &mut *inside.learner)?;
+            let read = saved::read_state(bytes, &mut *inside.boxed.learner);
+            inside.boxed.raised.check()?;
+            inside.gamma = read?;
         }
         Ok(Self { made, inside: Mutex::new(inside) })
     }
@@ -168,8 +209,8 @@ impl Learner {
         let (made, size) = (&self.made, self.made.settings.size(1));
         memory::ask(size.learner + 2.0 * size.copy, || format!("a copy of {}", made.settings))?;
         let (state, gamma) = self.state()?;
-        let learner = py.detach(|| made.restored(&state))?;
-        Ok(self.with(Inside { learner, gamma }))
+        let boxed = py.detach(|| made.restored(&state))?;
+        Ok(self.with(Inside { boxed, gamma }))
     }
 
     /// The state, traces included, for this very version of the package.
@@ -215,7 +256,9 @@ impl Learner {
         let mut inside = self.inside()?;
         let gamma = gamma.unwrap_or(inside.gamma);
         let step = Step { state, action, mu, reward, next, gamma, gamma_next, interest };
-        let emphatic::Update { rho, emphasis, delta } = inside.learner.update(&step).or_raise()?;
+        let updated = inside.boxed.learner.update(&step).or_raise();
+        inside.boxed.raised.check()?;
+        let emphatic::Update { rho, emphasis, delta } = updated?;
         inside.gamma = gamma_next;
         Ok(Update { rho, emphasis, delta })
     }
@@ -238,12 +281,12 @@ impl Learner {
         // A learner that is left half-way is not used any more: its lock knows.
         unless_changed(|| {
             let mut inside = self.inside()?;
-            let Inside { learner, gamma } = &mut *inside;
             for piece in Pieces::new(columns.len()) {
-                let before = learner.steps();
-                let learned = py.detach(|| columns.teach(&mut **learner, piece.clone()));
+                let Inside { boxed, gamma } = &mut *inside;
+                let before = boxed.learner.steps();
+                let learned = py.detach(|| boxed.teach(&columns, piece.clone()));
                 // A step that makes no sense may come after others.
-                if let Some(last) = (learner.steps() - before).checked_sub(1) {
+                if let Some(last) = (boxed.learner.steps() - before).checked_sub(1) {
                     *gamma = columns.gamma_after(piece.start + last as usize);
                 }
                 learned?;
@@ -262,7 +305,7 @@ impl Learner {
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = Input::new(x, self.sight(), "x")?;
-        Ok(PyArray1::from_vec(py, self.acting()?.learner.distribution(x.seen()?).or_raise()?))
+        Ok(PyArray1::from_vec(py, self.acting()?.boxed.learner.distribution(x.seen()?).or_raise()?))
     }
 
     /// The same in many states, flat.
@@ -278,7 +321,7 @@ impl Learner {
             let mut inside = self.acting()?;
             let mut all = memory::room(rows.saturating_mul(self.made.settings.outputs()))?;
             for mut piece in Pieces::new(rows) {
-                let (learner, all) = (&mut inside.learner, &mut all);
+                let (learner, all) = (&mut inside.boxed.learner, &mut all);
                 py.detach(move || {
                     piece.try_for_each(|t| {
                         all.extend(learner.distribution(states.at(t)).or_raise()?);
@@ -296,7 +339,7 @@ impl Learner {
     fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
         let (x, action) = (Input::new(x, self.sight(), "x")?, self.action(action)?);
         let inside = self.acting()?;
-        let numbers = inside.learner.distribution(x.seen()?).or_raise()?;
+        let numbers = inside.boxed.learner.distribution(x.seen()?).or_raise()?;
         match action {
             Action::Number(action) => {
                 let missing = || StepError::Action { action, actions: numbers.len() }.raise();
@@ -304,7 +347,7 @@ impl Learner {
             }
             Action::Real(action) if !action.is_finite() => Err(StepError::RealAction(action).raise()),
             Action::Real(action) => {
-                match (inside.learner.policy().downcast_ref::<Gaussian>(), &numbers[..]) {
+                match (inside.boxed.learner.policy().downcast_ref::<Gaussian>(), &numbers[..]) {
                     (Some(policy), &[mean, standard_deviation]) => {
                         let at = Normal { mean, standard_deviation, slope: 0.0 };
                         Ok(policy.probability(&at, action))
@@ -326,7 +369,7 @@ impl Learner {
         rng: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
         let x = Input::new(x, self.sight(), "x")?;
-        let numbers = self.acting()?.learner.distribution(x.seen()?).or_raise()?;
+        let numbers = self.acting()?.boxed.learner.distribution(x.seen()?).or_raise()?;
         if !numbers.iter().all(|number| number.is_finite()) {
             self.check()?;
             return Err(PyValueError::new_err("the weights are so large that the policy cannot act"));
@@ -347,13 +390,13 @@ impl Learner {
     /// θ, flat: a copy.
     #[pyo3(name = "_weights")]
     fn weights_flat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, memory::copied(self.inside()?.learner.weights())?))
+        Ok(PyArray1::from_vec(py, memory::copied(self.inside()?.boxed.learner.weights())?))
     }
 
     #[pyo3(name = "_set_weights")]
     fn set_weights_flat(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
         let weights = memory::copied(weights.as_slice()?)?;
-        self.inside()?.learner.set_weights(weights).or_raise()
+        self.inside()?.boxed.learner.set_weights(weights).or_raise()
     }
 
     /// What the critic and the emphasis have learned, flat, by the names of the equations.
@@ -361,7 +404,7 @@ impl Learner {
     fn estimates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.check_state_memory()?;
         let all = PyDict::new(py);
-        for (name, weights) in self.inside()?.learner.estimates() {
+        for (name, weights) in self.inside()?.boxed.learner.estimates() {
             all.set_item(name, PyArray1::from_vec(py, weights))?;
         }
         Ok(all)
@@ -370,13 +413,13 @@ impl Learner {
     /// How many steps it has learned from.
     #[getter]
     fn steps(&self) -> PyResult<u64> {
-        Ok(self.inside()?.learner.steps())
+        Ok(self.inside()?.boxed.learner.steps())
     }
 
     /// The number of the step (the first is 1) after which the weights were no longer finite.
     #[getter]
     fn diverged(&self) -> PyResult<Option<u64>> {
-        Ok(self.inside()?.learner.diverged(0))
+        Ok(self.inside()?.boxed.learner.diverged(0))
     }
 
     /// Raises `DivergedError` if the weights have left the finite numbers.
@@ -403,18 +446,25 @@ impl Learner {
     /// The weights, if nothing has been learned yet.
     pub(crate) fn fresh_weights(&self) -> PyResult<Option<Vec<f64>>> {
         let inside = self.inside()?;
-        (inside.learner.steps() == 0).then(|| memory::copied(inside.learner.weights())).transpose()
+        (inside.boxed.learner.steps() == 0)
+            .then(|| memory::copied(inside.boxed.learner.weights()))
+            .transpose()
     }
 
     fn inside(&self) -> PyResult<MutexGuard<'_, Inside>> {
-        self.inside.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => PyRuntimeError::new_err(
-                "this learner is in use by another thread; let each thread have its own: learner.copy()",
-            ),
-            TryLockError::Poisoned(_) => PyRuntimeError::new_err(
+        let half_way = || {
+            PyRuntimeError::new_err(
                 "this learner was left half-way by an earlier error; load it or make a new one",
-            ),
-        })
+            )
+        };
+        match self.inside.try_lock() {
+            Ok(inside) if inside.boxed.raised.half_way() => Err(half_way()),
+            Ok(inside) => Ok(inside),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
+                "this learner is in use by another thread; let each thread have its own: learner.copy()",
+            )),
+            Err(TryLockError::Poisoned(_)) => Err(half_way()),
+        }
     }
 
     /// To see how it acts: there is room for a distribution.
@@ -433,7 +483,7 @@ impl Learner {
     fn state(&self) -> PyResult<(Tensors, f64)> {
         self.check_state_memory()?;
         let mut inside = self.inside()?;
-        Ok((inside.learner.state(), inside.gamma))
+        Ok((inside.boxed.state()?, inside.gamma))
     }
 
     fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<Action> {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what a learner is made of, as data | `settings` |
 //! | a learner of any kind | `learner` |
+//! | emphases that are written in Python | `in_python` |
 //! | batches of transitions | `columns` |
 //! | many settings in lanes | `sweep` |
 //! | learners on disk | `saved`, `former` |
@@ -19,6 +20,7 @@ mod columns;
 mod error;
 mod experiment;
 mod former;
+mod in_python;
 mod learner;
 mod memory;
 mod problem;
@@ -40,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<learner::Learner>()?;
     module.add_class::<learner::Ready>()?;
     module.add_class::<learner::Update>()?;
+    module.add_class::<in_python::PartStep>()?;
     module.add_class::<problem::Problem>()?;
     arrays::register(module)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;

@@ -2,7 +2,7 @@
 //!
 //! It is a [`Recipe`] with the name of a Python class. Each part has its own numbers, so that names of different parts never meet.
 
-use crate::memory;
+use crate::{in_python, memory};
 use emphatic::catalogue::{Entry, Need, Role};
 use emphatic::{Catalogue, Features, Known, PartRecipe, Recipe, RuleKind, Subset, Table};
 use emphatic_problems::{ProblemFile, World};
@@ -53,6 +53,9 @@ pub(crate) enum Rule {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
     pub(crate) kind: String,
+    /// The class of a part that is written in Python.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) class: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) numbers: BTreeMap<String, f64>,
     /// Left out, they are the policy's.
@@ -259,7 +262,8 @@ impl Part {
     fn recipe(&self) -> PyResult<PartRecipe> {
         Ok(PartRecipe {
             kind: self.kind.clone(),
-            numbers: self.numbers.clone(),
+            // Those of a part in Python are its own affair.
+            numbers: if self.kind == in_python::KIND { BTreeMap::new() } else { self.numbers.clone() },
             features: self.features.as_ref().map(FeaturesPart::made).transpose()?,
             inner: self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?,
             problem: self.problem.unwrap_or(0),

@@ -4,9 +4,8 @@ use crate::columns::{Arrays, Columns, States, unless_changed};
 use crate::error::OrRaise;
 use crate::learner::{Boxed, Inside, Learner, Made, Ready};
 use crate::memory;
-use crate::settings::{catalogue, known};
 use crate::waiting::{Pieces, Waiting};
-use emphatic::{Composable, Isa, Lanes, Real, Recipe};
+use emphatic::{Lanes, Real};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
@@ -42,16 +41,19 @@ pub(crate) fn sweep(
     }
     let arrays = Arrays::of(batch)?;
     let columns = arrays.columns(sight)?;
-    let groups = groups(&learners)?;
+    let groups = groups(py, &learners)?;
+    // Python does one thing at a time.
+    let in_python = learners.iter().any(|learner| learner.made.in_python.is_some());
+    let threads = if in_python { Some(NonZeroUsize::MIN) } else { threads };
     let work = Work { columns, stop: AtomicBool::new(false), done: AtomicUsize::new(0) };
     let swept = work.run(py, &groups, threads, progress)?;
 
     let gamma = columns.len().checked_sub(1).map_or(0.0, |last| columns.gamma_after(last));
-    Ok(learners.iter().zip(swept).map(|(one, learner)| one.with(Inside { learner, gamma })).collect())
+    Ok(learners.iter().zip(swept).map(|(one, boxed)| one.with(Inside { boxed, gamma })).collect())
 }
 
 /// Learners that fit into lanes together.
-fn groups(learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
+fn groups(py: Python<'_>, learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     for (place, learner) in learners.iter().enumerate() {
         let Some(weights) = learner.fresh_weights()? else {
@@ -60,8 +62,8 @@ fn groups(learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
             return Err(PyValueError::new_err(message));
         };
         let made = &learner.made;
-        let fits = |group: &&mut Group| group.places.len() < LANES && group.made[0].is_like(made);
-        match groups.iter_mut().find(fits) {
+        let fits = |group: &Group| group.places.len() < LANES && group.made[0].is_like(py, made);
+        match groups.iter_mut().find(|group| fits(group)) {
             Some(group) => {
                 group.places.push(place);
                 group.made.push(made.clone());
@@ -77,8 +79,10 @@ fn groups(learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
 
 impl Made {
     /// Whether a learner that is made of these fits into a lane beside one that is made of others.
-    fn is_like(&self, other: &Self) -> bool {
+    fn is_like(&self, py: Python<'_>, other: &Self) -> bool {
+        let class = |made: &Self| made.in_python.as_ref().map(|part| part.bind(py).get_type().as_ptr());
         self.recipe.is_like(&other.recipe)
+            && class(self) == class(other)
             && self.problems.len() == other.problems.len()
             && self.problems.iter().zip(&other.problems).all(|(a, b)| Arc::ptr_eq(a, b))
     }
@@ -100,14 +104,14 @@ impl Work<'_> {
         groups: &[Group],
         threads: Option<NonZeroUsize>,
         progress: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<Boxed>> {
+    ) -> PyResult<Vec<Boxed<f64>>> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.map_or(cores, usize::from).min(groups.len());
         self.check_memory(groups, threads)?;
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
         let mut finished = Waiting::new(receiver);
-        let mut agents: Vec<Option<Boxed>> = Vec::new();
+        let mut agents: Vec<Option<Boxed<f64>>> = Vec::new();
         agents.resize_with(groups.iter().map(|group| group.places.len()).sum(), || None);
         std::thread::scope(|scope| {
             for started in 0..threads {
@@ -146,8 +150,8 @@ impl Work<'_> {
     fn watch(
         &self,
         py: Python<'_>,
-        finished: &mut Waiting<(&Group, PyResult<Vec<Boxed>>)>,
-        agents: &mut [Option<Boxed>],
+        finished: &mut Waiting<(&Group, PyResult<Vec<Boxed<f64>>>)>,
+        agents: &mut [Option<Boxed<f64>>],
         all: usize,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
@@ -163,30 +167,29 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn learn(&self, group: &Group) -> PyResult<Vec<Boxed>> {
+    fn learn(&self, group: &Group) -> PyResult<Vec<Boxed<f64>>> {
         let learners = 0..group.places.len();
         if !self.is_worth_lanes(group) {
             return learners.map(|k| self.learn_alone(&group.made[k], &group.weights[k])).collect();
         }
-        let recipes: Vec<&Recipe> = group.made.iter().map(|made| &made.recipe).collect();
-        let problems = known(&group.made[0].problems);
-        let mut lanes = Lanes::<LANES>::compose(catalogue(), &recipes, &problems, Isa::best()).or_raise()?;
+        let made: Vec<&Made> = group.made.iter().map(|made| &**made).collect();
+        let mut lanes: Boxed<Lanes<LANES>> = Made::side_by_side(&made)?;
         let of = |k: usize| Lanes::from_lanes(|lane| group.weights.get(lane).unwrap_or(&group.weights[0])[k]);
-        lanes.set_weights((0..group.weights[0].len()).map(of).collect()).or_raise()?;
-        self.teach(&mut *lanes, group.places.len())?;
+        lanes.learner.set_weights((0..group.weights[0].len()).map(of).collect()).or_raise()?;
+        self.teach(&mut lanes, group.places.len())?;
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Vec::new());
         }
-        let state = lanes.state();
+        let state = lanes.state()?;
         drop(lanes);
         learners.map(|k| group.made[k].restored(&state.lane(k))).collect()
     }
 
-    fn learn_alone(&self, made: &Made, weights: &[f64]) -> PyResult<Boxed> {
-        let mut learner = made.compose()?;
-        learner.set_weights(memory::copied(weights)?).or_raise()?;
-        self.teach(&mut *learner, 1)?;
-        Ok(learner)
+    fn learn_alone(&self, made: &Made, weights: &[f64]) -> PyResult<Boxed<f64>> {
+        let mut boxed = made.compose()?;
+        boxed.learner.set_weights(memory::copied(weights)?).or_raise()?;
+        self.teach(&mut boxed, 1)?;
+        Ok(boxed)
     }
 
     /// Refuses a sweep that memory has no room for: all learners that come out of it, and in each thread those that learn side by side, their
@@ -219,12 +222,12 @@ impl Work<'_> {
     }
 
     /// So many learners learn from all steps.
-    fn teach<R: Real>(&self, learners: &mut dyn emphatic::Learner<R>, count: usize) -> PyResult<()> {
+    fn teach<R: Real>(&self, learners: &mut Boxed<R>, count: usize) -> PyResult<()> {
         for piece in Pieces::new(self.columns.len()) {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            self.columns.teach(learners, piece.clone())?;
+            learners.teach(&self.columns, piece.clone())?;
             self.done.fetch_add(piece.len() * count, Ordering::Relaxed);
         }
         Ok(())
