@@ -14,14 +14,14 @@ import pytest
 import emphatic
 from agents import step
 from emphatic import (
-    GTD,
     GQ,
+    GTD,
     Active,
+    Advantage,
     Compatible,
     Dense,
     ExactCritic,
     FollowOn,
-    Advantage,
     NoEmphasis,
 )
 

@@ -189,7 +189,7 @@ class Learning(PythonEmphasis):
         self.count = np.zeros((learners, 2))
 
     def weigh(self, step: PartStep, rho: Floats) -> Floats:
-        return self.count[:, 0].copy()
+        return np.array(self.count[:, 0])
 
     def learn(self, step: PartStep, rho: Floats) -> None:
         self.count[:, 0] += 1

@@ -14,8 +14,8 @@ from agents import AGENTS, FINITE, REAL, TABLE, VALUES, experience, states, step
 from emphatic import (
     ACE,
     DPG,
-    GTD,
     GQ,
+    GTD,
     Active,
     ActorCritic,
     AllActions,

@@ -14,10 +14,11 @@ import emphatic
 import reference
 from agents import step
 from emphatic import (
-    GTD,
     GQ,
+    GTD,
     Active,
     ActorCritic,
+    Advantage,
     AllActions,
     Compatible,
     Dense,
@@ -27,11 +28,11 @@ from emphatic import (
     ExactEmphasis,
     FollowOn,
     Gaussian,
-    Advantage,
     NoEmphasis,
     OneHot,
     Softmax,
     Table,
+    catalogue,
     parts,
 )
 from reference import Array

@@ -349,20 +349,15 @@ def test_a_file_of_another_class(saved: Path) -> None:
         emphatic.load(saved)
 
 
-def test_numbers_of_different_parts_never_meet(tmp_path: Path) -> None:
-    """Once all parts had one list of numbers: of two that call a setting alike, the last one's counted."""
+def test_each_part_has_its_own_numbers(tmp_path: Path) -> None:
     critic = emphatic.GQ(0.1, 0.2, 0.3, emphatic.GTD(0.4, 0.5, 0.6))
     agent = emphatic.AllActions(Softmax(Dense(4), 3), critic, emphatic.FollowOn(0.7), alpha=0.8)
-    stated = json.loads(agent._settings_json())
-    # As if both had a setting of this name.
-    for part, number in ((stated["critic"], 0.25), (stated["critic"]["inner"], 0.75)):
-        part["numbers"]["alpha_w"] = number
-    inner = stated["critic"]["inner"]["numbers"]
-    assert (stated["critic"]["numbers"]["alpha_w"], inner["alpha_w"]) == (0.25, 0.75)
-    with pytest.raises(TypeError, match="the critic `gq` has no setting `alpha_w`"):
-        _restore(type(agent), json.dumps(stated), [], None)
     agent.save(tmp_path / "a")
-    assert emphatic.load(tmp_path / "a").critic == agent.critic == critic
+    said = json.loads(header(tmp_path / "a")["__metadata__"]["settings"])
+    assert said["critic"]["numbers"] == {"alpha_h": 0.2, "alpha_q": 0.1, "lambda_q": 0.3}
+    assert said["critic"]["inner"]["numbers"] == {"alpha_v": 0.4, "alpha_w": 0.5, "lambda": 0.6}
+    assert (said["emphasis"]["numbers"], said["alpha"]) == ({"lambda_a": 0.7}, 0.8)
+    assert emphatic.load(tmp_path / "a").critic == critic
 
 
 def test_a_file_that_is_not_of_the_size_that_its_settings_say(saved: Path) -> None:

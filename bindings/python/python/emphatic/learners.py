@@ -76,8 +76,8 @@ class Learner(_native.Learner):
     ) -> _L:
         _check_part(policy, Policy, "the policy")
         _check_part(critic, Critic, "the critic")
-        own = isinstance(emphasis, PythonEmphasis)
-        if not own:
+        own = emphasis if isinstance(emphasis, PythonEmphasis) else None
+        if own is None:
             _check_part(emphasis, Emphasis, "the emphasis")
         cls._check_rule(policy, critic, emphasis)
         problems: list[Problem] = []
@@ -89,11 +89,11 @@ class Learner(_native.Learner):
             "emphasis": emphasis._data(problems),
             "alpha": convert.number(alpha, "alpha"),
         }
-        if isinstance(policy, parts.kinds(FinitePolicy)):
-            settings["actions"] = policy.actions
+        if policy._acts == "finite":
+            settings["actions"] = getattr(policy, "actions")
         if subset is not None:
             settings["subset"] = subset
-        learner = _restore(cls, json.dumps(settings), problems, None, emphasis if own else None)
+        learner = _restore(cls, json.dumps(settings), problems, None, own)
         learner.__dict__["_policy"] = policy  # It need not be read again.
         return learner
 
@@ -413,7 +413,7 @@ class ACE(Learner):
     @property
     def lambda_a(self) -> float:
         """λ_a: 1 is full emphasis, 0 none."""
-        return float(self._settings["emphasis"]["numbers"]["lambda_a"])
+        return float(getattr(self.emphasis, "lambda_a"))
 
 
 class OffPAC(Learner):
