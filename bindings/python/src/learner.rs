@@ -109,9 +109,11 @@ impl Made {
     /// Puts learners together, one in each lane. They must differ in numbers alone.
     pub(crate) fn side_by_side<R: Composable>(all: &[&Self]) -> PyResult<Boxed<R>> {
         let recipes: Vec<&Recipe> = all.iter().map(|made| &made.recipe).collect();
-        let parts = Python::attach(|py| {
-            all.iter().filter_map(|made| Some(made.in_python.as_ref()?.clone_ref(py))).collect()
-        });
+        let mine = all.iter().filter_map(|made| made.in_python.as_ref());
+        let parts = match all[0].in_python {
+            Some(_) => Python::attach(|py| mine.map(|part| part.clone_ref(py)).collect()),
+            None => Vec::new(),
+        };
         let (catalogue, raised) = with_parts(catalogue(), parts, recipes[0].emphasis.features.as_ref());
         let composed = R::compose(&catalogue, &recipes, &known(&all[0].problems), Isa::best());
         raised.check()?;

@@ -121,7 +121,7 @@ impl Work<'_> {
                         && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
                     {
                         // Nobody listens any more once one has failed.
-                        let _ = sender.send((group, unless_changed(|| self.learn(group))));
+                        let _ = sender.send((group, unless_changed(|| self.learn_as_needed(group))));
                     }
                 };
                 // Where no more threads are to be had, those that are there do the work.
@@ -165,6 +165,14 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    fn learn_as_needed(&self, group: &Group) -> PyResult<Vec<Boxed<f64>>> {
+        match group.made[0].in_python {
+            // Python gets to know the thread once, not at every step, which would take long.
+            Some(_) => Python::attach(|py| py.detach(|| self.learn(group))),
+            None => self.learn(group),
+        }
     }
 
     fn learn(&self, group: &Group) -> PyResult<Vec<Boxed<f64>>> {
