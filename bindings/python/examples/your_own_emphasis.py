@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import emphatic
 from emphatic import PartStep
 
-Floats = np.typing.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
 
 # %% One number for each learner, in everything: `steps` is an array here, `rho` and what is returned, too.

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,6 @@ from emphatic import (
     Active,
     ActorCritic,
     AllActions,
-    Batch,
     Dense,
     DeterministicActorCritic,
     DeterministicLinear,
@@ -339,14 +341,60 @@ def test_classes_that_make_no_sense(tmp_path: Path) -> None:
         ActorCritic(Softmax(OneHot(1), 2), VALUES, Seeing(Dense(1)), alpha=0.1)
 
 
-def test_other_threads_run_while_a_part_in_python_learns() -> None:
-    import threading
+def test_learners_and_sweeps_in_threads_of_their_own() -> None:
+    """All of them call Python, which does one thing at a time: none may wait for another for ever."""
+    batch = experience(agent(), 500)
+    alone = [same(k / 20) for k in range(20)]
+    for each in alone:
+        each.learn(batch)
 
-    mine = agent()
-    batch = experience(mine, 3000)
-    thread = threading.Thread(target=mine.learn, args=(batch,))
-    thread.start()
-    thread.join()
-    other = same()
-    other.learn(Batch.concatenate([batch]))
-    np.testing.assert_array_equal(mine.weights, other.weights)
+    def learned(k: int) -> list[ActorCritic]:
+        if k % 2:
+            return emphatic.sweep([agent(j / 20) for j in range(20)], batch)
+        mine = [agent(j / 20) for j in range(20)]
+        for each in mine:
+            each.learn(batch)
+        return mine
+
+    with ThreadPoolExecutor(4) as pool:
+        for agents in pool.map(learned, range(8)):
+            for mine, other in zip(agents, alone, strict=True):
+                np.testing.assert_array_equal(mine.weights, other.weights)
+
+
+def test_a_part_that_uses_its_own_learner_is_refused() -> None:
+    @dataclass
+    class Meddling(PythonEmphasis):
+        def weigh(self, step: PartStep, rho: Floats) -> Floats:
+            mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+            return np.ones(len(rho))
+
+    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, Meddling(), alpha=0.1)
+    with pytest.raises(RuntimeError, match="in use"):
+        mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_ctrl_c_stops_it(count: int) -> None:
+    code = f"""
+import signal, threading, time
+from test_in_python import *
+agents = [agent(k / 20) for k in range({count})]
+batch = experience(agents[0], 1_000_000)
+threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,)).start()
+start = time.monotonic()
+try:
+    agents[0].learn(batch) if len(agents) == 1 else emphatic.sweep(agents, batch)
+    raise SystemExit("it was not interrupted")
+except KeyboardInterrupt:
+    print(time.monotonic() - start)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert float(done.stdout) < 3

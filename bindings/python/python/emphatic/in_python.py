@@ -25,7 +25,7 @@ class PythonEmphasis(parts._Checked):
     serves all learners that learn side by side. `reset` makes its arrays; those that `state` names are saved, copied and restored with the
     learner. Give it a field `features` if it is to see the state: `step.x`.
 
-    If a method raises an exception, the learner is left half-way and cannot be used any more.
+    If a method raises an exception, or Ctrl-C comes while it runs, the learner is left half-way and cannot be used any more.
 
     >>> from dataclasses import dataclass
     >>> import numpy as np
