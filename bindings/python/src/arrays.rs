@@ -3,7 +3,9 @@
 //! All arrays are contiguous, of one shape [time, batch]. The Python face has checked every value, so what is here only
 //! computes, time after time with the batch innermost.
 
+use crate::error::OrRaise;
 use crate::memory;
+use emphatic::FollowOn;
 use emphatic::real::elementary::exp;
 use numpy::ndarray::Dimension;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -41,19 +43,19 @@ fn emphasis<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (shape, [rho, gamma, interest]) = of_one_shape([&rho, &gamma, &interest])?;
     let batch = shape[1];
-    let mut carried = memory::copied(initial.as_slice()?)?;
-    if carried.len() != batch {
-        return Err(PyValueError::new_err(format!("initial has {} numbers, not {batch}", carried.len())));
+    let initial = initial.as_slice()?;
+    if initial.len() != batch {
+        return Err(PyValueError::new_err(format!("initial has {} numbers, not {batch}", initial.len())));
     }
+    let trace = FollowOn::new(lambda_a).or_raise()?;
+    memory::ask((size_of_val(&trace) * batch) as f64, || format!("{batch} traces"))?;
+    let mut traces: Vec<FollowOn<f64>> = initial.iter().map(|carried| trace.carrying(*carried)).collect();
     compute(py, shape, |emphasis| {
         for row in rows(shape) {
             let (rho, gamma, interest) = (&rho[row.clone()], &gamma[row.clone()], &interest[row.clone()]);
             let emphasis = &mut emphasis[row];
-            for b in 0..batch {
-                // A factor of 0 starts afresh, even from a trace that has overflowed, and λ_a = 0 has no use for one.
-                let follow_on = unless_zero(gamma[b], carried[b]) + interest[b];
-                carried[b] = unless_zero(rho[b], follow_on);
-                emphasis[b] = (1.0 - lambda_a) * interest[b] + unless_zero(lambda_a, follow_on);
+            for (b, trace) in traces.iter_mut().enumerate() {
+                emphasis[b] = trace.next(gamma[b], interest[b], rho[b]);
             }
         }
     })

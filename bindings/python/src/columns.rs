@@ -1,19 +1,17 @@
 //! Transitions as columns: what a batch is to the native code.
 
+use crate::error::OrRaise;
+use crate::in_python::Raised;
 use crate::settings::Sight;
-use emphatic::Step;
+use emphatic::{Action, Isa, LearnError, Learner, Real, State, Step};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What is seen of one state.
-#[derive(Clone, Copy)]
-pub(crate) enum Seen<'a> {
-    Vector(&'a [f64]),
-    Active(&'a [usize]),
-    Number(&'a usize),
-}
+/// So many steps are looked at together: few enough to stay in the processor's cache.
+const TOGETHER: usize = 256;
 
 /// What is seen of the states of many steps, one after the other.
 #[derive(Clone, Copy)]
@@ -25,11 +23,12 @@ pub(crate) enum States<'a> {
 
 impl<'a> States<'a> {
     /// The state of one step.
-    pub(crate) fn at(&self, t: usize) -> Seen<'a> {
+    #[inline(always)]
+    pub(crate) fn at(&self, t: usize) -> State<'a> {
         match *self {
-            Self::Vectors(all, width) => Seen::Vector(<[f64]>::at((all, width), t)),
-            Self::Active(all, width) => Seen::Active(<[usize]>::at((all, width), t)),
-            Self::Numbers(all) => Seen::Number(&all[t]),
+            Self::Vectors(all, width) => State::Vector(&all[t * width..(t + 1) * width]),
+            Self::Active(all, width) => State::Active(&all[t * width..(t + 1) * width]),
+            Self::Numbers(all) => State::Number(all[t]),
         }
     }
 }
@@ -41,22 +40,32 @@ pub(crate) enum Actions<'a> {
     Reals(&'a [f64]),
 }
 
+impl Actions<'_> {
+    #[inline(always)]
+    fn at(&self, t: usize) -> Action {
+        match *self {
+            Self::Numbers(all) => Action::Number(all[t]),
+            Self::Reals(all) => Action::Real(all[t]),
+        }
+    }
+}
+
 /// Many steps.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<'a> {
     pub(crate) x: States<'a>,
-    pub(crate) action: Actions<'a>,
-    pub(crate) reward: &'a [f64],
-    pub(crate) x_next: States<'a>,
-    pub(crate) mu: &'a [f64],
-    pub(crate) gamma: &'a [f64],
-    pub(crate) gamma_next: &'a [f64],
-    pub(crate) interest: &'a [f64],
+    action: Actions<'a>,
+    reward: &'a [f64],
+    x_next: States<'a>,
+    mu: &'a [f64],
+    gamma: &'a [f64],
+    gamma_next: &'a [f64],
+    interest: &'a [f64],
     /// Where a time limit cut an episode.
     truncated: &'a [bool],
 }
 
-impl Columns<'_> {
+impl<'a> Columns<'a> {
     pub(crate) fn len(&self) -> usize {
         self.reward.len()
     }
@@ -65,138 +74,38 @@ impl Columns<'_> {
     pub(crate) fn gamma_after(&self, t: usize) -> f64 {
         if self.truncated[t] { 0.0 } else { self.gamma_next[t] }
     }
-}
-
-/// The types in which features see a state.
-pub(crate) trait State {
-    /// Many of them.
-    type Column<'a>: Copy;
-
-    fn one<'a>(seen: Seen<'a>) -> Option<&'a Self>;
-
-    fn column<'a>(states: States<'a>) -> Option<Self::Column<'a>>;
-
-    fn at<'a>(column: Self::Column<'a>, t: usize) -> &'a Self;
-}
-
-impl State for [f64] {
-    type Column<'a> = (&'a [f64], usize);
-
-    fn one<'a>(seen: Seen<'a>) -> Option<&'a Self> {
-        if let Seen::Vector(x) = seen { Some(x) } else { None }
-    }
-
-    fn column<'a>(states: States<'a>) -> Option<Self::Column<'a>> {
-        if let States::Vectors(all, width) = states { Some((all, width)) } else { None }
-    }
 
     #[inline(always)]
-    fn at<'a>((all, width): Self::Column<'a>, t: usize) -> &'a Self {
-        &all[t * width..(t + 1) * width]
-    }
-}
-
-impl State for [usize] {
-    type Column<'a> = (&'a [usize], usize);
-
-    fn one<'a>(seen: Seen<'a>) -> Option<&'a Self> {
-        if let Seen::Active(x) = seen { Some(x) } else { None }
-    }
-
-    fn column<'a>(states: States<'a>) -> Option<Self::Column<'a>> {
-        if let States::Active(all, width) = states { Some((all, width)) } else { None }
-    }
-
-    #[inline(always)]
-    fn at<'a>((all, width): Self::Column<'a>, t: usize) -> &'a Self {
-        &all[t * width..(t + 1) * width]
-    }
-}
-
-impl State for usize {
-    type Column<'a> = &'a [usize];
-
-    fn one<'a>(seen: Seen<'a>) -> Option<&'a Self> {
-        if let Seen::Number(x) = seen { Some(x) } else { None }
-    }
-
-    fn column<'a>(states: States<'a>) -> Option<&'a [usize]> {
-        if let States::Numbers(all) = states { Some(all) } else { None }
-    }
-
-    #[inline(always)]
-    fn at<'a>(all: Self::Column<'a>, t: usize) -> &'a Self {
-        &all[t]
-    }
-}
-
-/// The types of actions.
-pub(crate) trait Action: Copy {
-    fn one(action: OneAction) -> Option<Self>;
-
-    fn column<'a>(actions: Actions<'a>) -> Option<&'a [Self]>;
-}
-
-/// The action of one step.
-#[derive(Clone, Copy)]
-pub(crate) enum OneAction {
-    Number(usize),
-    Real(f64),
-}
-
-impl Action for usize {
-    fn one(action: OneAction) -> Option<Self> {
-        if let OneAction::Number(a) = action { Some(a) } else { None }
-    }
-
-    fn column<'a>(actions: Actions<'a>) -> Option<&'a [Self]> {
-        if let Actions::Numbers(all) = actions { Some(all) } else { None }
-    }
-}
-
-impl Action for f64 {
-    fn one(action: OneAction) -> Option<Self> {
-        if let OneAction::Real(a) = action { Some(a) } else { None }
-    }
-
-    fn column<'a>(actions: Actions<'a>) -> Option<&'a [Self]> {
-        if let Actions::Reals(all) = actions { Some(all) } else { None }
-    }
-}
-
-/// Columns of the types that a learner has.
-pub(crate) struct Typed<'a, S: State + ?Sized, A> {
-    x: S::Column<'a>,
-    x_next: S::Column<'a>,
-    action: &'a [A],
-    numbers: Columns<'a>,
-}
-
-impl<'a, S: State + ?Sized, A: Action> Typed<'a, S, A> {
-    pub(crate) fn new(columns: Columns<'a>) -> PyResult<Self> {
-        let wrong =
-            || PyTypeError::new_err("the batch's x or actions are of another kind than the learner's");
-        Ok(Self {
-            x: S::column(columns.x).ok_or_else(wrong)?,
-            x_next: S::column(columns.x_next).ok_or_else(wrong)?,
-            action: A::column(columns.action).ok_or_else(wrong)?,
-            numbers: columns,
-        })
-    }
-
-    #[inline(always)]
-    pub(crate) fn step(&self, t: usize) -> Step<&'a S, A> {
-        let Columns { reward, mu, gamma, gamma_next, interest, .. } = self.numbers;
+    fn step(&self, t: usize) -> Step<State<'a>, Action> {
         Step {
-            state: S::at(self.x, t),
-            action: self.action[t],
-            mu: mu[t],
-            reward: reward[t],
-            next: S::at(self.x_next, t),
-            gamma: gamma[t],
-            gamma_next: gamma_next[t],
-            interest: interest[t],
+            state: self.x.at(t),
+            action: self.action.at(t),
+            mu: self.mu[t],
+            reward: self.reward[t],
+            next: self.x_next.at(t),
+            gamma: self.gamma[t],
+            gamma_next: self.gamma_next[t],
+            interest: self.interest[t],
         }
+    }
+
+    /// Lets a learner, or learners in lanes, learn from some of the steps.
+    pub(crate) fn teach<R: Real>(
+        &self,
+        learner: &mut dyn Learner<R>,
+        raised: &Raised,
+        range: Range<usize>,
+    ) -> PyResult<()> {
+        let mut steps = Vec::with_capacity(TOGETHER.min(range.len()));
+        for start in range.clone().step_by(TOGETHER) {
+            steps.clear();
+            steps.extend((start..range.end.min(start + TOGETHER)).map(|t| self.step(t)));
+            let in_batch = |error: LearnError| LearnError { index: start + error.index, ..error };
+            let learned = learner.learn(Isa::best(), &steps).map_err(in_batch);
+            raised.check()?;
+            learned.or_raise()?;
+        }
+        Ok(())
     }
 }
 

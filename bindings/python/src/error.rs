@@ -8,7 +8,7 @@ use emphatic_text::harmless_lines;
 use miette::Diagnostic;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyOSError,
-    PyRuntimeError, PyValueError,
+    PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 
@@ -44,22 +44,25 @@ impl<T, E: Raise> OrRaise<T> for Result<T, E> {
 
 impl Raise for FeatureError {
     fn raise(&self) -> PyErr {
-        numbered(&StepError::Features(self.clone()), self.to_string())
+        of_step(&StepError::Features(self.clone()), self.to_string())
     }
 }
 
 impl Raise for StepError {
     fn raise(&self) -> PyErr {
-        numbered(self, self.to_string())
+        of_step(self, self.to_string())
     }
 }
 
-/// What does not exist under its number is an `IndexError`.
-fn numbered(error: &StepError, message: String) -> PyErr {
+/// What does not exist under its number is an `IndexError`, and what is of another kind a `TypeError`.
+fn of_step(error: &StepError, message: String) -> PyErr {
     match error {
         StepError::Action { .. }
         | StepError::Features(FeatureError::State { .. } | FeatureError::Index { .. }) => {
             PyIndexError::new_err(message)
+        }
+        StepError::ActionKind(..) | StepError::Features(FeatureError::Kind { .. }) => {
+            PyTypeError::new_err(message)
         }
         _ => PyValueError::new_err(message),
     }
@@ -67,7 +70,7 @@ fn numbered(error: &StepError, message: String) -> PyErr {
 
 impl Raise for LearnError {
     fn raise(&self) -> PyErr {
-        numbered(&self.source, self.to_string())
+        of_step(&self.source, self.to_string())
     }
 }
 
@@ -75,7 +78,11 @@ impl Raise for ComposeError {
     fn raise(&self) -> PyErr {
         match self {
             Self::TooMany(_) => PyMemoryError::new_err(self.to_string()),
-            _ => PyValueError::new_err(self.to_string()),
+            Self::Features(error) => error.raise(),
+            Self::Unfit(_) | Self::Policy | Self::Ratio => PyTypeError::new_err(self.to_string()),
+            Self::Setting(_) | Self::Problem(_) | Self::Actions { .. } => {
+                PyValueError::new_err(self.to_string())
+            }
         }
     }
 }

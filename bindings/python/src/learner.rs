@@ -1,24 +1,45 @@
 //! The native half of every learner in Python.
 
-use crate::agent::{Agent, Composition, Held};
-use crate::columns::{Arrays, Numbers, OneAction, Seen, unless_changed};
-use crate::compose::{Lot, Receive, compose};
-use crate::error::{DivergedError, OrRaise};
-use crate::form::{Node, Number, Writable};
+use crate::columns::{Arrays, Columns, Numbers, unless_changed};
+use crate::error::{DivergedError, OrRaise, Raise};
+use crate::in_python::{Raised, with_parts};
 use crate::memory;
 use crate::problem::Problem;
 use crate::saved::{self, NameAndText, Saved};
-use crate::settings::{PolicyPart, Settings, Sight};
+use crate::settings::{Acts, Settings, Sight, catalogue, known};
 use crate::waiting::Pieces;
-use emphatic::{Step, index_at};
+use emphatic::{
+    Action, Composable, Gaussian, Isa, Normal, Real, Recipe, State, Step, StepError, StochasticPolicy,
+    Tensors, index_at,
+};
 use emphatic_problems::ProblemFile;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyIterator};
-use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+/// A learner, or learners in lanes, of whatever parts.
+pub(crate) struct Boxed<R> {
+    pub(crate) learner: Box<dyn emphatic::Learner<R>>,
+    /// What a part in Python has raised.
+    pub(crate) raised: Raised,
+}
+
+impl<R: Real> Boxed<R> {
+    /// Learns from some steps of a batch.
+    pub(crate) fn teach(&mut self, columns: &Columns, range: Range<usize>) -> PyResult<()> {
+        columns.teach(&mut *self.learner, &self.raised, range)
+    }
+
+    pub(crate) fn state(&mut self) -> PyResult<Tensors> {
+        let state = self.learner.state();
+        self.raised.check()?;
+        Ok(state)
+    }
+}
 
 /// What one step did, all from the weights before it: `rho, emphasis, delta = agent.step(...)`.
 #[pyclass(frozen, get_all, eq, module = "emphatic")]
@@ -56,15 +77,62 @@ impl Update {
 /// A learner.
 #[pyclass(frozen, subclass, module = "emphatic._native")]
 pub(crate) struct Learner {
-    pub(crate) settings: Arc<Settings>,
-    pub(crate) problems: Vec<Arc<ProblemFile>>,
-    sight: Sight,
+    pub(crate) made: Arc<Made>,
     inside: Mutex<Inside>,
+}
+
+/// What a learner is made of.
+pub(crate) struct Made {
+    pub(crate) settings: Settings,
+    pub(crate) recipe: Recipe,
+    pub(crate) problems: Vec<Arc<ProblemFile>>,
+    pub(crate) sight: Sight,
+    /// An emphasis that is written in Python.
+    pub(crate) in_python: Option<Py<PyAny>>,
+}
+
+impl Made {
+    fn new(
+        settings: Settings,
+        problems: Vec<Arc<ProblemFile>>,
+        in_python: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (recipe, sight) = (settings.recipe(&problems)?, settings.features()?.sight());
+        Ok(Self { settings, recipe, problems, sight, in_python })
+    }
+
+    /// Puts a learner together.
+    pub(crate) fn compose(&self) -> PyResult<Boxed<f64>> {
+        Self::side_by_side(&[self])
+    }
+
+    /// Puts learners together, one in each lane. They must differ in numbers alone.
+    pub(crate) fn side_by_side<R: Composable>(all: &[&Self]) -> PyResult<Boxed<R>> {
+        let recipes: Vec<&Recipe> = all.iter().map(|made| &made.recipe).collect();
+        let mine = all.iter().filter_map(|made| made.in_python.as_ref());
+        let parts = match all[0].in_python {
+            Some(_) => Python::attach(|py| mine.map(|part| part.clone_ref(py)).collect()),
+            None => Vec::new(),
+        };
+        let (catalogue, raised) = with_parts(catalogue(), parts, recipes[0].emphasis.features.as_ref());
+        let composed = R::compose(&catalogue, &recipes, &known(&all[0].problems), Isa::best());
+        raised.check()?;
+        Ok(Boxed { learner: composed.or_raise()?, raised })
+    }
+
+    /// Puts a learner together that goes on from a state.
+    pub(crate) fn restored(&self, state: &Tensors) -> PyResult<Boxed<f64>> {
+        let mut boxed = self.compose()?;
+        let restored = boxed.learner.restore(state);
+        boxed.raised.check()?;
+        restored.or_raise()?;
+        Ok(boxed)
+    }
 }
 
 /// What changes.
 pub(crate) struct Inside {
-    pub(crate) agent: Box<dyn Agent>,
+    pub(crate) boxed: Boxed<f64>,
     /// γ of the next step, unless it says otherwise.
     pub(crate) gamma: f64,
 }
@@ -87,44 +155,38 @@ impl Ready {
     }
 }
 
-/// One learner in a box, with zero weights or with these.
-pub(crate) struct Boxed<'a>(pub(crate) Option<&'a [f64]>);
-
-impl Receive<f64> for Boxed<'_> {
-    type Output = Box<dyn Agent>;
-
-    fn receive<L: Composition<f64>>(self, learner: L) -> PyResult<Box<dyn Agent>> {
-        Ok(Box::new(Held::new(match self.0 {
-            Some(weights) => learner.with_weights(memory::copied(weights)?).or_raise()?,
-            None => learner,
-        })))
-    }
-}
-
 #[pymethods]
 impl Learner {
     #[new]
-    #[pyo3(signature = (source, problems=Vec::new(), state=None))]
+    #[pyo3(signature = (source, problems=Vec::new(), state=None, in_python=None))]
     fn new(
         py: Python<'_>,
         source: Source<'_>,
         problems: Vec<PyRef<'_, Problem>>,
         state: Option<&Bound<'_, PyBytes>>,
+        in_python: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let settings = match source {
             Source::Ready(ready) => return ready.take(),
             Source::Settings(json) => json,
         };
-        let settings = Arc::new(Settings::parse(&settings)?);
+        let settings = Settings::parse(&settings)?;
         let problems: Vec<_> = problems.iter().map(|problem| problem.file.clone()).collect();
-        let agent =
-            py.detach(|| compose(Lot { settings: &[&settings], problems: &problems }, Boxed(None)))?;
-        let sight = settings.structure.policy.features().sight();
-        let learner = Self { settings, problems, sight, inside: Mutex::new(Inside { agent, gamma: 0.0 }) };
+        let (made, boxed) = py.detach(|| -> PyResult<_> {
+            let made = Made::new(settings, problems, in_python)?;
+            let boxed = made.compose()?;
+            Ok((Arc::new(made), boxed))
+        })?;
+        let mut inside = Inside { boxed, gamma: 0.0 };
         if let Some(state) = state {
-            learner.restore(state.as_bytes())?;
+            let bytes = state.as_bytes();
+            let need = bytes.len() as f64 + made.settings.size(1).copy;
+            memory::ask(need, || format!("the state of {}", made.settings))?;
+            let read = saved::read_state(bytes, &mut *inside.boxed.learner);
+            inside.boxed.raised.check()?;
+            inside.gamma = read?;
         }
-        Ok(learner)
+        Ok(Self { made, inside: Mutex::new(inside) })
     }
 
     /// Reads a learner that was saved: its settings as JSON, its problems (name and text), its state.
@@ -137,29 +199,33 @@ impl Learner {
     /// Writes the whole learner, traces included, to a safetensors file; `emphatic.load` reads it. The tensors are its numbers,
     /// the metadata its settings.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let problems: Vec<_> = self.problems.iter().map(|p| (p.name.clone(), p.text.clone())).collect();
-        let state = self.state()?;
-        py.detach(|| Saved::file(state, &self.settings, &problems)?.write(&path))
+        let Made { settings, problems, .. } = &*self.made;
+        let problems: Vec<_> = problems.iter().map(|p| (p.name.clone(), p.text.clone())).collect();
+        let (state, gamma) = self.state()?;
+        py.detach(|| Saved::file(state, gamma, settings, &problems)?.write(&path))
     }
 
     /// The same once more.
     #[pyo3(name = "_twin")]
-    fn twin(&self) -> PyResult<Ready> {
-        self.settings.structure.check_memory(1)?;
-        let inside = self.inside()?;
-        Ok(self.with(Inside { agent: inside.agent.boxed_clone(), gamma: inside.gamma }))
+    fn twin(&self, py: Python<'_>) -> PyResult<Ready> {
+        let (made, size) = (&self.made, self.made.settings.size(1));
+        memory::ask(size.learner + 2.0 * size.copy, || format!("a copy of {}", made.settings))?;
+        let (state, gamma) = self.state()?;
+        let boxed = py.detach(|| made.restored(&state))?;
+        Ok(self.with(Inside { boxed, gamma }))
     }
 
     /// The state, traces included, for this very version of the package.
     #[pyo3(name = "_state")]
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Saved::new(self.state()?, Vec::new())?.bytes(py)
+        let (state, gamma) = self.state()?;
+        Saved::new(state, gamma, Vec::new())?.bytes(py)
     }
 
     /// The settings as JSON.
     #[pyo3(name = "_settings_json")]
     fn settings_json(&self) -> PyResult<String> {
-        self.settings.json()
+        self.made.settings.json()
     }
 
     /// Learns from one step: in a state seen as `x` the behaviour took `action` with probability (or density) `mu`, got `reward` and came to a
@@ -184,15 +250,17 @@ impl Learner {
         let gamma_next = real(gamma_next, "gamma_next")?;
         let interest = interest.map_or(Ok(1.0), |interest| real(interest, "interest"))?;
         let gamma = gamma.map(|gamma| real(gamma, "gamma")).transpose()?;
-        let (x, action) = (Input::new(x, self.sight, "x")?, self.action(action)?);
+        let (x, action) = (Input::new(x, self.sight(), "x")?, self.action(action)?);
         // What lies beyond an end may be anything.
-        let next = if gamma_next == 0.0 { None } else { Some(Input::new(x_next, self.sight, "x_next")?) };
+        let next = if gamma_next == 0.0 { None } else { Some(Input::new(x_next, self.sight(), "x_next")?) };
         let state = x.seen()?;
         let next = next.as_ref().map_or(Ok(state), Input::seen)?;
         let mut inside = self.inside()?;
         let gamma = gamma.unwrap_or(inside.gamma);
         let step = Step { state, action, mu, reward, next, gamma, gamma_next, interest };
-        let emphatic::Update { rho, emphasis, delta } = inside.agent.step(&step)?;
+        let updated = inside.boxed.learner.update(&step).or_raise();
+        inside.boxed.raised.check()?;
+        let emphatic::Update { rho, emphasis, delta } = updated?;
         inside.gamma = gamma_next;
         Ok(Update { rho, emphasis, delta })
     }
@@ -211,16 +279,16 @@ impl Learner {
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let arrays = Arrays::of(batch)?;
-        let columns = arrays.columns(self.sight)?;
+        let columns = arrays.columns(self.sight())?;
         // A learner that is left half-way is not used any more: its lock knows.
         unless_changed(|| {
             let mut inside = self.inside()?;
-            let Inside { agent, gamma } = &mut *inside;
             for piece in Pieces::new(columns.len()) {
-                let before = agent.steps();
-                let learned = py.detach(|| agent.learn(columns, piece.clone()));
+                let Inside { boxed, gamma } = &mut *inside;
+                let before = boxed.learner.steps();
+                let learned = py.detach(|| boxed.teach(&columns, piece.clone()));
                 // A step that makes no sense may come after others.
-                if let Some(last) = (agent.steps() - before).checked_sub(1) {
+                if let Some(last) = (boxed.learner.steps() - before).checked_sub(1) {
                     *gamma = columns.gamma_after(piece.start + last as usize);
                 }
                 learned?;
@@ -238,8 +306,8 @@ impl Learner {
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let x = Input::new(x, self.sight, "x")?;
-        Ok(PyArray1::from_vec(py, self.acting()?.agent.distribution(x.seen()?)?))
+        let x = Input::new(x, self.sight(), "x")?;
+        Ok(PyArray1::from_vec(py, self.acting()?.boxed.learner.distribution(x.seen()?).or_raise()?))
     }
 
     /// The same in many states, flat.
@@ -250,15 +318,15 @@ impl Learner {
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let x = Numbers::new(x)?;
-        let (states, rows) = (x.states(self.sight)?, x.rows());
+        let (states, rows) = (x.states(self.sight())?, x.rows());
         let all = unless_changed(|| {
             let mut inside = self.acting()?;
-            let mut all = memory::room(rows.saturating_mul(self.settings.structure.policy.outputs()))?;
+            let mut all = memory::room(rows.saturating_mul(self.made.settings.outputs()))?;
             for mut piece in Pieces::new(rows) {
-                let (agent, all) = (&mut inside.agent, &mut all);
+                let (learner, all) = (&mut inside.boxed.learner, &mut all);
                 py.detach(move || {
                     piece.try_for_each(|t| {
-                        all.extend(agent.distribution(states.at(t))?);
+                        all.extend(learner.distribution(states.at(t)).or_raise()?);
                         Ok::<_, PyErr>(())
                     })
                 })?;
@@ -271,8 +339,27 @@ impl Learner {
 
     /// π(a|x): the probability, or the density, of an action.
     fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let (x, action) = (Input::new(x, self.sight, "x")?, self.action(action)?);
-        self.acting()?.agent.probability(x.seen()?, action)
+        let (x, action) = (Input::new(x, self.sight(), "x")?, self.action(action)?);
+        let inside = self.acting()?;
+        let numbers = inside.boxed.learner.distribution(x.seen()?).or_raise()?;
+        match action {
+            Action::Number(action) => {
+                let missing = || StepError::Action { action, actions: numbers.len() }.raise();
+                numbers.get(action).copied().ok_or_else(missing)
+            }
+            Action::Real(action) if !action.is_finite() => Err(StepError::RealAction(action).raise()),
+            Action::Real(action) => {
+                match (inside.boxed.learner.policy().downcast_ref::<Gaussian>(), &numbers[..]) {
+                    (Some(policy), &[mean, standard_deviation]) => {
+                        let at = Normal { mean, standard_deviation, slope: 0.0 };
+                        Ok(policy.probability(&at, action))
+                    }
+                    _ => Err(PyTypeError::new_err(
+                        "a deterministic policy has no probabilities; `action(x)` is what it does",
+                    )),
+                }
+            }
+        }
     }
 
     /// Draws an action with a uniform number or, for a Gaussian, a standard normal one.
@@ -283,45 +370,43 @@ impl Learner {
         x: &Bound<'_, PyAny>,
         rng: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        let x = Input::new(x, self.sight, "x")?;
-        let numbers = self.acting()?.agent.distribution(x.seen()?)?;
+        let x = Input::new(x, self.sight(), "x")?;
+        let numbers = self.acting()?.boxed.learner.distribution(x.seen()?).or_raise()?;
         if !numbers.iter().all(|number| number.is_finite()) {
             self.check()?;
             return Err(PyValueError::new_err("the weights are so large that the policy cannot act"));
         }
-        Ok(match self.settings.structure.policy {
-            PolicyPart::Softmax { .. } => {
+        Ok(match self.made.settings.acts() {
+            Acts::Finite(_) => {
                 let uniform: f64 = rng.call_method0("random")?.extract()?;
                 index_at(uniform, numbers).into_pyobject(py)?.into_any().unbind()
             }
-            PolicyPart::Gaussian { .. } => {
+            Acts::Real => {
                 let normal: f64 = rng.call_method0("standard_normal")?.extract()?;
                 (numbers[0] + numbers[1] * normal).into_pyobject(py)?.into_any().unbind()
             }
-            PolicyPart::DeterministicLinear { .. } => numbers[0].into_pyobject(py)?.into_any().unbind(),
+            Acts::Deterministic => numbers[0].into_pyobject(py)?.into_any().unbind(),
         })
     }
 
     /// θ, flat: a copy.
     #[pyo3(name = "_weights")]
     fn weights_flat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, memory::copied(self.inside()?.agent.weights())?))
+        Ok(PyArray1::from_vec(py, memory::copied(self.inside()?.boxed.learner.weights())?))
     }
 
     #[pyo3(name = "_set_weights")]
     fn set_weights_flat(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
         let weights = memory::copied(weights.as_slice()?)?;
-        // They are put into a copy, lest they do not fit.
-        self.settings.structure.check_memory(1)?;
-        self.inside()?.agent.set_weights(weights)
+        self.inside()?.boxed.learner.set_weights(weights).or_raise()
     }
 
-    /// What the critic has learned, flat, by the names of the equations.
-    #[pyo3(name = "_critic_weights")]
-    fn critic_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// What the critic and the emphasis have learned, flat, by the names of the equations.
+    #[pyo3(name = "_estimates")]
+    fn estimates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.check_state_memory()?;
         let all = PyDict::new(py);
-        for (name, weights) in self.inside()?.agent.critic_weights() {
+        for (name, weights) in self.inside()?.boxed.learner.estimates() {
             all.set_item(name, PyArray1::from_vec(py, weights))?;
         }
         Ok(all)
@@ -330,13 +415,13 @@ impl Learner {
     /// How many steps it has learned from.
     #[getter]
     fn steps(&self) -> PyResult<u64> {
-        Ok(self.inside()?.agent.steps())
+        Ok(self.inside()?.boxed.learner.steps())
     }
 
     /// The number of the step (the first is 1) after which the weights were no longer finite.
     #[getter]
     fn diverged(&self) -> PyResult<Option<u64>> {
-        Ok(self.inside()?.agent.diverged())
+        Ok(self.inside()?.boxed.learner.diverged(0))
     }
 
     /// Raises `DivergedError` if the weights have left the finite numbers.
@@ -353,91 +438,67 @@ impl Learner {
 impl Learner {
     /// A learner with the same settings and another inside.
     pub(crate) fn with(&self, inside: Inside) -> Ready {
-        Ready(Mutex::new(Some(Self {
-            settings: self.settings.clone(),
-            problems: self.problems.clone(),
-            sight: self.sight,
-            inside: Mutex::new(inside),
-        })))
+        Ready(Mutex::new(Some(Self { made: self.made.clone(), inside: Mutex::new(inside) })))
     }
 
     pub(crate) fn sight(&self) -> Sight {
-        self.sight
+        self.made.sight
     }
 
     /// The weights, if nothing has been learned yet.
     pub(crate) fn fresh_weights(&self) -> PyResult<Option<Vec<f64>>> {
         let inside = self.inside()?;
-        (inside.agent.steps() == 0).then(|| memory::copied(inside.agent.weights())).transpose()
+        (inside.boxed.learner.steps() == 0)
+            .then(|| memory::copied(inside.boxed.learner.weights()))
+            .transpose()
     }
 
     fn inside(&self) -> PyResult<MutexGuard<'_, Inside>> {
-        self.inside.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => PyRuntimeError::new_err(
-                "this learner is in use by another thread; let each thread have its own: learner.copy()",
-            ),
-            TryLockError::Poisoned(_) => PyRuntimeError::new_err(
+        let half_way = || {
+            PyRuntimeError::new_err(
                 "this learner was left half-way by an earlier error; load it or make a new one",
-            ),
-        })
+            )
+        };
+        match self.inside.try_lock() {
+            Ok(inside) if inside.boxed.raised.half_way() => Err(half_way()),
+            Ok(inside) => Ok(inside),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
+                "this learner is in use by another thread; let each thread have its own: learner.copy()",
+            )),
+            Err(TryLockError::Poisoned(_)) => Err(half_way()),
+        }
     }
 
     /// To see how it acts: there is room for a distribution.
     fn acting(&self) -> PyResult<MutexGuard<'_, Inside>> {
-        let structure = &self.settings.structure;
-        memory::ask(16.0 * structure.policy.outputs() as f64, || format!("what {structure} does"))?;
+        let settings = &self.made.settings;
+        memory::ask(16.0 * settings.outputs() as f64, || format!("what {settings} does"))?;
         self.inside()
     }
 
     fn check_state_memory(&self) -> PyResult<()> {
-        let structure = &self.settings.structure;
-        memory::ask(structure.size(1).copy(), || format!("a copy of the state of {structure}"))
+        let settings = &self.made.settings;
+        memory::ask(settings.size(1).copy, || format!("a copy of the state of {settings}"))
     }
 
-    fn state(&self) -> PyResult<Box<dyn Writable>> {
+    /// The state, and γ of the next step.
+    fn state(&self) -> PyResult<(Tensors, f64)> {
         self.check_state_memory()?;
-        let inside = self.inside()?;
-        Ok(inside.agent.state(inside.gamma))
+        let mut inside = self.inside()?;
+        Ok((inside.boxed.state()?, inside.gamma))
     }
 
-    fn restore(&self, bytes: &[u8]) -> PyResult<()> {
-        // Lists that grow, and what is needed to see whether they fit.
-        let need = 3.0 * bytes.len() as f64;
-        memory::ask(need, || format!("the state of {}", self.settings.structure))?;
-        saved::read_state(bytes, |state| {
-            let mut entries: HashMap<_, _> = match state {
-                Node::Map(entries) => entries.into_iter().collect(),
-                _ => HashMap::new(),
-            };
-            let (Some(Node::Number(Number::Real(gamma))), Some(learner)) =
-                (entries.remove("gamma"), entries.remove("learner"))
-            else {
-                return Err(PyValueError::new_err("this is not the state of a learner"));
-            };
-            if !(0.0..=1.0).contains(&gamma) {
-                return Err(PyValueError::new_err(format!(
-                    "the saved gamma is {gamma}; it must lie between 0 and 1"
-                )));
-            }
-            let mut inside = self.inside()?;
-            inside.agent.restore(learner)?;
-            inside.gamma = gamma;
-            Ok(())
-        })
-    }
-
-    fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<OneAction> {
-        match self.settings.structure.policy {
-            PolicyPart::Softmax { .. } => {
+    fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<Action> {
+        match self.made.settings.acts() {
+            Acts::Finite(actions) => {
                 let number = whole(action, "the action")?;
-                let actions = self.settings.structure.policy.outputs();
-                usize::try_from(number).map(OneAction::Number).map_err(|_| {
+                usize::try_from(number).map(Action::Number).map_err(|_| {
                     PyIndexError::new_err(format!(
                         "action {number} does not exist: there are {actions} actions, numbered from 0"
                     ))
                 })
             }
-            _ => Ok(OneAction::Real(real(action, "the action")?)),
+            Acts::Real | Acts::Deterministic => Ok(Action::Real(real(action, "the action")?)),
         }
     }
 }
@@ -504,11 +565,11 @@ impl<'py> Input<'py> {
         }
     }
 
-    fn seen(&self) -> PyResult<Seen<'_>> {
+    fn seen(&self) -> PyResult<State<'_>> {
         Ok(match self {
-            Self::Vector(array) => Seen::Vector(array.as_slice()?),
-            Self::Active(array) => Seen::Active(bytemuck::cast_slice(array.as_slice()?)),
-            Self::Number(number) => Seen::Number(number),
+            Self::Vector(array) => State::Vector(array.as_slice()?),
+            Self::Active(array) => State::Active(bytemuck::cast_slice(array.as_slice()?)),
+            Self::Number(number) => State::Number(*number),
         })
     }
 }

@@ -3,11 +3,11 @@
 //! | concept | where |
 //! |---|---|
 //! | what a learner is made of, as data | `settings` |
-//! | settings become learners | `compose` |
-//! | a learner of any kind | `agent`, `learner` |
+//! | a learner of any kind | `learner` |
+//! | emphases that are written in Python | `in_python` |
 //! | batches of transitions | `columns` |
 //! | many settings in lanes | `sweep` |
-//! | learners on disk | `saved`, `form` |
+//! | learners on disk | `saved`, `former` |
 //! | functions over arrays \[time, batch\] | `arrays` |
 //! | problems and exact theory | `problem` |
 //! | experiments | `experiment` |
@@ -15,13 +15,12 @@
 
 #![forbid(unsafe_code)]
 
-mod agent;
 mod arrays;
 mod columns;
-mod compose;
 mod error;
 mod experiment;
-mod form;
+mod former;
+mod in_python;
 mod learner;
 mod memory;
 mod problem;
@@ -43,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<learner::Learner>()?;
     module.add_class::<learner::Ready>()?;
     module.add_class::<learner::Update>()?;
+    module.add_class::<in_python::PartStep>()?;
     module.add_class::<problem::Problem>()?;
     arrays::register(module)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;

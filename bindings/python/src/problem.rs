@@ -3,7 +3,7 @@
 use crate::error::{OrRaise, in_file};
 use crate::memory;
 use crate::waiting::{Pieces, Waiting};
-use emphatic::{Exact, Features, Fixed, ProblemError, Step, Table, Task};
+use emphatic::{Action, Exact, Fixed, ProblemError, State, Step, Table, Task};
 use emphatic_chart::Painter;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
 use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
@@ -138,7 +138,7 @@ impl Problem {
     fn features(&self, critic: bool) -> (usize, Vec<Vec<(usize, f64)>>) {
         let world = &self.file.world;
         let table: Table = if critic { world.critic() } else { world.actor().clone() };
-        (table.len(), (0..table.states()).map(|s| table.active(&s).collect()).collect())
+        (table.len(), (0..table.states()).map(|s| table.active(s).collect()).collect())
     }
 
     /// How many features the actor sees.
@@ -254,11 +254,15 @@ impl Problem {
         match &self.file.world {
             World::Finite(task) => {
                 let steps = taken(py, task.stream(seed, run), steps)?;
-                columns(py, &steps, |action| action as isize)
+                columns(
+                    py,
+                    &steps,
+                    |action| if let Action::Number(number) = action { number as isize } else { 0 },
+                )
             }
             World::Continuous(problem) => {
                 let steps = taken(py, problem.stream(seed, run), steps)?;
-                columns(py, &steps, |action| action)
+                columns(py, &steps, |action| if let Action::Real(real) = action { real } else { 0.0 })
             }
         }
     }
@@ -331,14 +335,17 @@ fn as_dict<'py>(py: Python<'py>, solution: &Solution) -> PyResult<Bound<'py, PyD
     Ok(dict)
 }
 
+/// A step of a problem: its states are numbers.
+type Numbered = Step<State<'static>, Action>;
+
 /// So many steps of a stream. Ctrl-C is looked for now and then.
-fn taken<A: Send>(
+fn taken(
     py: Python<'_>,
-    mut stream: impl Iterator<Item = Step<usize, A>> + Send,
+    mut stream: impl Iterator<Item = Numbered> + Send,
     count: usize,
-) -> PyResult<Vec<Step<usize, A>>> {
+) -> PyResult<Vec<Numbered>> {
     // Its columns are made while the steps are still there.
-    let bytes = (size_of::<Step<usize, A>>() + 8 * 8) as f64 * count as f64;
+    let bytes = (size_of::<Numbered>() + 8 * 8) as f64 * count as f64;
     memory::ask(bytes, || format!("experience of {count} steps"))?;
     let mut steps = Vec::with_capacity(count);
     for piece in Pieces::new(count) {
@@ -349,23 +356,24 @@ fn taken<A: Send>(
 }
 
 /// Steps as the columns of a batch.
-fn columns<'py, A: Copy, N: numpy::Element>(
+fn columns<'py, N: numpy::Element>(
     py: Python<'py>,
-    steps: &[Step<usize, A>],
-    action: impl Fn(A) -> N,
+    steps: &[Numbered],
+    action: impl Fn(Action) -> N,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let whole = |of: fn(&Step<usize, A>) -> usize| -> Bound<'py, PyArray1<isize>> {
-        steps.iter().map(|step| of(step) as isize).collect::<Vec<_>>().into_pyarray(py)
+    let numbers = |of: fn(&Numbered) -> State<'static>| -> Bound<'py, PyArray1<isize>> {
+        let number = |step| if let State::Number(number) = of(step) { number as isize } else { 0 };
+        steps.iter().map(number).collect::<Vec<_>>().into_pyarray(py)
     };
-    let real = |of: fn(&Step<usize, A>) -> f64| steps.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
-    dict.set_item("x", whole(|step| step.state))?;
+    let real = |of: fn(&Numbered) -> f64| steps.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
+    dict.set_item("x", numbers(|step| step.state))?;
     dict.set_item(
         "action",
         steps.iter().map(|step| action(step.action)).collect::<Vec<_>>().into_pyarray(py),
     )?;
     dict.set_item("reward", real(|step| step.reward))?;
-    dict.set_item("x_next", whole(|step| step.next))?;
+    dict.set_item("x_next", numbers(|step| step.next))?;
     dict.set_item("mu", real(|step| step.mu))?;
     dict.set_item("gamma", real(|step| step.gamma))?;
     dict.set_item("gamma_next", real(|step| step.gamma_next))?;

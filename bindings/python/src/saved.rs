@@ -1,16 +1,16 @@
 //! Learners on disk: safetensors, with the settings in the metadata.
 //!
-//! The state of a learner is a tree of values. Its numbers become tensors, named by where they are in the tree; what is left, the form of the tree, is
-//! kept as JSON beside the settings.
+//! The tensors are the numbers of the learner by the names that it gives them, and `gamma`, the discount into the next step.
 
-use crate::error::of_system;
-use crate::form::{Node, Tensor, Writable, put_together, take_apart};
+use crate::error::{OrRaise, of_system};
+use crate::former;
 use crate::memory;
 use crate::settings::{Settings, TEXT_IN_MEMORY};
+use emphatic::{Learner, Numbers, Tensors};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use safetensors::tensor::{Metadata, TensorInfo};
+use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::fs::File;
@@ -18,60 +18,60 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const FORMAT: &str = "emphatic learner 1";
+const FORMAT: &str = "emphatic learner 2";
 
 /// A header is not longer.
 const MOST_HEADER: u64 = 100_000_000;
 
-/// The form of any learner is not longer, and a file is not farther from what its settings say.
-const MOST_FORM: usize = 1 << 16;
+/// A file is not farther from what its settings say.
+const SLACK: f64 = 65536.0;
 
 /// A problem that an exact part knows: its name and its text.
 pub(crate) type NameAndText = (String, String);
 
 /// A state, ready to be written.
 pub(crate) struct Saved {
-    state: Box<dyn Writable>,
+    state: Tensors,
     header: Vec<u8>,
-    tensors: Vec<Tensor>,
 }
 
 impl Saved {
-    /// With more entries of the metadata than the form.
-    pub(crate) fn new(state: Box<dyn Writable>, more: Vec<(&str, String)>) -> PyResult<Self> {
-        let mut tensors = Vec::new();
-        let shape = state.walk(None)?;
-        let form = take_apart(&shape, "", &[], &mut tensors).to_string();
-        let mut metadata: HashMap<String, String> = HashMap::from([("form".to_owned(), form)]);
-        metadata.extend(more.into_iter().map(|(name, text)| (name.to_owned(), text)));
-        // The order of the library.
-        tensors.sort_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
-        let header = header(&tensors, metadata).map_err(PyValueError::new_err)?;
-        Ok(Self { state, header, tensors })
+    /// A state with γ of the next step, and with entries of the metadata.
+    pub(crate) fn new(mut state: Tensors, gamma: f64, metadata: Vec<(&str, String)>) -> PyResult<Self> {
+        state.insert("gamma", Numbers::Real(vec![gamma]));
+        let metadata = metadata.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
+        let header = header(&state, metadata).map_err(PyValueError::new_err)?;
+        Ok(Self { state, header })
     }
 
     /// With all that a file has.
     pub(crate) fn file(
-        state: Box<dyn Writable>,
+        state: Tensors,
+        gamma: f64,
         settings: &Settings,
         problems: &[NameAndText],
     ) -> PyResult<Self> {
-        let more = [
+        let metadata = [
             ("format", FORMAT.to_owned()),
             ("settings", settings.json()?),
             ("problems", json!(problems).to_string()),
         ];
-        Self::new(state, more.into())
+        Self::new(state, gamma, metadata.into())
     }
 
     fn len(&self) -> usize {
-        self.header.len() + self.tensors.iter().map(|tensor| 8 * tensor.count).sum::<usize>()
+        self.header.len() + self.state.iter().map(|(_, numbers)| 8 * numbers.len()).sum::<usize>()
     }
 
     fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
         out.write_all(&self.header)?;
-        for tensor in &self.tensors {
-            self.state.walk(Some((&tensor.way, &mut *out)))?;
+        for (_, numbers) in in_order(&self.state) {
+            match numbers {
+                Numbers::Real(numbers) => numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))?,
+                Numbers::Whole(numbers) => {
+                    numbers.iter().try_for_each(|x| out.write_all(&x.to_le_bytes()))?
+                }
+            }
         }
         Ok(())
     }
@@ -85,16 +85,23 @@ impl Saved {
     }
 }
 
+/// The tensors in the order of the library: by kind, then by name.
+fn in_order(state: &Tensors) -> impl Iterator<Item = (&str, &Numbers)> {
+    let of_kind =
+        |whole: bool| state.iter().filter(move |(_, all)| matches!(all, Numbers::Whole(_)) == whole);
+    of_kind(true).chain(of_kind(false))
+}
+
 /// The header of a file: its length, the metadata, and where each tensor is.
-fn header(tensors: &[Tensor], metadata: HashMap<String, String>) -> Result<Vec<u8>, String> {
+fn header(state: &Tensors, metadata: HashMap<String, String>) -> Result<Vec<u8>, String> {
     let mut end = 0;
-    let info = |tensor: &Tensor| {
-        let start = end;
-        end += 8 * tensor.count;
-        let info = TensorInfo { dtype: tensor.dtype, shape: vec![tensor.count], data_offsets: (start, end) };
-        (tensor.name.clone(), info)
+    let info = |(name, numbers): (&str, &Numbers)| {
+        let (start, count) = (end, numbers.len());
+        end += 8 * count;
+        let dtype = if let Numbers::Real(_) = numbers { Dtype::F64 } else { Dtype::U64 };
+        (name.to_owned(), TensorInfo { dtype, shape: vec![count], data_offsets: (start, end) })
     };
-    let infos = tensors.iter().map(info).collect();
+    let infos = in_order(state).map(info).collect();
     let metadata = Metadata::new(Some(metadata), infos).map_err(|error| error.to_string())?;
     let mut entries = serde_json::to_value(&metadata).map_err(|error| error.to_string())?;
     // The library writes the metadata in an order that is another every time. The same learner shall be the same bytes.
@@ -121,9 +128,8 @@ pub(crate) fn read_file<'py>(
     memory::ask(TEXT_IN_MEMORY * header.len() as f64, || format!("{}: its header", path.display()))?;
     let metadata = parsed_header(&header).map_err(wrong)?;
     let (settings, problems) = contents(&metadata).map_err(wrong)?;
-    let size = settings.structure.size(1);
-    let slack = MOST_FORM as f64;
-    if !(size.least - slack..=size.state + slack).contains(&(metadata.data_len() as f64)) {
+    let size = settings.size(1);
+    if !(size.least - SLACK..=size.state + SLACK).contains(&(metadata.data_len() as f64)) {
         let right = format!("with its settings it would have {} to {}", size.least, size.state);
         return Err(wrong(format!("its tensors have {} bytes; {right}", metadata.data_len())));
     }
@@ -168,28 +174,46 @@ fn entry<'a>(metadata: &'a Metadata, name: &str) -> Result<&'a str, String> {
 }
 
 fn contents(metadata: &Metadata) -> Result<(Settings, Vec<NameAndText>), String> {
-    let format = entry(metadata, "format")?;
-    if format != FORMAT {
-        return Err(format!("its format is `{format}`; this version reads `{FORMAT}`"));
-    }
-    Ok((parsed(entry(metadata, "settings")?)?, parsed(entry(metadata, "problems")?)?))
+    let settings = entry(metadata, "settings");
+    let settings = match entry(metadata, "format")? {
+        FORMAT => parsed(settings?)?,
+        former::FORMAT => former::settings(settings?)?,
+        other => return Err(format!("its format is `{other}`; this version reads `{FORMAT}`")),
+    };
+    Ok((settings, parsed(entry(metadata, "problems")?)?))
 }
 
-/// Puts together the state that was written to these bytes, and hands it over.
-pub(crate) fn read_state<T>(bytes: &[u8], read: impl FnOnce(Node) -> PyResult<T>) -> PyResult<T> {
+/// Puts the state that was written to these bytes back into a learner, which checks the name, the kind and the length of every tensor
+/// and changes nothing if one does not fit. Returns γ of the next step.
+pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResult<f64> {
     let wrong = |why: String| PyValueError::new_err(format!("this is not the state of a learner: {why}"));
     let metadata = parsed_header(bytes).map_err(wrong)?;
     // The rest of the bytes, unless there are too few.
     let data = bytes.len().checked_sub(metadata.data_len()).map(|start| &bytes[start..]);
     let data = data.ok_or_else(|| wrong("it ends too early".to_owned()))?;
-    let tensors = metadata.tensors().into_iter();
-    let tensors = tensors.map(|(name, info)| (name, (info, &data[info.data_offsets.0..info.data_offsets.1])));
-    let form = entry(&metadata, "form").map_err(wrong)?;
-    if form.len() > MOST_FORM {
-        return Err(wrong(format!("its form has {} characters", form.len())));
+    let mut state = Tensors::default();
+    for (name, info) in metadata.tensors() {
+        let words = data[info.data_offsets.0..info.data_offsets.1].as_chunks().0.iter();
+        let numbers = match info.dtype {
+            Dtype::F64 => Numbers::Real(words.map(|word| f64::from_le_bytes(*word)).collect()),
+            Dtype::U64 => Numbers::Whole(words.map(|word| u64::from_le_bytes(*word)).collect()),
+            other => return Err(wrong(format!("{name} is {other:?}; it must be F64 or U64"))),
+        };
+        state.insert(name, numbers);
     }
-    let form = parsed(form).map_err(wrong)?;
-    read(put_together(&form, &mut tensors.collect()).map_err(wrong)?)
+    if entry(&metadata, "format") == Ok(former::FORMAT) {
+        let settings = entry(&metadata, "settings").and_then(former::settings).map_err(wrong)?;
+        state = former::state(&settings, state).map_err(wrong)?;
+    }
+    let gamma = match state.remove("gamma") {
+        Some(Numbers::Real(gamma)) if gamma.len() == 1 => gamma[0],
+        _ => return Err(wrong("it has no number `gamma`".to_owned())),
+    };
+    if !(0.0..=1.0).contains(&gamma) {
+        return Err(wrong(format!("gamma is {gamma}; it must lie between 0 and 1")));
+    }
+    learner.restore(&state).or_raise()?;
+    Ok(gamma)
 }
 
 /// Writes a file whole or not at all. A link stays one, and what may be done with the file stays as it was.
@@ -230,6 +254,6 @@ fn write_whole(path: &Path, write: impl Fn(&mut dyn Write) -> std::io::Result<()
     written().map_err(|error| of_system(&error, format!("{}: {error}", path.display())))
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
+pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| error.to_string())
 }

@@ -1,15 +1,24 @@
-//! What a learner is made of, as data: the same in Python's dictionaries and in saved files.
+//! What a learner is made of, as data: the same between Python and here, and in saved files.
 //!
-//! The structure says which parts there are, the numbers their step-sizes and λ. Learners of one structure can learn side by side in lanes.
+//! It is a [`Recipe`] with the name of a Python class. Each part has its own numbers, so that names of different parts never meet.
 
-use crate::memory;
+use crate::{in_python, memory};
+use emphatic::catalogue::{Entry, Need, Role};
+use emphatic::{Catalogue, Features, Known, PartRecipe, Recipe, RuleKind, Subset, Table};
+use emphatic_problems::{ProblemFile, World};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What JSON takes in memory at most while it is read, in its own length: `[],` is short.
 pub(crate) const TEXT_IN_MEMORY: f64 = 40.0;
+
+/// The parts that there are.
+pub(crate) fn catalogue() -> &'static Catalogue {
+    Catalogue::standard()
+}
 
 /// A learner's settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,176 +26,46 @@ pub(crate) const TEXT_IN_MEMORY: f64 = 40.0;
 pub(crate) struct Settings {
     /// The name of the Python class.
     pub(crate) class: String,
-    pub(crate) structure: Structure,
-    /// Step-sizes and λ, by name.
-    pub(crate) numbers: BTreeMap<String, f64>,
-}
-
-impl Settings {
-    /// From JSON.
-    pub(crate) fn parse(json: &str) -> PyResult<Self> {
-        memory::ask(TEXT_IN_MEMORY * json.len() as f64, || "what the settings say".to_owned())?;
-        let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
-        serde_json::from_str(json).map_err(wrong)
-    }
-
-    pub(crate) fn json(&self) -> PyResult<String> {
-        serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
-    }
-
-    pub(crate) fn number(&self, name: &str) -> PyResult<f64> {
-        let missing = || PyValueError::new_err(format!("the settings have no number `{name}`"));
-        self.numbers.get(name).copied().ok_or_else(missing)
-    }
-}
-
-/// Which parts, and how they are put together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Structure {
-    pub(crate) learner: LearnerKind,
-    pub(crate) policy: PolicyPart,
-    pub(crate) critic: CriticPart,
-    pub(crate) emphasis: EmphasisPart,
+    pub(crate) rule: Rule,
+    pub(crate) policy: Part,
+    /// How many actions the policy has, if they are finitely many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) actions: Option<usize>,
+    pub(crate) critic: Part,
+    pub(crate) emphasis: Part,
+    pub(crate) alpha: f64,
     /// How many actions are drawn at each step, if not all, and the seed they are drawn by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) subset: Option<(usize, u64)>,
 }
 
-impl Structure {
-    /// Refuses parts of kinds that do not go together.
-    pub(crate) fn check(&self) -> PyResult<()> {
-        use LearnerKind::{ActorCritic, AllActions, DeterministicActorCritic};
-        use PolicyPart::{DeterministicLinear, Gaussian, Softmax};
-        let message = match (self.learner, &self.policy, &self.emphasis) {
-            (ActorCritic, DeterministicLinear { .. }, _) => {
-                "this learner needs a policy that draws its actions: Softmax or Gaussian"
-            }
-            (AllActions, Gaussian { .. } | DeterministicLinear { .. }, _) => {
-                "a learner from all actions needs finitely many: a Softmax policy"
-            }
-            (DeterministicActorCritic, Softmax { .. } | Gaussian { .. }, _) => {
-                "this learner needs a DeterministicLinear policy"
-            }
-            (DeterministicActorCritic, _, EmphasisPart::FollowOn) => {
-                "a deterministic policy has no ratio, so there is no follow-on trace: use NoEmphasis or ExactEmphasis"
-            }
-            _ if !self.critic.sees(self.policy.features()) => {
-                "policy and critic must see the same states: vectors of one length, or tables of as many states"
-            }
-            _ if self.is_exact() && self.policy.features().sight() != Sight::Number => {
-                "ExactCritic and ExactEmphasis know states by their numbers: give the policy OneHot or Table features"
-            }
-            _ => return Ok(()),
-        };
-        Err(PyTypeError::new_err(message))
-    }
-
-    /// Whether a part knows the problem itself.
-    pub(crate) fn is_exact(&self) -> bool {
-        self.critic.is_exact() || matches!(self.emphasis, EmphasisPart::Exact { .. })
-    }
-
-    /// The size of one learner, or of those in lanes.
-    pub(crate) fn size(&self, lanes: usize) -> Size {
-        let (features, outputs) = (self.policy.features(), self.policy.outputs() as f64);
-        let weights = features.len() as f64 * outputs;
-        // One distribution, or the advantages of all actions and a list of them.
-        let own = Size::of_numbers(weights, lanes).and(Size::held(4.0 * outputs, lanes));
-        let drawn = Size { state: 8.0 * outputs, ..Size::default() };
-        own.and(drawn).and(features.size()).and(self.critic.size(outputs, lanes))
-    }
-
-    /// Refuses a learner, or learners in lanes, that memory has no room for.
-    pub(crate) fn check_memory(&self, lanes: usize) -> PyResult<()> {
-        memory::ask(self.size(lanes).learner, || self.to_string())
-    }
-}
-
-impl std::fmt::Display for Structure {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let features = self.critic.most_features().max(self.policy.features().len());
-        write!(f, "a learner with {features} features and {} outputs", self.policy.outputs())
-    }
-}
-
-/// How many bytes something takes: at most, but for `least`. In floating point, where nothing is too large.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Size {
-    /// In memory.
-    pub(crate) learner: f64,
-    /// Its state.
-    pub(crate) state: f64,
-    /// Its state while all traces are zero.
-    pub(crate) least: f64,
-}
-
-impl Size {
-    /// Numbers that are part of the state.
-    fn of_numbers(count: f64, lanes: usize) -> Self {
-        let bytes = 8.0 * count * lanes as f64;
-        Self { learner: bytes, state: bytes, least: bytes }
-    }
-
-    /// Numbers that are not part of it.
-    fn held(count: f64, lanes: usize) -> Self {
-        Self { learner: 8.0 * count * lanes as f64, ..Self::default() }
-    }
-
-    /// Estimates by gradient TD: weights, second weights and a trace, which lists the features it is not zero for.
-    fn of_gradient_td(count: f64, lanes: usize) -> Self {
-        let trace = 8.0 * count * lanes as f64;
-        let trace = Self { learner: trace + 40.0 * count, state: trace + 8.0 * count, least: 0.0 };
-        Self::of_numbers(2.0 * count, lanes).and(trace)
-    }
-
-    /// What a copy of the state takes while it is made: traces are lists that grow.
-    pub(crate) fn copy(&self) -> f64 {
-        self.state + 2.0 * (self.state - self.least)
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self {
-            learner: self.learner + other.learner,
-            state: self.state + other.state,
-            least: self.least + other.least,
-        }
-    }
-}
-
+/// By which rule the actor learns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum LearnerKind {
-    ActorCritic,
-    AllActions,
-    DeterministicActorCritic,
+pub(crate) enum Rule {
+    Taken,
+    All,
+    Deterministic,
 }
 
+/// A part, by its name in the catalogue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum PolicyPart {
-    Softmax { features: FeaturesPart, actions: usize },
-    Gaussian { features: FeaturesPart },
-    DeterministicLinear { features: FeaturesPart },
-}
-
-impl PolicyPart {
-    pub(crate) fn features(&self) -> &FeaturesPart {
-        match self {
-            Self::Softmax { features, .. }
-            | Self::Gaussian { features }
-            | Self::DeterministicLinear { features } => features,
-        }
-    }
-
-    /// Weights for each feature.
-    pub(crate) fn outputs(&self) -> usize {
-        match self {
-            Self::Softmax { actions, .. } => *actions,
-            Self::Gaussian { .. } => 2,
-            Self::DeterministicLinear { .. } => 1,
-        }
-    }
+#[serde(deny_unknown_fields)]
+pub(crate) struct Part {
+    pub(crate) kind: String,
+    /// The class of a part that is written in Python.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) class: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) numbers: BTreeMap<String, f64>,
+    /// Left out, they are the policy's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) features: Option<FeaturesPart>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) inner: Option<Box<Part>>,
+    /// The number of a problem in the learner's list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) problem: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -209,51 +88,6 @@ pub(crate) enum FeaturesPart {
     },
 }
 
-impl FeaturesPart {
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Dense { len } | Self::Active { len, .. } | Self::Table { len, .. } => *len,
-            Self::OneHot { states } => *states,
-        }
-    }
-
-    /// The table, and what it is made from.
-    fn size(&self) -> Size {
-        let numbers = match self {
-            Self::Dense { .. } | Self::Active { .. } => 0.0,
-            Self::OneHot { states } => 4.0 * *states as f64,
-            // A list may have room for twice as many.
-            Self::Table { rows, .. } => rows.iter().map(|row| 2.0 + 4.0 * row.len() as f64).sum(),
-        };
-        Size::held(numbers, 1)
-    }
-
-    /// The length of vectors, or the number of states; active features may be of any number.
-    pub(crate) fn extent(&self) -> Option<usize> {
-        match self {
-            Self::Dense { len } => Some(*len),
-            Self::Table { rows, .. } => Some(rows.len()),
-            Self::OneHot { states } => Some(*states),
-            Self::Active { .. } => None,
-        }
-    }
-
-    /// Whether these are features of the states that others are of. (Whether both take a state in the same form is seen when they are
-    /// put together.)
-    fn sees(&self, other: &Self) -> bool {
-        self.sight() != other.sight() || self.extent() == other.extent()
-    }
-
-    /// How such a state is written.
-    pub(crate) fn sight(&self) -> Sight {
-        match self {
-            Self::Dense { .. } => Sight::Vector,
-            Self::Active { .. } => Sight::Active,
-            Self::Table { .. } | Self::OneHot { .. } => Sight::Number,
-        }
-    }
-}
-
 /// What is seen of a state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Sight {
@@ -265,83 +99,256 @@ pub(crate) enum Sight {
     Number,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum CriticPart {
-    Gtd {
-        features: FeaturesPart,
-    },
-    ActionValues {
-        features: FeaturesPart,
-        values: Box<CriticPart>,
-    },
-    LearnedAdvantage {
-        features: FeaturesPart,
-        values: Box<CriticPart>,
-    },
-    Compatible {
-        features: FeaturesPart,
-    },
-    /// The number of a problem in the learner's list.
-    Exact {
-        problem: usize,
-    },
+/// What a policy does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Acts {
+    /// Draws one of so many actions.
+    Finite(usize),
+    /// Draws a real action.
+    Real,
+    /// Computes a real action.
+    Deterministic,
 }
 
-impl CriticPart {
-    fn is_exact(&self) -> bool {
-        match self {
-            Self::Exact { .. } => true,
-            Self::ActionValues { values, .. } | Self::LearnedAdvantage { values, .. } => values.is_exact(),
-            Self::Gtd { .. } | Self::Compatible { .. } => false,
+impl Settings {
+    /// From JSON.
+    pub(crate) fn parse(json: &str) -> PyResult<Self> {
+        memory::ask(TEXT_IN_MEMORY * json.len() as f64, || "what the settings say".to_owned())?;
+        let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
+        serde_json::from_str(json).map_err(wrong)
+    }
+
+    pub(crate) fn json(&self) -> PyResult<String> {
+        serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    pub(crate) fn acts(&self) -> Acts {
+        match (self.rule, self.actions) {
+            (Rule::Deterministic, _) => Acts::Deterministic,
+            (_, Some(actions)) => Acts::Finite(actions),
+            (_, None) => Acts::Real,
         }
     }
 
-    /// Whether all its features are of states that these features are of, too.
-    fn sees(&self, other: &FeaturesPart) -> bool {
-        match self {
-            Self::Exact { .. } => true,
-            Self::Gtd { features } | Self::Compatible { features } => features.sees(other),
-            Self::ActionValues { features, values } | Self::LearnedAdvantage { features, values } => {
-                features.sees(other) && values.sees(other)
-            }
+    /// What the policy sees of a state.
+    pub(crate) fn features(&self) -> PyResult<&FeaturesPart> {
+        self.policy.features.as_ref().ok_or_else(|| PyTypeError::new_err("the policy needs features"))
+    }
+
+    /// The recipe, if its parts see the same states and memory has room for the learner. (Whether the parts go together in all else, whoever
+    /// composes them says.)
+    pub(crate) fn recipe(&self, problems: &[Arc<ProblemFile>]) -> PyResult<Recipe> {
+        let seen = self.features()?;
+        self.critic.check(Role::Critic, seen, problems)?;
+        self.emphasis.check(Role::Emphasis, seen, problems)?;
+        self.check_memory(1)?;
+        Ok(Recipe {
+            rule: match self.rule {
+                Rule::Taken => RuleKind::Taken,
+                Rule::All => RuleKind::All,
+                Rule::Deterministic => RuleKind::Deterministic,
+            },
+            policy: self.policy.recipe()?,
+            actions: self.actions,
+            critic: self.critic.recipe()?,
+            emphasis: self.emphasis.recipe()?,
+            alpha: self.alpha,
+            subset: self.subset.map(|(count, seed)| Subset { count, seed, run: 0 }),
+        })
+    }
+
+    /// Weights for each feature, at most.
+    pub(crate) fn outputs(&self) -> usize {
+        self.actions.unwrap_or(2)
+    }
+
+    /// The size of one learner, or of those in lanes.
+    pub(crate) fn size(&self, lanes: usize) -> Size {
+        let len = self.policy.features.as_ref().map_or(0.0, |features| features.len() as f64);
+        let (lanes, outputs) = (lanes as f64, self.outputs() as f64);
+        let weights = len * outputs;
+        let [critic, emphasis] = [(Role::Critic, &self.critic), (Role::Emphasis, &self.emphasis)]
+            .map(|(role, part)| part.size(role, len, outputs));
+        let in_lanes = lanes * (critic.in_lanes + emphasis.in_lanes);
+        let shared = critic.shared + emphasis.shared;
+        let tables = self.policy.tables() + self.critic.tables() + self.emphasis.tables();
+        // Distributions, the advantages of all actions, and a list of them.
+        let beside = (4.0 * lanes + 1.0) * outputs;
+        // A trace lists its features.
+        let state = lanes * weights + in_lanes + shared.min(in_lanes / lanes) + outputs;
+        Size {
+            learner: 8.0 * (lanes * weights + in_lanes + shared + beside + tables),
+            state: 8.0 * state,
+            // Traces are collected first.
+            copy: 8.0 * (state + in_lanes),
+            weights: 8.0 * lanes * weights,
+            least: 8.0 * len * self.actions.unwrap_or(1) as f64,
         }
     }
 
-    fn size(&self, outputs: f64, lanes: usize) -> Size {
-        let all = |features: &FeaturesPart| features.len() as f64 * outputs;
-        match self {
-            Self::Exact { .. } => Size::default(),
-            Self::Gtd { features } => Size::of_gradient_td(features.len() as f64, lanes).and(features.size()),
-            Self::ActionValues { features, values } => {
-                let own = Size::of_gradient_td(all(features), lanes).and(features.size());
-                own.and(values.size(outputs, lanes))
+    /// Refuses a learner, or learners in lanes, that memory has no room for.
+    pub(crate) fn check_memory(&self, lanes: usize) -> PyResult<()> {
+        memory::ask(self.size(lanes).learner, || self.to_string())
+    }
+}
+
+impl std::fmt::Display for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let features = self.policy.most_features().max(self.critic.most_features());
+        let features = features.max(self.emphasis.most_features());
+        write!(f, "a learner with {features} features and {} outputs", self.outputs())
+    }
+}
+
+/// How many bytes something takes: at most, but for `least`. In floating point, where nothing is too large.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// In memory.
+    pub(crate) learner: f64,
+    /// Its state.
+    pub(crate) state: f64,
+    /// What a copy of the state takes while it is made.
+    pub(crate) copy: f64,
+    /// The policy's weights.
+    pub(crate) weights: f64,
+    /// The state of one learner, at least.
+    pub(crate) least: f64,
+}
+
+impl Part {
+    pub(crate) fn entry(&self, role: Role) -> Option<&'static Entry> {
+        catalogue().find(role, &self.kind)
+    }
+
+    /// Refuses features of other states than the policy's, in this part and in those inside it.
+    fn check(&self, role: Role, seen: &FeaturesPart, problems: &[Arc<ProblemFile>]) -> PyResult<()> {
+        if let Some(features) = &self.features {
+            if features.sight() != seen.sight() {
+                return Err(PyTypeError::new_err(
+                    "all parts of a learner must see the state in the same form: vectors, active features, or numbers",
+                ));
             }
-            Self::LearnedAdvantage { features, values } => {
-                let own = Size::of_numbers(all(features), lanes).and(features.size());
-                own.and(values.size(outputs, lanes))
-            }
-            Self::Compatible { features } => {
-                Size::of_numbers(4.0 * features.len() as f64, lanes).and(features.size())
+            if features.extent() != seen.extent() {
+                return Err(PyTypeError::new_err(format!(
+                    "policy and {} must see the same states: vectors of one length, or tables of as many states",
+                    role.word()
+                )));
             }
         }
+        if let Some(entry) = self.entry(role).filter(|entry| entry.needs.contains(&Need::Problem)) {
+            self.check_problem(entry.class, seen, problems)?;
+        }
+        self.inner.as_ref().map_or(Ok(()), |inner| inner.check(Role::Critic, seen, problems))
+    }
+
+    fn check_problem(&self, class: &str, seen: &FeaturesPart, problems: &[Arc<ProblemFile>]) -> PyResult<()> {
+        if seen.sight() != Sight::Number {
+            return Err(PyTypeError::new_err(format!(
+                "{class} knows states by their numbers: give the policy OneHot or Table features"
+            )));
+        }
+        let number = self.problem.unwrap_or(0);
+        let missing =
+            || PyTypeError::new_err(format!("the settings name problem {number}, which was not given"));
+        let states = problems.get(number).ok_or_else(missing)?.world.states().len();
+        match seen.extent().unwrap_or(0) {
+            seen if seen != states => Err(PyValueError::new_err(format!(
+                "the policy's features are of {seen} states; the problem has {states}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn recipe(&self) -> PyResult<PartRecipe> {
+        Ok(PartRecipe {
+            kind: self.kind.clone(),
+            // Those of a part in Python are its own affair.
+            numbers: if self.kind == in_python::KIND { BTreeMap::new() } else { self.numbers.clone() },
+            features: self.features.as_ref().map(FeaturesPart::made).transpose()?,
+            inner: self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?,
+            problem: self.problem.unwrap_or(0),
+        })
+    }
+
+    /// How many numbers it holds with the parts inside it, if the policy has `len` features.
+    fn size(&self, role: Role, len: f64, outputs: f64) -> emphatic::catalogue::Size {
+        let features = self.features.as_ref().map_or(len, |features| features.len() as f64);
+        let own = self.entry(role).map_or_else(Default::default, |entry| entry.size(features, outputs));
+        let Some(inner) = &self.inner else { return own };
+        let inner = inner.size(Role::Critic, len, outputs);
+        emphatic::catalogue::Size {
+            in_lanes: own.in_lanes + inner.in_lanes,
+            shared: own.shared + inner.shared,
+        }
+    }
+
+    /// The numbers in its tables, and in those of the parts inside it.
+    fn tables(&self) -> f64 {
+        let own = self.features.as_ref().map_or(0.0, FeaturesPart::size);
+        own + self.inner.as_ref().map_or(0.0, |inner| inner.tables())
     }
 
     fn most_features(&self) -> usize {
-        match self {
-            Self::Exact { .. } => 0,
-            Self::Gtd { features } | Self::Compatible { features } => features.len(),
-            Self::ActionValues { features, values } | Self::LearnedAdvantage { features, values } => {
-                features.len().max(values.most_features())
-            }
-        }
+        let own = self.features.as_ref().map_or(0, FeaturesPart::len);
+        own.max(self.inner.as_ref().map_or(0, |inner| inner.most_features()))
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum EmphasisPart {
-    None,
-    FollowOn,
-    Exact { problem: usize },
+impl FeaturesPart {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Dense { len } | Self::Active { len, .. } | Self::Table { len, .. } => *len,
+            Self::OneHot { states } => *states,
+        }
+    }
+
+    /// How many numbers the table has, with what it is made from.
+    fn size(&self) -> f64 {
+        match self {
+            Self::Dense { .. } | Self::Active { .. } => 0.0,
+            Self::OneHot { states } => 4.0 * *states as f64,
+            // A list may have room for twice as many.
+            Self::Table { rows, .. } => rows.iter().map(|row| 2.0 + 4.0 * row.len() as f64).sum(),
+        }
+    }
+
+    /// The length of vectors, or the number of states; active features may be of any number.
+    fn extent(&self) -> Option<usize> {
+        match self {
+            Self::Dense { len } => Some(*len),
+            Self::Table { rows, .. } => Some(rows.len()),
+            Self::OneHot { states } => Some(*states),
+            Self::Active { .. } => None,
+        }
+    }
+
+    /// How such a state is written.
+    pub(crate) fn sight(&self) -> Sight {
+        match self {
+            Self::Dense { .. } => Sight::Vector,
+            Self::Active { .. } => Sight::Active,
+            Self::Table { .. } | Self::OneHot { .. } => Sight::Number,
+        }
+    }
+
+    fn made(&self) -> PyResult<Features> {
+        Ok(match self {
+            Self::Dense { len } => Features::dense(*len),
+            Self::Active { len, most_active } => Features::active(*len, *most_active),
+            Self::OneHot { states } => Features::one_hot(*states),
+            // What does not exist under its number is here a wrong value like any other.
+            Self::Table { len, rows } => {
+                Table::new(*len, rows).map_err(|error| PyValueError::new_err(error.to_string()))?.into()
+            }
+        })
+    }
+}
+
+/// The problems, for those who compose.
+pub(crate) fn known(problems: &[Arc<ProblemFile>]) -> Vec<Known> {
+    let known = |problem: &Arc<ProblemFile>| match &problem.world {
+        World::Finite(task) => Known::Finite(task.clone()),
+        World::Continuous(problem) => Known::Continuous(problem.clone()),
+    };
+    problems.iter().map(known).collect()
 }

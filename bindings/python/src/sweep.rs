@@ -1,15 +1,11 @@
 //! Many settings learn from the same batch, side by side in lanes and on all cores.
 
-use crate::agent::{Agent, Composition, Held, Trainee};
 use crate::columns::{Arrays, Columns, States, unless_changed};
-use crate::compose::{Lot, Receive, compose};
 use crate::error::OrRaise;
-use crate::learner::{Boxed, Inside, Learner, Ready};
+use crate::learner::{Boxed, Inside, Learner, Made, Ready};
 use crate::memory;
-use crate::settings::{EmphasisPart, PolicyPart, Settings, Structure};
 use crate::waiting::{Pieces, Waiting};
 use emphatic::{Lanes, Real};
-use emphatic_problems::ProblemFile;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
@@ -19,16 +15,12 @@ use std::sync::{Arc, mpsc};
 /// So many learners side by side.
 const LANES: usize = 16;
 
-/// A learner that has learned.
-type Swept = Box<dyn Agent>;
-
-/// Learners of one structure, which learn side by side.
+/// Learners that differ in numbers alone, which learn side by side.
 struct Group {
     /// Their places in the list.
     places: Vec<usize>,
-    settings: Vec<Arc<Settings>>,
+    made: Vec<Arc<Made>>,
     weights: Vec<Vec<f64>>,
-    problems: Vec<Arc<ProblemFile>>,
 }
 
 /// Learns from a batch with learners like these, and gives them in their order.
@@ -49,16 +41,19 @@ pub(crate) fn sweep(
     }
     let arrays = Arrays::of(batch)?;
     let columns = arrays.columns(sight)?;
-    let groups = groups(&learners)?;
+    let groups = groups(py, &learners)?;
+    // Python does one thing at a time.
+    let in_python = learners.iter().any(|learner| learner.made.in_python.is_some());
+    let threads = if in_python { Some(NonZeroUsize::MIN) } else { threads };
     let work = Work { columns, stop: AtomicBool::new(false), done: AtomicUsize::new(0) };
-    let agents = work.run(py, &groups, threads, progress)?;
+    let swept = work.run(py, &groups, threads, progress)?;
 
     let gamma = columns.len().checked_sub(1).map_or(0.0, |last| columns.gamma_after(last));
-    Ok(learners.iter().zip(agents).map(|(learner, agent)| learner.with(Inside { agent, gamma })).collect())
+    Ok(learners.iter().zip(swept).map(|(one, boxed)| one.with(Inside { boxed, gamma })).collect())
 }
 
 /// Learners that fit into lanes together.
-fn groups(learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
+fn groups(py: Python<'_>, learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     for (place, learner) in learners.iter().enumerate() {
         let Some(weights) = learner.fresh_weights()? else {
@@ -66,43 +61,31 @@ fn groups(learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
                 format!("settings[{place}] has already learned; a sweep starts from learners that have not");
             return Err(PyValueError::new_err(message));
         };
-        let settings = in_lanes(&learner.settings);
-        let fits = |group: &&mut Group| {
-            group.places.len() < LANES
-                && group.settings[0].structure == settings.structure
-                && group.problems.len() == learner.problems.len()
-                && group.problems.iter().zip(&learner.problems).all(|(a, b)| Arc::ptr_eq(a, b))
-        };
-        match groups.iter_mut().find(fits) {
+        let made = &learner.made;
+        let fits = |group: &Group| group.places.len() < LANES && group.made[0].is_like(py, made);
+        match groups.iter_mut().find(|group| fits(group)) {
             Some(group) => {
                 group.places.push(place);
-                group.settings.push(settings);
+                group.made.push(made.clone());
                 group.weights.push(weights);
             }
-            None => groups.push(Group {
-                places: vec![place],
-                settings: vec![settings],
-                weights: vec![weights],
-                problems: learner.problems.clone(),
-            }),
+            None => {
+                groups.push(Group { places: vec![place], made: vec![made.clone()], weights: vec![weights] })
+            }
         }
     }
     Ok(groups)
 }
 
-/// No emphasis is a trace with λ_a = 0, to the bit: so OffPAC and ACE fit together.
-fn in_lanes(settings: &Arc<Settings>) -> Arc<Settings> {
-    if settings.structure.emphasis != EmphasisPart::None || !has_ratio(&settings.structure) {
-        return settings.clone();
+impl Made {
+    /// Whether a learner that is made of these fits into a lane beside one that is made of others.
+    fn is_like(&self, py: Python<'_>, other: &Self) -> bool {
+        let class = |made: &Self| made.in_python.as_ref().map(|part| part.bind(py).get_type().as_ptr());
+        self.recipe.is_like(&other.recipe)
+            && class(self) == class(other)
+            && self.problems.len() == other.problems.len()
+            && self.problems.iter().zip(&other.problems).all(|(a, b)| Arc::ptr_eq(a, b))
     }
-    let mut settings = Settings::clone(settings);
-    settings.structure.emphasis = EmphasisPart::FollowOn;
-    settings.numbers.insert("lambda_a".to_owned(), 0.0);
-    Arc::new(settings)
-}
-
-fn has_ratio(structure: &Structure) -> bool {
-    !matches!(structure.policy, PolicyPart::DeterministicLinear { .. })
 }
 
 /// What all threads share.
@@ -121,14 +104,14 @@ impl Work<'_> {
         groups: &[Group],
         threads: Option<NonZeroUsize>,
         progress: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<Swept>> {
+    ) -> PyResult<Vec<Boxed<f64>>> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.map_or(cores, usize::from).min(groups.len());
         self.check_memory(groups, threads)?;
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
         let mut finished = Waiting::new(receiver);
-        let mut agents: Vec<Option<Swept>> = Vec::new();
+        let mut agents: Vec<Option<Boxed<f64>>> = Vec::new();
         agents.resize_with(groups.iter().map(|group| group.places.len()).sum(), || None);
         std::thread::scope(|scope| {
             for started in 0..threads {
@@ -138,7 +121,7 @@ impl Work<'_> {
                         && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
                     {
                         // Nobody listens any more once one has failed.
-                        let _ = sender.send((group, unless_changed(|| self.learn(group))));
+                        let _ = sender.send((group, unless_changed(|| self.learn_as_needed(group))));
                     }
                 };
                 // Where no more threads are to be had, those that are there do the work.
@@ -167,8 +150,8 @@ impl Work<'_> {
     fn watch(
         &self,
         py: Python<'_>,
-        finished: &mut Waiting<(&Group, PyResult<Vec<Swept>>)>,
-        agents: &mut [Option<Swept>],
+        finished: &mut Waiting<(&Group, PyResult<Vec<Boxed<f64>>>)>,
+        agents: &mut [Option<Boxed<f64>>],
         all: usize,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
@@ -184,34 +167,37 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn learn(&self, group: &Group) -> PyResult<Vec<Swept>> {
-        let alone = |k: usize| -> PyResult<Swept> {
-            let lot = Lot { settings: &[&group.settings[k]], problems: &group.problems };
-            compose(lot, Boxed(Some(&group.weights[k])))
-        };
+    fn learn_as_needed(&self, group: &Group) -> PyResult<Vec<Boxed<f64>>> {
+        match group.made[0].in_python {
+            // Python gets to know the thread once, not at every step, which would take long.
+            Some(_) => Python::attach(|py| py.detach(|| self.learn(group))),
+            None => self.learn(group),
+        }
+    }
+
+    fn learn(&self, group: &Group) -> PyResult<Vec<Boxed<f64>>> {
         let learners = 0..group.places.len();
         if !self.is_worth_lanes(group) {
-            return learners
-                .map(|k| {
-                    let mut agent = alone(k)?;
-                    self.teach(&mut *agent, 1)?;
-                    Ok(agent)
-                })
-                .collect();
+            return learners.map(|k| self.learn_alone(&group.made[k], &group.weights[k])).collect();
         }
-        let settings: Vec<&Settings> = group.settings.iter().map(|settings| &**settings).collect();
-        let mut lanes =
-            compose(Lot { settings: &settings, problems: &group.problems }, InLanes(&group.weights))?;
-        self.teach(&mut *lanes, group.places.len())?;
+        let made: Vec<&Made> = group.made.iter().map(|made| &**made).collect();
+        let mut lanes: Boxed<Lanes<LANES>> = Made::side_by_side(&made)?;
+        let of = |k: usize| Lanes::from_lanes(|lane| group.weights.get(lane).unwrap_or(&group.weights[0])[k]);
+        lanes.learner.set_weights((0..group.weights[0].len()).map(of).collect()).or_raise()?;
+        self.teach(&mut lanes, group.places.len())?;
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Vec::new());
         }
-        let in_lane = |(k, state)| -> PyResult<Swept> {
-            let mut agent = alone(k)?;
-            agent.take(state)?;
-            Ok(agent)
-        };
-        lanes.lanes(group.places.len()).into_iter().enumerate().map(in_lane).collect()
+        let state = lanes.state()?;
+        drop(lanes);
+        learners.map(|k| group.made[k].restored(&state.lane(k))).collect()
+    }
+
+    fn learn_alone(&self, made: &Made, weights: &[f64]) -> PyResult<Boxed<f64>> {
+        let mut boxed = made.compose()?;
+        boxed.learner.set_weights(memory::copied(weights)?).or_raise()?;
+        self.teach(&mut boxed, 1)?;
+        Ok(boxed)
     }
 
     /// Refuses a sweep that memory has no room for: all learners that come out of it, and in each thread those that learn side by side, their
@@ -219,12 +205,15 @@ impl Work<'_> {
     fn check_memory(&self, groups: &[Group], threads: usize) -> PyResult<()> {
         let (mut learners, mut kept, mut beside) = (0, 0.0, 0.0_f64);
         for group in groups {
-            let size = |lanes| group.settings[0].structure.size(lanes);
+            let size = |lanes| group.made[0].settings.size(lanes);
             learners += group.places.len();
             kept += group.places.len() as f64 * size(1).learner;
             beside = beside.max(match self.is_worth_lanes(group) {
-                true => size(LANES).learner + size(LANES).least + size(LANES).copy() + size(LANES).state,
-                false => size(1).least,
+                true => {
+                    let (lanes, one) = (size(LANES), size(1));
+                    lanes.learner + lanes.weights + lanes.copy + one.state + one.copy
+                }
+                false => size(1).weights,
             });
         }
         memory::ask(kept + threads as f64 * beside, || format!("a sweep of {learners} learners"))
@@ -236,32 +225,19 @@ impl Work<'_> {
             States::Vectors(_, width) | States::Active(_, width) => width,
             States::Numbers(_) => 1,
         };
-        group.places.len() > 1
-            && self.columns.len() * touched > group.settings[0].structure.policy.features().len()
+        let features = group.made[0].recipe.policy.features.as_ref().map_or(0, |features| features.len());
+        group.places.len() > 1 && self.columns.len() * touched > features
     }
 
     /// So many learners learn from all steps.
-    fn teach<T: Trainee + ?Sized>(&self, learners: &mut T, count: usize) -> PyResult<()> {
+    fn teach<R: Real>(&self, learners: &mut Boxed<R>, count: usize) -> PyResult<()> {
         for piece in Pieces::new(self.columns.len()) {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            learners.learn(self.columns, piece.clone())?;
+            learners.teach(&self.columns, piece.clone())?;
             self.done.fetch_add(piece.len() * count, Ordering::Relaxed);
         }
         Ok(())
-    }
-}
-
-/// Learners in lanes, in a box, that start from these weights.
-struct InLanes<'a>(&'a [Vec<f64>]);
-
-impl Receive<Lanes<LANES>> for InLanes<'_> {
-    type Output = Box<dyn Trainee>;
-
-    fn receive<L: Composition<Lanes<LANES>>>(self, learner: L) -> PyResult<Box<dyn Trainee>> {
-        let of = |k: usize| Lanes::from_lanes(|lane| self.0.get(lane).unwrap_or(&self.0[0])[k]);
-        let weights = (0..self.0[0].len()).map(of).collect();
-        Ok(Box::new(Held::new(learner.with_weights(weights).or_raise()?)))
     }
 }

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from emphatic import (
     ACE,
     DPG,
+    GQ,
     GTD,
-    ActionValues,
     Active,
     ActorCritic,
+    Advantage,
     AllActions,
     Batch,
     Compatible,
@@ -25,7 +26,6 @@ from emphatic import (
     ExactEmphasis,
     FollowOn,
     Gaussian,
-    LearnedAdvantage,
     Learner,
     NoEmphasis,
     OffPAC,
@@ -56,10 +56,10 @@ AGENTS: dict[str, Callable[[], Learner]] = {
         Gaussian(OneHot(3)), ExactCritic(REAL), FollowOn(1), alpha=0.01
     ),
     "AllActions": lambda: AllActions(
-        Softmax(Dense(4), 3), ActionValues(0.05, 1e-3, 0.5, VALUES), FollowOn(), alpha=0.1
+        Softmax(Dense(4), 3), GQ(0.05, 1e-3, 0.5, VALUES), FollowOn(), alpha=0.1
     ),
     "AllActions subset": lambda: AllActions(
-        Softmax(Active(6, 2), 3), LearnedAdvantage(0.1, VALUES), NoEmphasis(), alpha=0.1, subset=2, seed=5
+        Softmax(Active(6, 2), 3), Advantage(0.1, VALUES), NoEmphasis(), alpha=0.1, subset=2, seed=5
     ),
     "AllActions exact": lambda: AllActions(FINITE.softmax(), ExactCritic(FINITE), FollowOn(), alpha=0.1),
     "TrueACE": lambda: TrueACE(FINITE, alpha=0.1),

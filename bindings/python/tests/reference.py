@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import emphatic
-from emphatic import parts
+from emphatic import catalogue
 from emphatic.parts import Features
 
 Array = npt.NDArray[Any]
@@ -274,7 +274,7 @@ Values = Union[GTD, ExactValues]
 # --- Critics that compare actions: the advantage of each ---
 
 
-class ActionValues:
+class GQ:
     """GQ(λ): q̂(s, a) = w·φ(s, a), where φ(s, a) has x in the column of a; less the v̂ of another critic."""
 
     def __init__(
@@ -308,7 +308,7 @@ class ActionValues:
         self.values.learn(step, rho)
 
 
-class LearnedAdvantage:
+class Advantage:
     """â(s, a) = u·φ(s, a), regressed on the δ of another critic."""
 
     def __init__(self, policy: Softmax, features: Features, alpha_u: float, values: Values) -> None:
@@ -417,7 +417,7 @@ class AllActions:
     def __init__(
         self,
         policy: Softmax,
-        critic: ActionValues | LearnedAdvantage | ExactAdvantages,
+        critic: GQ | Advantage | ExactAdvantages,
         emphasis: Emphasis,
         alpha: float,
     ) -> None:
@@ -459,16 +459,16 @@ Learner = Union[ActorCritic, AllActions, DeterministicActorCritic]
 
 def learner(
     kind: Callable[..., emphatic.Learner],
-    policy: parts.Policy,
-    critic: parts.Critic,
-    emphasis: parts.Emphasis,
+    policy: catalogue.Policy,
+    critic: catalogue.Critic,
+    emphasis: catalogue.Emphasis,
     alpha: float,
 ) -> Learner:
-    if isinstance(policy, parts.DeterministicLinear):
+    if isinstance(policy, catalogue.DeterministicLinear):
         action = Deterministic(policy.features)
         slopes = _slopes(critic, action, policy)
         return DeterministicActorCritic(action, slopes, _emphasis(emphasis, action), alpha)
-    if isinstance(policy, parts.Gaussian):
+    if isinstance(policy, catalogue.Gaussian):
         normal = Gaussian(policy.features)
         return ActorCritic(normal, _values(critic, normal, policy), _emphasis(emphasis, normal), alpha)
     softmax = Softmax(policy.features, policy.actions)
@@ -477,39 +477,41 @@ def learner(
     return ActorCritic(softmax, _values(critic, softmax, policy), _emphasis(emphasis, softmax), alpha)
 
 
-def _emphasis(emphasis: parts.Emphasis, policy: Policy) -> Emphasis:
-    if isinstance(emphasis, parts.ExactEmphasis):
+def _emphasis(emphasis: catalogue.Emphasis, policy: Policy) -> Emphasis:
+    if isinstance(emphasis, catalogue.ExactEmphasis):
         return ExactEmphasis(_model(emphasis.problem), policy)
-    return FollowOn(emphasis.lambda_a) if isinstance(emphasis, parts.FollowOn) else NoEmphasis()
+    return FollowOn(emphasis.lambda_a) if isinstance(emphasis, catalogue.FollowOn) else NoEmphasis()
 
 
 def _model(problem: emphatic.Problem) -> Model:
     return Finite(problem) if problem.actions else Continuous(problem)
 
 
-def _values(critic: parts.Critic, policy: Policy, form: parts.Policy) -> Values:
-    if isinstance(critic, parts.ExactCritic):
+def _values(critic: catalogue.Critic, policy: Policy, form: catalogue.Policy) -> Values:
+    if isinstance(critic, catalogue.ExactCritic):
         return ExactValues(_model(critic.problem), policy)
-    assert isinstance(critic, parts.GTD)
+    assert isinstance(critic, catalogue.GTD)
     return GTD(critic.features or form.features, critic.alpha_v, critic.alpha_w, critic.lambda_)
 
 
 def _advantages(
-    critic: parts.Critic, policy: Softmax, form: parts.Policy
-) -> ActionValues | LearnedAdvantage | ExactAdvantages:
-    if isinstance(critic, parts.ExactCritic):
+    critic: catalogue.Critic, policy: Softmax, form: catalogue.Policy
+) -> GQ | Advantage | ExactAdvantages:
+    if isinstance(critic, catalogue.ExactCritic):
         return ExactAdvantages(Finite(critic.problem), policy)
-    if isinstance(critic, parts.LearnedAdvantage):
+    if isinstance(critic, catalogue.Advantage):
         values = _values(critic.values, policy, form)
-        return LearnedAdvantage(policy, critic.features or form.features, critic.alpha_u, values)
-    assert isinstance(critic, parts.ActionValues)
+        return Advantage(policy, critic.features or form.features, critic.alpha_u, values)
+    assert isinstance(critic, catalogue.GQ)
     step_sizes, values = (critic.alpha_q, critic.alpha_h), _values(critic.values, policy, form)
-    return ActionValues(policy, critic.features or form.features, *step_sizes, critic.lambda_q, values)
+    return GQ(policy, critic.features or form.features, *step_sizes, critic.lambda_q, values)
 
 
-def _slopes(critic: parts.Critic, policy: Deterministic, form: parts.Policy) -> Compatible | ExactSlopes:
-    if isinstance(critic, parts.ExactCritic):
+def _slopes(
+    critic: catalogue.Critic, policy: Deterministic, form: catalogue.Policy
+) -> Compatible | ExactSlopes:
+    if isinstance(critic, catalogue.ExactCritic):
         return ExactSlopes(Continuous(critic.problem), policy)
-    assert isinstance(critic, parts.Compatible)
+    assert isinstance(critic, catalogue.Compatible)
     step_sizes = (critic.alpha_v, critic.alpha_u, critic.alpha_h)
     return Compatible(policy, critic.features or form.features, *step_sizes)

@@ -202,6 +202,30 @@ def test_a_trace_that_has_overflowed_starts_afresh() -> None:
     assert emphatic.follow_on([1.0], [0.0], initial=np.inf).tolist() == [1.0]
 
 
+@pytest.mark.filterwarnings("ignore:.*overflow:RuntimeWarning")
+@pytest.mark.parametrize("interest", [1.0, 1e308])
+@pytest.mark.parametrize("lambda_a", [0.0, 0.3, 1.0])
+def test_the_emphasis_of_arrays_is_that_of_learners_to_the_bit(lambda_a: float, interest: float) -> None:
+    """The formula stood here a second time, and learners made 0 · ∞ of a ratio of 0 after an overflow."""
+    rng = np.random.default_rng(3)
+    critic = emphatic.GTD(0.0, 0.0)
+    agent = emphatic.ACE(emphatic.Softmax(emphatic.OneHot(1), 2), critic, lambda_a=lambda_a, alpha=0.0)
+    gamma_next = some_zeros(rng, rng.random(200))
+    gamma_next[rng.random(200) < 0.5] = 1.0
+    updates = []
+    for gamma in gamma_next:
+        # The second action is never taken by the target. (Without end, even a step of size 0 is not a number.)
+        agent.weights = [[0.0, -800.0]]
+        action = int(rng.random() < 0.1)
+        mu = float(rng.uniform(0.2, 1))
+        updates.append(agent.step(0, action, 0.0, 0, mu=mu, gamma_next=gamma, interest=interest))
+    rho = np.array([update.rho for update in updates])
+    gamma = emphatic.gamma_into(gamma_next)
+    emphasis = emphatic.emphasis(rho, gamma, lambda_a=lambda_a, interest=np.full(200, interest))
+    assert (rho == 0).any() and np.isinf(emphasis).any() == (interest > 1 and lambda_a > 0)
+    np.testing.assert_array_equal(emphasis, [update.emphasis for update in updates])
+
+
 def test_no_emphasis_has_no_use_for_a_trace_that_has_overflowed() -> None:
     assert emphatic.emphasis([1e200] * 4, 1.0, 3.0, lambda_a=0.0).tolist() == [3.0] * 4
 

@@ -14,14 +14,14 @@ import pytest
 import emphatic
 from agents import step
 from emphatic import (
+    GQ,
     GTD,
-    ActionValues,
     Active,
+    Advantage,
     Compatible,
     Dense,
     ExactCritic,
     FollowOn,
-    LearnedAdvantage,
     NoEmphasis,
 )
 
@@ -74,8 +74,8 @@ def learners() -> dict[str, tuple[emphatic.Learner, emphatic.Batch]]:
     one_hot, dense, active = emphatic.OneHot(3), Dense(4), Active(12, 3)
     gtd_dense, gtd_active = GTD(0.05, 0.01, 0.4), GTD(0.05, 0.01, 0.8)
     softmax_dense, softmax_active = emphatic.Softmax(dense, 3), emphatic.Softmax(active, 3)
-    action_values = ActionValues(0.02, 0.01, 0.3, gtd_dense)
-    advantage = LearnedAdvantage(0.03, gtd_active)
+    action_values = GQ(0.02, 0.01, 0.3, gtd_dense)
+    advantage = Advantage(0.03, gtd_active)
     return {
         "ACE, GTD": (
             emphatic.ACE(softmax, GTD(0.1, 0.01, 0.5, one_hot), lambda_a=0.7, alpha=0.05),
@@ -161,11 +161,11 @@ def diverging(kind: str, k: int) -> emphatic.Learner:
             emphatic.Softmax(active, 3), GTD(alpha_v, alpha_w, lambda_), lambda_a=0.1, alpha=alpha
         )
     if kind == "action values":
-        values = ActionValues((0.1, 3.0)[k % 2], (0.0, 1.0)[k // 2 % 2], lambda_, gtd, features)
+        values = GQ((0.1, 3.0)[k % 2], (0.0, 1.0)[k // 2 % 2], lambda_, gtd, features)
         return emphatic.AllActions(problem.softmax(), values, FollowOn(lambda_a), alpha=alpha)
     if kind == "advantage":
         return emphatic.AllActions(
-            problem.softmax(), LearnedAdvantage((0.1, 4.0)[k % 2], gtd, features), NoEmphasis(), alpha=alpha
+            problem.softmax(), Advantage((0.1, 4.0)[k % 2], gtd, features), NoEmphasis(), alpha=alpha
         )
     return emphatic.DPG(
         emphatic.DeterministicLinear(Dense(4)), Compatible(alpha_v, 3 * alpha_v, alpha_w), alpha=0.1 * alpha

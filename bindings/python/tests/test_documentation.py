@@ -24,7 +24,8 @@ def test_the_readme_has_examples() -> None:
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
 def test_readme(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile(block, "README.md", "exec"), {"__name__": "readme"})
+    # As somebody who copies it has it: without what is imported here from the future.
+    exec(compile(block, "README.md", "exec", dont_inherit=True), {"__name__": "readme"})
 
 
 @pytest.mark.parametrize("example", sorted((PACKAGE / "examples").glob("*.py")), ids=lambda path: path.stem)

@@ -27,7 +27,7 @@ ACE, DPG, OffPAC, TrueACE, TrueDPGE = (
 ActorCritic, AllActions = untyped.ActorCritic, untyped.AllActions
 DeterministicActorCritic, DeterministicLinear = untyped.DeterministicActorCritic, untyped.DeterministicLinear
 Softmax, Gaussian, Dense, Active = untyped.Softmax, untyped.Gaussian, untyped.Dense, untyped.Active
-GTD, ActionValues, LearnedAdvantage = untyped.GTD, untyped.ActionValues, untyped.LearnedAdvantage
+GTD, GQ, Advantage = untyped.GTD, untyped.GQ, untyped.Advantage
 Compatible, ExactCritic, ExactEmphasis = untyped.Compatible, untyped.ExactCritic, untyped.ExactEmphasis
 FollowOn, NoEmphasis = untyped.FollowOn, untyped.NoEmphasis
 
@@ -348,7 +348,7 @@ def test_sweeps_that_make_no_sense() -> None:
 
 # --- Parts ---
 
-Q = ActionValues(0.1, 0.1, 0.5, VALUES)
+Q = GQ(0.1, 0.1, 0.5, VALUES)
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ Q = ActionValues(0.1, 0.1, 0.5, VALUES)
         (
             lambda: AllActions(Softmax(Dense(3), 2), VALUES, NoEmphasis(), alpha=0.1),
             TypeError,
-            "ActionValues",
+            "GQ",
         ),
         (lambda: ACE(Softmax(Dense(3), 2), Q, alpha=0.1), TypeError, "GTD or ExactCritic"),
         (lambda: ACE(Softmax(Dense(3), 2), SLOPE, alpha=0.1), TypeError, "GTD or ExactCritic"),
@@ -472,7 +472,7 @@ def test_an_exact_emphasis_needs_state_numbers(make: Callable[[], Learner]) -> N
     [
         lambda: OffPAC(Softmax(Dense(3), 2), ExactCritic(FINITE), alpha=0.1),
         lambda: AllActions(
-            Softmax(Dense(3), 2), LearnedAdvantage(0.1, ExactCritic(FINITE)), NoEmphasis(), alpha=0.1
+            Softmax(Dense(3), 2), Advantage(0.1, ExactCritic(FINITE)), NoEmphasis(), alpha=0.1
         ),
     ],
 )
@@ -494,13 +494,11 @@ def test_an_exact_critic_needs_state_numbers(make: Callable[[], Learner]) -> Non
         (lambda: ACE(Softmax(3, 2), VALUES, alpha=0.1), "features are 3"),
         (lambda: ACE(Softmax(Dense(3), 2), GTD(0.1, 0.1, 0.1, 0), alpha=0.1), "features are 0"),
         (
-            lambda: AllActions(
-                Softmax(Dense(3), 2), ActionValues(0.1, 0.1, 0.1, None), NoEmphasis(), alpha=0.1
-            ),
+            lambda: AllActions(Softmax(Dense(3), 2), GQ(0.1, 0.1, 0.1, None), NoEmphasis(), alpha=0.1),
             "values",
         ),
         (
-            lambda: AllActions(Softmax(Dense(3), 2), LearnedAdvantage(0.1, SLOPE), NoEmphasis(), alpha=0.1),
+            lambda: AllActions(Softmax(Dense(3), 2), Advantage(0.1, SLOPE), NoEmphasis(), alpha=0.1),
             "values is",
         ),
         (
@@ -568,25 +566,19 @@ BAD_NUMBERS = [-0.1, NAN, INF, -INF]
         ("alpha_h", lambda x: DPG(DeterministicLinear(Dense(3)), Compatible(0.1, 0.1, x), alpha=0.1)),
         (
             "alpha",
-            lambda x: AllActions(
-                Softmax(Dense(3), 2), ActionValues(x, 0.1, 0.1, VALUES), FollowOn(), alpha=0.1
-            ),
+            lambda x: AllActions(Softmax(Dense(3), 2), GQ(x, 0.1, 0.1, VALUES), FollowOn(), alpha=0.1),
         ),
         (
             "alpha_h",
-            lambda x: AllActions(
-                Softmax(Dense(3), 2), ActionValues(0.1, x, 0.1, VALUES), FollowOn(), alpha=0.1
-            ),
+            lambda x: AllActions(Softmax(Dense(3), 2), GQ(0.1, x, 0.1, VALUES), FollowOn(), alpha=0.1),
         ),
         (
             "lambda",
-            lambda x: AllActions(
-                Softmax(Dense(3), 2), ActionValues(0.1, 0.1, x, VALUES), FollowOn(), alpha=0.1
-            ),
+            lambda x: AllActions(Softmax(Dense(3), 2), GQ(0.1, 0.1, x, VALUES), FollowOn(), alpha=0.1),
         ),
         (
             "alpha",
-            lambda x: AllActions(Softmax(Dense(3), 2), LearnedAdvantage(x, VALUES), FollowOn(), alpha=0.1),
+            lambda x: AllActions(Softmax(Dense(3), 2), Advantage(x, VALUES), FollowOn(), alpha=0.1),
         ),
     ],
 )
@@ -641,8 +633,8 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
     [
         "ACE(Softmax(Active(3, 2), 2), GTD(0.1, 0.1, 0.1, Active(10**13, 2)), alpha=0.1)",
         "ACE(Softmax(OneHot(3), 2), GTD(0.1, 0.1, 0.1, Table.aliased([0, 1, 10**13])), alpha=0.1)",
-        "AllActions(Softmax(Active(3, 2), 2), ActionValues(0.1, 0.1, 0.1, VALUES, Active(10**13, 2)), FollowOn(), alpha=0.1)",
-        "AllActions(Softmax(Active(3, 2), 2), LearnedAdvantage(0.1, VALUES, Active(10**13, 2)), FollowOn(), alpha=0.1)",
+        "AllActions(Softmax(Active(3, 2), 2), GQ(0.1, 0.1, 0.1, VALUES, Active(10**13, 2)), FollowOn(), alpha=0.1)",
+        "AllActions(Softmax(Active(3, 2), 2), Advantage(0.1, VALUES, Active(10**13, 2)), FollowOn(), alpha=0.1)",
         "DPG(DeterministicLinear(Active(3, 2)), Compatible(0.1, 0.1, 0.1, Active(10**13, 2)), alpha=0.1)",
     ],
 )

@@ -14,8 +14,8 @@ from agents import AGENTS, FINITE, REAL, TABLE, VALUES, experience, states, step
 from emphatic import (
     ACE,
     DPG,
+    GQ,
     GTD,
-    ActionValues,
     Active,
     ActorCritic,
     AllActions,
@@ -382,7 +382,7 @@ def test_a_policy_that_diverged_draws_no_action() -> None:
 
 
 def test_a_learner_tells_what_it_is_made_of() -> None:
-    critic = ActionValues(0.1, 0.2, 0.3, GTD(0.4, 0.5, 0.6, Active(4, 2)), Active(5, 1))
+    critic = GQ(0.1, 0.2, 0.3, GTD(0.4, 0.5, 0.6, Active(4, 2)), Active(5, 1))
     learner = AllActions(Softmax(Active(3, 1), 2), critic, FollowOn(0.7), alpha=0.8)
     assert learner.policy == Softmax(Active(3, 1), 2)
     assert learner.critic == critic

@@ -130,7 +130,7 @@ assert open("agent").read() == "there before" and os.listdir(".") == ["agent"]
     "make",
     [
         "learner()",
-        "learned(AllActions(Softmax(Active(100_000, 2), 18), ActionValues(0.1, 0.1, 0.9, CRITIC), NoEmphasis(), alpha=0.1))",
+        "learned(AllActions(Softmax(Active(100_000, 2), 18), GQ(0.1, 0.1, 0.9, CRITIC), NoEmphasis(), alpha=0.1))",
         "learned(DPG(DeterministicLinear(Dense(N)), Compatible(0.1, 0.1, 0.1), alpha=0.1))",
     ],
 )

@@ -14,10 +14,11 @@ import emphatic
 import reference
 from agents import step
 from emphatic import (
+    GQ,
     GTD,
-    ActionValues,
     Active,
     ActorCritic,
+    Advantage,
     AllActions,
     Compatible,
     Dense,
@@ -27,11 +28,11 @@ from emphatic import (
     ExactEmphasis,
     FollowOn,
     Gaussian,
-    LearnedAdvantage,
     NoEmphasis,
     OneHot,
     Softmax,
     Table,
+    catalogue,
     parts,
 )
 from reference import Array
@@ -80,9 +81,9 @@ UNEVEN_REAL = emphatic.Problem.parse(
 class Case(NamedTuple):
     name: str
     kind: Callable[..., emphatic.Learner]
-    policy: parts.Policy
-    critic: parts.Critic
-    emphasis: parts.Emphasis
+    policy: catalogue.Policy
+    critic: catalogue.Critic
+    emphasis: catalogue.Emphasis
     alpha: float = 0.02
 
     def agent(self) -> emphatic.Learner:
@@ -99,7 +100,7 @@ SIGHTS: dict[str, tuple[parts.Features, parts.Features | None]] = {
     "one hot": (OneHot(STATES), Table(ROWS[:, :3])),
 }
 #: Each emphasis with some λ of the critic.
-EMPHASES: list[tuple[parts.Emphasis, float]] = [
+EMPHASES: list[tuple[catalogue.Emphasis, float]] = [
     (NoEmphasis(), 0.6),
     (FollowOn(0.0), 1.0),
     (FollowOn(0.3), 0.0),
@@ -112,8 +113,8 @@ def learned() -> Iterator[Case]:
         # One-hot features are a table too: one emphasis will do.
         for emphasis, lambda_ in EMPHASES[-1:] if sight == "one hot" else EMPHASES:
             gtd = GTD(0.05, 0.02, lambda_, of_critic)
-            action_values = ActionValues(0.04, 0.01, 1 - lambda_, GTD(0.05, 0.02, lambda_), of_critic)
-            advantage = LearnedAdvantage(0.03, gtd)
+            action_values = GQ(0.04, 0.01, 1 - lambda_, GTD(0.05, 0.02, lambda_), of_critic)
+            advantage = Advantage(0.03, gtd)
             softmax = Softmax(seen, ACTIONS)
             yield Case(sight, ActorCritic, softmax, gtd, emphasis)
             yield Case(sight, ActorCritic, Gaussian(seen), gtd, emphasis, 0.005)
@@ -131,10 +132,10 @@ def exact_finite(problem: emphatic.Problem) -> Iterator[Case]:
         yield Case(name, AllActions, policy, exact, emphasis)
     yield Case(name, ActorCritic, policy, gtd, true)
     for values in (exact, gtd):
-        yield Case(name, AllActions, policy, ActionValues(0.04, 0.01, 0.3, values), true)
-        yield Case(name, AllActions, policy, LearnedAdvantage(0.03, values), true)
-    yield Case(name, AllActions, policy, ActionValues(0.04, 0.01, 0.3, exact), FollowOn(0.3))
-    yield Case(name, AllActions, policy, LearnedAdvantage(0.03, exact), FollowOn(0.3))
+        yield Case(name, AllActions, policy, GQ(0.04, 0.01, 0.3, values), true)
+        yield Case(name, AllActions, policy, Advantage(0.03, values), true)
+    yield Case(name, AllActions, policy, GQ(0.04, 0.01, 0.3, exact), FollowOn(0.3))
+    yield Case(name, AllActions, policy, Advantage(0.03, exact), FollowOn(0.3))
 
 
 def exact_real(problem: emphatic.Problem) -> Iterator[Case]:

@@ -213,7 +213,8 @@ def test_the_metadata_has_the_settings(tmp_path: Path) -> None:
     learned("TrueACE").save(path)
     metadata = header(path)["__metadata__"]
     settings = json.loads(metadata["settings"])
-    assert (settings["class"], settings["numbers"]) == ("TrueACE", {"alpha": 0.1})
+    assert (settings["class"], settings["rule"], settings["alpha"]) == ("TrueACE", "taken", 0.1)
+    assert settings["critic"] == settings["emphasis"] == {"kind": "exact", "problem": 0}
     assert json.loads(metadata["problems"]) == [["counterexample", FINITE.text]]
 
 
@@ -222,8 +223,11 @@ def test_the_safetensors_package_reads_it(tmp_path: Path) -> None:
     agent, path = learned("ACE"), tmp_path / "agent"
     agent.save(path)
     tensors = numpy.load_file(path)
-    np.testing.assert_array_equal(tensors["learner.weights"], agent.weights.ravel())
-    assert tensors["learner.steps"].tolist() == [40]
+    np.testing.assert_array_equal(tensors["weights"], agent.weights.ravel())
+    np.testing.assert_array_equal(tensors["critic.v"], agent.critic_weights["v"])
+    assert tensors["steps"].tolist() == [40]
+    names = ["critic.e", "critic.e.features", "critic.steps", "critic.v", "critic.w"]
+    assert sorted(tensors) == [*names, "diverged", "emphasis.rho_f", "gamma", "steps", "weights"]
 
 
 # --- Files that are no learners ---
@@ -288,43 +292,41 @@ def settings(head: dict[str, Any], change: Callable[[Any], Any]) -> None:
         (lambda h: h["__metadata__"].update(settings="[]"), "invalid"),
         (lambda h: h["__metadata__"].update(problems="3"), "invalid"),
         (lambda h: h["__metadata__"].update(problems='[["a", "b"]]'), "a, line 1"),
-        (lambda h: h["__metadata__"].update(form="null"), "not the state of a learner"),
-        (lambda h: h["__metadata__"].update(form='{"map": {"gamma": {"number": "none"}}}'), "none"),
-        (lambda h: h["__metadata__"].update(form='{"x": 1}'), "form is broken"),
-        (lambda h: h["__metadata__"].update(form='{"list":[' * 200 + "]}" * 200), "recursion"),
         (
             lambda h: settings(h, lambda s: s.update({"class": "Other"})),
             "is a Other, which this version does not know",
         ),
-        (lambda h: settings(h, lambda s: s.update({"class": "DPG"})), "DPG and a actor_critic"),
-        (lambda h: settings(h, lambda s: s["numbers"].update(alpha=-1)), "alpha is -1"),
-        (lambda h: settings(h, lambda s: s["numbers"].clear()), "no number"),
+        (lambda h: settings(h, lambda s: s.update({"class": "DPG"})), "DPG and learns by the rule `taken`"),
+        (lambda h: settings(h, lambda s: s.update(alpha=-1)), "alpha is -1"),
+        (lambda h: settings(h, lambda s: s.pop("alpha")), "missing field `alpha`"),
+        (lambda h: settings(h, lambda s: s["critic"]["numbers"].clear()), "`gtd` needs `alpha_v`"),
+        (lambda h: settings(h, lambda s: s["critic"]["numbers"].update(more=1)), "no setting `more`"),
+        (lambda h: settings(h, lambda s: s["critic"].update(kind="more")), "there is no critic `more`"),
         # Regression: an IndexError.
         (
-            lambda h: settings(
-                h, lambda s: s["structure"]["critic"]["features"]["rows"][0][0].__setitem__(0, 7)
-            ),
+            lambda h: settings(h, lambda s: s["critic"]["features"]["rows"][0][0].__setitem__(0, 7)),
             "feature 7 does not exist",
         ),
         # Regression: they came to light when somebody asked for them.
+        (lambda h: settings(h, lambda s: s.update(emphasis={"kind": "none"})), "no `emphasis.rho_f`"),
         (
-            lambda h: settings(h, lambda s: s["structure"].update(emphasis={"kind": "none"})),
-            "ACE with NoEmphasis",
+            lambda h: settings(h, lambda s: s.update(actions=3)),
+            "`weights` has 6 numbers; this learner's has 9",
         ),
         (
-            lambda h: settings(h, lambda s: s["structure"]["policy"].update(actions=3)),
-            "6 weights .* has 9",
-        ),
-        (
-            lambda h: settings(h, lambda s: s["structure"].update(emphasis={"kind": "exact", "problem": 0})),
+            lambda h: settings(h, lambda s: s.update(emphasis={"kind": "exact", "problem": 0})),
             "problem 0",
         ),
-        (lambda h: settings(h, lambda s: s["structure"].update(more=1)), "unknown field"),
-        (lambda h: h["learner.weights"].update(dtype="U64"), "expected f64"),
-        (lambda h: h["learner.weights"].update(dtype="I64"), "learner.weights is I64; it must be F64 or U64"),
-        (lambda h: h["learner.weights"].update(dtype="F32", shape=[12]), "learner.weights is F32"),
-        (lambda h: h["learner.weights"].update(shape=[5]), "not a saved learner"),
-        (lambda h: h.pop("learner.weights"), "not a saved learner"),
+        (lambda h: settings(h, lambda s: s.update(more=1)), "unknown field"),
+        (lambda h: h["weights"].update(dtype="U64"), "`weights` are of another kind"),
+        (lambda h: h["weights"].update(dtype="I64"), "weights is I64; it must be F64 or U64"),
+        (lambda h: h["weights"].update(dtype="F32", shape=[12]), "weights is F32"),
+        (lambda h: h["weights"].update(shape=[5]), "not a saved learner"),
+        (lambda h: h.pop("weights"), "not a saved learner"),
+        (lambda h: h.update(more=h.pop("weights")), "there is no `weights`"),
+        (lambda h: h.update({"critic.more": h.pop("emphasis.rho_f")}), "there is no `emphasis.rho_f`"),
+        (lambda h: h.update(more=h.pop("gamma")), "no number `gamma`"),
+        (lambda h: h["gamma"].update(dtype="U64"), "no number `gamma`"),
     ],
 )
 def test_a_file_that_makes_no_sense(saved: Path, change: Callable[[Any], Any], match: str) -> None:
@@ -337,18 +339,25 @@ def test_a_file_that_makes_no_sense(saved: Path, change: Callable[[Any], Any], m
     assert str(caught.value).startswith(f"{saved}: ")
 
 
-def test_a_tensor_is_used_once(saved: Path) -> None:
-    """Regression: a form that named one tensor 20,000 times was expanded until the interpreter was ended."""
+def test_a_file_of_another_class(saved: Path) -> None:
+    """Regression: it came to light when somebody asked for λ_a."""
+    learned("OffPAC").save(saved)
     head, data = header(saved), saved.read_bytes()
-    body = data[8 + struct.unpack("<Q", data[:8])[0] :]
-    form = json.loads(head["__metadata__"]["form"])
-    entries = form["map"]["learner"]["map"]
-    for again in (2, 20_000):
-        entries["diverged"] = {"list": [{"tensor": "learner.weights"}] * again}
-        head["__metadata__"]["form"] = json.dumps(form)
-        write(saved, head, body)
-        with pytest.raises(ValueError, match="learner.weights is missing, or is used twice|characters"):
-            emphatic.load(saved)
+    settings(head, lambda s: s.update({"class": "ACE"}))
+    write(saved, head, data[8 + struct.unpack("<Q", data[:8])[0] :])
+    with pytest.raises(ValueError, match="ACE with NoEmphasis"):
+        emphatic.load(saved)
+
+
+def test_each_part_has_its_own_numbers(tmp_path: Path) -> None:
+    critic = emphatic.GQ(0.1, 0.2, 0.3, emphatic.GTD(0.4, 0.5, 0.6))
+    agent = emphatic.AllActions(Softmax(Dense(4), 3), critic, emphatic.FollowOn(0.7), alpha=0.8)
+    agent.save(tmp_path / "a")
+    said = json.loads(header(tmp_path / "a")["__metadata__"]["settings"])
+    assert said["critic"]["numbers"] == {"alpha_h": 0.2, "alpha_q": 0.1, "lambda_q": 0.3}
+    assert said["critic"]["inner"]["numbers"] == {"alpha_v": 0.4, "alpha_w": 0.5, "lambda": 0.6}
+    assert (said["emphasis"]["numbers"], said["alpha"]) == ({"lambda_a": 0.7}, 0.8)
+    assert emphatic.load(tmp_path / "a").critic == critic
 
 
 def test_a_file_that_is_not_of_the_size_that_its_settings_say(saved: Path) -> None:
@@ -364,10 +373,8 @@ def test_a_file_that_is_not_of_the_size_that_its_settings_say(saved: Path) -> No
     for part in ("policy", "critic"):
         changed = json.loads(json.dumps(head))
         # It would fit into memory, but it is not there.
-        settings(changed, lambda s: s["structure"]["policy"]["features"].update(states=10**7))
-        settings(
-            changed, lambda s: s["structure"][part].update(features={"kind": "one_hot", "states": 10**7})
-        )
+        settings(changed, lambda s: s["policy"]["features"].update(states=10**7))
+        settings(changed, lambda s: s[part].update(features={"kind": "one_hot", "states": 10**7}))
         write(saved, changed, body)
         with pytest.raises(ValueError, match="this is not a saved learner"):
             emphatic.load(saved)
@@ -406,7 +413,7 @@ def test_whatever_is_in_a_file_it_is_refused_or_can_be_used(seed: int, tmp_path:
         learned(name).save(path)
         good, data = header(path), path.read_bytes()
         body = data[8 + struct.unpack("<Q", data[:8])[0] :]
-        for what in ["settings", "form", "problems", None] * 12:
+        for what in ["settings", "problems", None] * 16:
             head = copy.deepcopy(good)
             if what is None:
                 head = mutated(head, rng)

@@ -4,7 +4,8 @@
 //! a new part is one file and one line in [`Catalogue::standard`]. A crate of one's own can add to it:
 //! [`Catalogue::with`].
 
-use crate::compose::{Build, Built, Of, PartBuilder};
+pub use crate::compose::Build;
+use crate::compose::{Built, Of, PartBuilder};
 use crate::part::ComposeError;
 use crate::real::Real;
 pub use crate::setting::Range;
@@ -343,10 +344,19 @@ impl Catalogue {
     }
 
     /// The same with one more part, in place of one of the same role and name.
-    pub fn with<T: Declared>(mut self) -> Self {
-        let declaration = T::DECLARATION;
+    pub fn with<T: Declared>(self) -> Self {
+        self.with_builder(T::DECLARATION, T::size, Of::<T>::default())
+    }
+
+    /// The same with one more part that is no type of its own, in place of one of the same role and name.
+    pub fn with_builder(
+        mut self,
+        declaration: Declaration,
+        size: fn(f64, f64) -> Size,
+        builder: impl Build,
+    ) -> Self {
         self.entries.retain(|entry| (entry.role, entry.name) != (declaration.role, declaration.name));
-        self.entries.push(Entry { declaration, size: T::size, builder: Arc::new(Of::<T>::default()) });
+        self.entries.push(Entry { declaration, size, builder: Arc::new(builder) });
         self
     }
 

@@ -55,10 +55,13 @@ pub trait Composable: Real {
     ) -> Result<Box<dyn Learner<Self>>, ComposeError>;
 }
 
-/// A builder in every number type that learners are composed in.
-pub(crate) trait Build: Any + Send + Sync {
+/// A builder in every number type that learners are composed in. A part that is a type has one: [`Declared`].
+pub trait Build: Any + Send + Sync {
+    /// Builds the part of one learner.
     fn one(&self, with: &PartBuilder<f64>) -> Result<Built<f64>, ComposeError>;
+    /// Builds it in eight lanes.
     fn eight(&self, with: &PartBuilder<Lanes<8>>) -> Result<Built<Lanes<8>>, ComposeError>;
+    /// Builds it in sixteen lanes.
     fn sixteen(&self, with: &PartBuilder<Lanes<16>>) -> Result<Built<Lanes<16>>, ComposeError>;
 }
 

@@ -3,7 +3,7 @@
 | what | where |
 |---|---|
 | learners | `ACE`, `OffPAC`, `TrueACE`, `DPG`, `TrueDPGE`; `ActorCritic`, `AllActions`, `DeterministicActorCritic`; `load`, `sweep` |
-| their parts | `Softmax`, `Gaussian`, `DeterministicLinear`; `GTD`, `ActionValues`, `LearnedAdvantage`, `Compatible`, `ExactCritic`; `FollowOn`, `NoEmphasis`, `ExactEmphasis` |
+| their parts | `Softmax`, `Gaussian`, `DeterministicLinear`; `GTD`, `GQ`, `Advantage`, `Compatible`, `ExactCritic`; `FollowOn`, `NoEmphasis`, `ExactEmphasis`, `PythonEmphasis` with `PartStep` |
 | what they see | `Dense`, `Active`, `OneHot`, `Table`, `TileCoder` |
 | data | `Batch`, `collect` |
 | functions over arrays [time, batch] | `rho`, `gamma_into`, `follow_on`, `emphasis`, `lambda_returns` |
@@ -13,13 +13,16 @@
 
 from contextlib import suppress as _suppress
 
-from ._native import DivergedError, FileError, Update, __version__
+from . import catalogue as _catalogue
+from ._native import DivergedError, FileError, PartStep, Update, __version__
 from .arrays import emphasis, follow_on, gamma_into, lambda_returns, rho
 from .batch import Batch
+from .catalogue import *  # noqa: F403
 from .collect import collect
 from .diagnosis import CriticStability, Diagnosis, Flows, Spread, Suggestion
 from .environments import register as _register
 from .experiments import Results, run
+from .in_python import PythonEmphasis
 from .learners import (
     ACE,
     DPG,
@@ -33,23 +36,7 @@ from .learners import (
     load,
     sweep,
 )
-from .parts import (
-    GTD,
-    ActionValues,
-    Active,
-    Compatible,
-    Dense,
-    DeterministicLinear,
-    ExactCritic,
-    ExactEmphasis,
-    FollowOn,
-    Gaussian,
-    LearnedAdvantage,
-    NoEmphasis,
-    OneHot,
-    Softmax,
-    Table,
-)
+from .parts import Active, Dense, OneHot, Table
 from .problem import Problem, Transitions, problems
 from .solution import Solution
 from .tiles import TileCoder
@@ -57,33 +44,24 @@ from .tiles import TileCoder
 __all__ = [
     "ACE",
     "DPG",
-    "GTD",
-    "ActionValues",
     "Active",
     "ActorCritic",
     "AllActions",
     "Batch",
-    "Compatible",
     "CriticStability",
     "Dense",
     "DeterministicActorCritic",
-    "DeterministicLinear",
     "Diagnosis",
     "DivergedError",
-    "ExactCritic",
-    "ExactEmphasis",
     "FileError",
     "Flows",
-    "FollowOn",
-    "Gaussian",
     "Learner",
-    "LearnedAdvantage",
-    "NoEmphasis",
     "OffPAC",
     "OneHot",
+    "PartStep",
     "Problem",
+    "PythonEmphasis",
     "Results",
-    "Softmax",
     "Solution",
     "Spread",
     "Suggestion",
@@ -105,6 +83,7 @@ __all__ = [
     "run",
     "sweep",
 ]
+__all__ += _catalogue.__all__
 
 with _suppress(ImportError):  # Gymnasium is optional.
     _register()

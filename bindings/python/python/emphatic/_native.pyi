@@ -16,6 +16,7 @@ __all__ = [
     "Learner",
     "Ready",
     "Update",
+    "PartStep",
     "Problem",
     "rho",
     "emphasis",
@@ -51,6 +52,29 @@ class Update:
     def delta(self) -> float:
         """What the critic said of the action: δ_t, the advantage of the action taken, or ∂q/∂a."""
 
+@final
+class PartStep:
+    """A step as a part in Python sees it."""
+
+    @property
+    def gamma(self) -> float:
+        """γ_t: the discount of the transition into the state."""
+    @property
+    def gamma_next(self) -> float:
+        """γ_{t+1}: the discount of the transition out of it."""
+    @property
+    def interest(self) -> float:
+        """i(S_t)."""
+    @property
+    def reward(self) -> float:
+        """R_{t+1}."""
+    @property
+    def x(self) -> Any:
+        """The part's features of S_t: a vector, or the numbers of the active ones and their values. `None` if the part has no `features`."""
+    @property
+    def x_next(self) -> Any:
+        """The same of S_{t+1}; none are active beyond an end."""
+
 @disjoint_base
 class Learner:
     def __new__(
@@ -58,6 +82,7 @@ class Learner:
         source: str | Ready,
         problems: Sequence[Problem] = ...,
         state: bytes | None = None,
+        in_python: object = None,
     ) -> Self: ...
     def step(
         self,
@@ -96,7 +121,7 @@ class Learner:
     def _distributions(self, x: Any) -> _Floats: ...
     def _sample(self, x: Any, rng: np.random.Generator) -> Any: ...
     def _weights(self) -> _Floats: ...
-    def _critic_weights(self) -> dict[str, _Floats]: ...
+    def _estimates(self) -> dict[str, _Floats]: ...
     def _set_weights(self, weights: _Floats) -> None: ...
     def _settings_json(self) -> str: ...
     def _state(self) -> bytes: ...

@@ -15,24 +15,38 @@ import numpy.typing as npt
 
 from . import _native, convert, parts
 from .batch import Batch
-from .parts import (
+from .catalogue import (
     ActionCritic,
     Critic,
+    DeterministicPolicy,
     Emphasis,
+    ExactCritic,
+    ExactEmphasis,
+    FinitePolicy,
     FollowOn,
-    Gaussian,
     NoEmphasis,
     Policy,
+    RatioFreeEmphasis,
     SlopeCritic,
-    Softmax,
+    StochasticPolicy,
     ValueCritic,
 )
+from .in_python import PythonEmphasis
 from .problem import Problem
 from .progress import Bar
 
 _L = TypeVar("_L", bound="Learner")
 
-Kind = Literal["actor_critic", "all_actions", "deterministic_actor_critic"]
+# By which rule the actor learns.
+Rule = Literal["taken", "all", "deterministic"]
+
+# What each rule needs.
+_POLICIES: dict[Rule, Any] = {
+    "taken": StochasticPolicy,
+    "all": FinitePolicy,
+    "deterministic": DeterministicPolicy,
+}
+_CRITICS: dict[Rule, Any] = {"taken": ValueCritic, "all": ActionCritic, "deterministic": SlopeCritic}
 
 
 class Learner(_native.Learner):
@@ -43,9 +57,10 @@ class Learner(_native.Learner):
     (Gymnasium's `truncated`), which is no end, give the step its usual `gamma_next` and then call `new_episode()`.
     """
 
-    _kind: ClassVar[Kind]
-    _emphases: ClassVar[tuple[type[Emphasis], ...]] = (NoEmphasis, FollowOn, parts.ExactEmphasis)
+    _rule: ClassVar[Rule]
+    _emphases: ClassVar[tuple[type, ...]] = (*parts.kinds(Emphasis), PythonEmphasis)
     _problems: tuple[Problem, ...]
+    _in_python: PythonEmphasis | None
 
     def __init__(self, *_: Any, **__: Any) -> None:
         """All is done when it is made; this lets a subclass call `super().__init__` as usual."""
@@ -55,32 +70,47 @@ class Learner(_native.Learner):
         cls: type[_L],
         policy: Policy,
         critic: Critic,
-        emphasis: Emphasis,
+        emphasis: Emphasis | PythonEmphasis,
         alpha: float,
         subset: tuple[int, int] | None = None,
     ) -> _L:
-        _check_part(policy, parts.Policy, "the policy", "Softmax, Gaussian or DeterministicLinear")
-        _check_part(
-            critic,
-            parts.Critic,
-            "the critic",
-            "GTD, ActionValues, LearnedAdvantage, Compatible or ExactCritic",
-        )
-        _check_part(emphasis, parts.Emphasis, "the emphasis", "NoEmphasis, FollowOn or ExactEmphasis")
+        _check_part(policy, Policy, "the policy")
+        _check_part(critic, Critic, "the critic")
+        own = emphasis if isinstance(emphasis, PythonEmphasis) else None
+        if own is None:
+            _check_part(emphasis, Emphasis, "the emphasis")
+        cls._check_rule(policy, critic, emphasis)
         problems: list[Problem] = []
-        structure: dict[str, Any] = {
-            "learner": cls._kind,
-            "policy": policy._data(),
-            "critic": critic._data(policy, problems),
+        settings: dict[str, Any] = {
+            "class": cls._class_name(),
+            "rule": cls._rule,
+            "policy": policy._data(problems),
+            "critic": critic._data(problems),
             "emphasis": emphasis._data(problems),
+            "alpha": convert.number(alpha, "alpha"),
         }
+        if policy._acts == "finite":
+            settings["actions"] = getattr(policy, "actions")
         if subset is not None:
-            structure["subset"] = subset
-        numbers = {"alpha": convert.number(alpha, "alpha")} | critic._numbers() | emphasis._numbers()
-        settings = {"class": cls._class_name(), "structure": structure, "numbers": numbers}
-        learner = _restore(cls, json.dumps(settings), problems, None)
+            settings["subset"] = subset
+        learner = _restore(cls, json.dumps(settings), problems, None, own)
         learner.__dict__["_policy"] = policy  # It need not be read again.
         return learner
+
+    @classmethod
+    def _check_rule(cls, policy: Policy, critic: Critic, emphasis: Emphasis | PythonEmphasis) -> None:
+        """Refuses parts that the rule has no use for."""
+        policies, critics = parts.kinds(_POLICIES[cls._rule]), parts.kinds(_CRITICS[cls._rule])
+        if not isinstance(policy, policies):
+            raise TypeError(f"the policy is {policy!r}; this learner needs a {parts.either(policies)} policy")
+        if not isinstance(critic, critics):
+            raise TypeError(f"the critic is {critic!r}; this learner needs {parts.either(critics)}")
+        ratio_free = parts.kinds(RatioFreeEmphasis)
+        if cls._rule == "deterministic" and not isinstance(emphasis, (*ratio_free, PythonEmphasis)):
+            raise TypeError(
+                "a deterministic policy has no ratio, so there is no follow-on trace:"
+                f" use {parts.either(ratio_free)}, not {emphasis!r}"
+            )
 
     @classmethod
     def _class_name(cls) -> str:
@@ -109,7 +139,7 @@ class Learner(_native.Learner):
 
     def probabilities(self, x: Any) -> convert.Floats:
         """π(·|x) of a softmax: [actions], or [n, actions] for n states at once."""
-        if not isinstance(self.policy, Softmax):
+        if self.policy._acts != "finite":
             raise TypeError(
                 "only a Softmax policy has probabilities; see `probability`, `normal` and `action`"
             )
@@ -117,7 +147,7 @@ class Learner(_native.Learner):
 
     def normal(self, x: Any) -> convert.Floats:
         """Mean and standard deviation of a Gaussian: [2], or [n, 2] for n states at once."""
-        if not isinstance(self.policy, Gaussian):
+        if self.policy._acts != "real":
             raise TypeError(
                 "only a Gaussian policy has a mean and a deviation; see `probabilities` and `action`"
             )
@@ -125,7 +155,7 @@ class Learner(_native.Learner):
 
     def action(self, x: Any) -> float:
         """The action of a deterministic policy."""
-        if not isinstance(self.policy, parts.DeterministicLinear):
+        if self.policy._acts != "deterministic":
             raise TypeError("only a DeterministicLinear policy computes its action; see `sample`")
         return float(self._distribution(x)[0])
 
@@ -136,8 +166,7 @@ class Learner(_native.Learner):
         want = 1 if numbers_of_states else 2
         dense = isinstance(self.policy.features, parts.Dense)
         states = convert.floats(x, "x", want) if dense else convert.ints(x, "x", want)
-        outputs = self.policy.actions if isinstance(self.policy, Softmax) else 2
-        return self._distributions(states).reshape(len(states), outputs)
+        return self._distributions(states).reshape(len(states), self._shape()[-1])
 
     def sample(self, x: Any, rng: np.random.Generator) -> Any:
         """Draws an action: an int from a softmax (one uniform number of `rng`), a float from a Gaussian (one normal number). A
@@ -163,21 +192,26 @@ class Learner(_native.Learner):
         self._set_weights(new.ravel())
 
     def _shape(self) -> tuple[int, ...]:
-        policy = self.policy
-        if isinstance(policy, Softmax):
-            return (policy.features.len, policy.actions)
-        return (policy.features.len, 2) if isinstance(policy, Gaussian) else (policy.features.len,)
+        policy, len = self.policy, self.policy.features.len
+        if policy._acts == "finite":
+            return (len, self._settings["actions"])
+        return (len, 2) if policy._acts == "real" else (len,)
 
     @property
     def critic_weights(self) -> dict[str, convert.Floats]:
         """Copies of what the critic has learned, read-only, by the names of the equations: `v` [features] of values, `q` of action
-        values and `u` of a learned advantage [features, actions], `u` of a compatible critic [features]. Empty for an exact critic."""
-        by_action = isinstance(self.critic, (parts.ActionValues, parts.LearnedAdvantage))
-        outputs = self._shape()[-1]
-        return {
-            name: _read_only(weights.reshape(-1, outputs) if by_action and name != "v" else weights)
-            for name, weights in self._critic_weights().items()
-        }
+        values and `u` of an advantage [features, actions], `u` of a compatible critic [features]. Empty for an exact critic."""
+        by_action = "advantages" in self.critic._tells
+        found: dict[str, convert.Floats] = {}
+        for name, weights in self._estimates().items():
+            part, _, inner = name.partition(".")
+            if part == "critic":
+                # Those of a part inside the critic have names such as `values.v`.
+                own = "." not in inner
+                short = inner.rpartition(".")[2]
+                shaped = weights.reshape(-1, self._shape()[-1]) if by_action and own else weights
+                found[inner if short in found else short] = _read_only(shaped)
+        return found
 
     # --- What it is made of ---
 
@@ -192,26 +226,26 @@ class Learner(_native.Learner):
 
     @cached_property
     def _policy(self) -> Policy:
-        return parts._read_policy(self._settings["structure"]["policy"])
+        settings = self._settings
+        more = {"actions": settings["actions"]} if "actions" in settings else {}
+        return parts.read("policy", settings["policy"], self._problems, **more)  # type: ignore[no-any-return]
 
     @property
     def critic(self) -> Critic:
         """What the critic is made of; `critic_weights` has what it has learned."""
-        settings = self._settings
-        return parts._read_critic(
-            settings["structure"]["critic"], self.policy, settings["numbers"], self._problems
-        )
+        return parts.read("critic", self._settings["critic"], self._problems)  # type: ignore[no-any-return]
 
     @property
-    def emphasis(self) -> Emphasis:
+    def emphasis(self) -> Emphasis | PythonEmphasis:
         """How states are weighted."""
-        settings = self._settings
-        return parts._read_emphasis(settings["structure"]["emphasis"], settings["numbers"], self._problems)
+        if self._in_python is not None:
+            return self._in_python
+        return parts.read("emphasis", self._settings["emphasis"], self._problems)  # type: ignore[no-any-return]
 
     @property
     def alpha(self) -> float:
         """The actor's step-size, before it is divided by the number of active features."""
-        return float(self._settings["numbers"]["alpha"])
+        return float(self._settings["alpha"])
 
     def __repr__(self) -> str:
         words = [repr(self.policy), repr(self.critic)]
@@ -247,18 +281,25 @@ class Learner(_native.Learner):
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (type(self), self._settings_json(), self._problems, self._state())
+        parts = (type(self), self._settings_json(), self._problems, self._state(), self._in_python)
         return _restore, parts, self._attributes()
 
     def _attributes(self) -> dict[str, Any]:
         """What users of a subclass have added."""
-        ours = ("_problems", "_policy", "_settings")
+        ours = ("_problems", "_policy", "_settings", "_in_python")
         return {name: value for name, value in self.__dict__.items() if name not in ours}
 
 
-def _restore(cls: type[_L], settings: str, problems: Sequence[Problem], state: bytes | None) -> _L:
-    learner = _native.Learner.__new__(cls, settings, list(problems), state)
+def _restore(
+    cls: type[_L],
+    settings: str,
+    problems: Sequence[Problem],
+    state: bytes | None,
+    in_python: PythonEmphasis | None = None,
+) -> _L:
+    learner = _native.Learner.__new__(cls, settings, list(problems), state, in_python)
     learner._problems = tuple(problems)
+    learner._in_python = in_python
     return learner
 
 
@@ -268,9 +309,9 @@ def _read_only(array: convert.Floats) -> convert.Floats:
     return array
 
 
-def _check_part(part: object, kinds: Any, what: str, right: str) -> None:
-    if not isinstance(part, kinds.__args__):
-        raise TypeError(f"{what} is {part!r}; it must be {right}")
+def _check_part(part: object, union: Any, what: str) -> None:
+    if not isinstance(part, parts.kinds(union)):
+        raise TypeError(f"{what} is {part!r}; it must be {parts.either(parts.kinds(union))}")
 
 
 def _check_batch(batch: object, learner: Learner) -> None:
@@ -285,8 +326,9 @@ def _check_batch(batch: object, learner: Learner) -> None:
         has = "features"
     else:
         has = "state numbers" if batch.x.ndim == 1 else "active features"
-    if has != needs or isinstance(policy, Softmax) != (batch.action.dtype.kind != "f"):
-        actions = "action numbers" if isinstance(policy, Softmax) else "real actions"
+    finite = policy._acts == "finite"
+    if has != needs or finite != (batch.action.dtype.kind != "f"):
+        actions = "action numbers" if finite else "real actions"
         lists = needs == "features" and has == "active features"
         help = "; whole numbers are read as active features: x.astype(float)" if lists else ""
         raise TypeError(
@@ -297,10 +339,15 @@ def _check_batch(batch: object, learner: Learner) -> None:
 class ActorCritic(Learner):
     """θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t): OffPAC, ACE or True-ACE, depending on the emphasis."""
 
-    _kind = "actor_critic"
+    _rule = "taken"
 
     def __new__(
-        cls: type[_L], policy: Softmax | Gaussian, critic: ValueCritic, emphasis: Emphasis, *, alpha: float
+        cls: type[_L],
+        policy: StochasticPolicy,
+        critic: ValueCritic,
+        emphasis: Emphasis | PythonEmphasis,
+        *,
+        alpha: float,
     ) -> _L:
         return cls._compose(policy, critic, emphasis, alpha)
 
@@ -309,13 +356,13 @@ class AllActions(Learner):
     """θ ← θ + α M_t Σ_b π(b|S_t) (q̂(S_t, b) − v̂(S_t)) ∇ ln π(b|S_t), over all actions or a random `subset` of that size,
     drawn by `seed`."""
 
-    _kind = "all_actions"
+    _rule = "all"
 
     def __new__(
         cls: type[_L],
-        policy: Softmax,
+        policy: FinitePolicy,
         critic: ActionCritic,
-        emphasis: Emphasis,
+        emphasis: Emphasis | PythonEmphasis,
         *,
         alpha: float,
         subset: int | None = None,
@@ -333,13 +380,13 @@ class DeterministicActorCritic(Learner):
     """θ ← θ + α M_t ∂q(S_t, a)/∂a ∇π(S_t) at a = π(S_t): DPG or True-DPGE, depending on the emphasis. It has no ratio,
     so the emphasis cannot be a follow-on trace."""
 
-    _kind = "deterministic_actor_critic"
+    _rule = "deterministic"
 
     def __new__(
         cls: type[_L],
-        policy: parts.DeterministicLinear,
+        policy: DeterministicPolicy,
         critic: SlopeCritic,
-        emphasis: NoEmphasis | parts.ExactEmphasis,
+        emphasis: RatioFreeEmphasis | PythonEmphasis,
         *,
         alpha: float,
     ) -> _L:
@@ -355,27 +402,27 @@ class ACE(Learner):
     Update(rho=1.0, emphasis=1.0, delta=2.0)
     """
 
-    _kind = "actor_critic"
+    _rule = "taken"
     _emphases = (FollowOn,)
 
     def __new__(
-        cls: type[_L], policy: Softmax | Gaussian, critic: ValueCritic, *, lambda_a: float = 0.9, alpha: float
+        cls: type[_L], policy: StochasticPolicy, critic: ValueCritic, *, lambda_a: float = 0.9, alpha: float
     ) -> _L:
         return cls._compose(policy, critic, FollowOn(lambda_a), alpha)
 
     @property
     def lambda_a(self) -> float:
         """λ_a: 1 is full emphasis, 0 none."""
-        return float(self._settings["numbers"]["lambda_a"])
+        return float(getattr(self.emphasis, "lambda_a"))
 
 
 class OffPAC(Learner):
     """OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest."""
 
-    _kind = "actor_critic"
+    _rule = "taken"
     _emphases = (NoEmphasis,)
 
-    def __new__(cls: type[_L], policy: Softmax | Gaussian, critic: ValueCritic, *, alpha: float) -> _L:
+    def __new__(cls: type[_L], policy: StochasticPolicy, critic: ValueCritic, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
 
 
@@ -383,13 +430,13 @@ class TrueACE(Learner):
     """True-ACE: the exact emphatic density m/d_μ of a problem that is known. `policy` left out: a softmax (or a Gaussian) over what
     the problem lets the actor see. `critic` left out: the exact one."""
 
-    _kind = "actor_critic"
-    _emphases = (parts.ExactEmphasis,)
+    _rule = "taken"
+    _emphases = (ExactEmphasis,)
 
     def __new__(
         cls: type[_L],
         problem: Problem,
-        policy: Softmax | Gaussian | None = None,
+        policy: StochasticPolicy | None = None,
         critic: ValueCritic | None = None,
         *,
         alpha: float,
@@ -398,18 +445,18 @@ class TrueACE(Learner):
         if policy is None:
             policy = problem.softmax() if problem.actions else problem.gaussian()
         if critic is None:
-            critic = parts.ExactCritic(problem)
-        return cls._compose(policy, critic, parts.ExactEmphasis(problem), alpha)
+            critic = ExactCritic(problem)
+        return cls._compose(policy, critic, ExactEmphasis(problem), alpha)
 
 
 class DPG(Learner):
     """Deterministic policy gradients: the semi-gradient, every state weighted by its interest. The critic is `Compatible`, or
     `ExactCritic` where the problem is known."""
 
-    _kind = "deterministic_actor_critic"
+    _rule = "deterministic"
     _emphases = (NoEmphasis,)
 
-    def __new__(cls: type[_L], policy: parts.DeterministicLinear, critic: SlopeCritic, *, alpha: float) -> _L:
+    def __new__(cls: type[_L], policy: DeterministicPolicy, critic: SlopeCritic, *, alpha: float) -> _L:
         return cls._compose(policy, critic, NoEmphasis(), alpha)
 
 
@@ -417,13 +464,13 @@ class TrueDPGE(Learner):
     """True-DPGE: DPG with the exact emphatic density of a problem that is known. `policy` and `critic` left out: what the problem
     lets the actor see, and the exact one."""
 
-    _kind = "deterministic_actor_critic"
-    _emphases = (parts.ExactEmphasis,)
+    _rule = "deterministic"
+    _emphases = (ExactEmphasis,)
 
     def __new__(
         cls: type[_L],
         problem: Problem,
-        policy: parts.DeterministicLinear | None = None,
+        policy: DeterministicPolicy | None = None,
         critic: SlopeCritic | None = None,
         *,
         alpha: float,
@@ -432,8 +479,8 @@ class TrueDPGE(Learner):
         if policy is None:
             policy = problem.deterministic()
         if critic is None:
-            critic = parts.ExactCritic(problem)
-        return cls._compose(policy, critic, parts.ExactEmphasis(problem), alpha)
+            critic = ExactCritic(problem)
+        return cls._compose(policy, critic, ExactEmphasis(problem), alpha)
 
 
 _CLASSES: dict[str, type[Learner]] = {
@@ -442,26 +489,40 @@ _CLASSES: dict[str, type[Learner]] = {
 }
 
 
-def load(path: str | os.PathLike[str]) -> Learner:
-    """The learner that `save` wrote, to go on as if it had never stopped. A file that is none, or is damaged, raises `ValueError`."""
+def load(path: str | os.PathLike[str], *, parts: Sequence[type[PythonEmphasis]] = ()) -> Learner:
+    """The learner that `save` wrote, to go on as if it had never stopped. A file that is none, or is damaged, raises `ValueError`.
+
+    A file runs no code: for a learner with a part of your own, give its class in `parts`."""
     settings, texts, state = _native.Learner._read(path)
     data = json.loads(settings)
-    name, kind = data["class"], data["structure"]["learner"]
+    name, rule = data["class"], data["rule"]
     if name not in _CLASSES:
         raise ValueError(
             f"{os.fspath(path)}: the saved learner is a {name}, which this version does not know"
         )
     try:
-        if kind != _CLASSES[name]._kind:
-            raise ValueError(f"it is a {name} and a {kind}, which do not go together")
+        if rule != _CLASSES[name]._rule:
+            raise ValueError(f"it is a {name} and learns by the rule `{rule}`, which do not go together")
         problems = [Problem.parse(text, file) for file, text in texts]
-        learner = _restore(_CLASSES[name], settings, problems, state)
+        in_python = _in_python(data["emphasis"], parts)
+        learner = _restore(_CLASSES[name], settings, problems, state, in_python)
         # What its parts are is looked at only when somebody asks.
-        if learner.critic and not isinstance(learner.emphasis, learner._emphases):
+        if learner.policy and learner.critic and not isinstance(learner.emphasis, learner._emphases):
             raise ValueError(f"it is a {name} with {learner.emphasis}, which do not go together")
         return learner
     except (TypeError, ValueError) as error:
         raise ValueError(f"{os.fspath(path)}: this is not a saved learner: {error}") from error
+
+
+def _in_python(data: dict[str, Any], given: Sequence[type[PythonEmphasis]]) -> PythonEmphasis | None:
+    """The part of the user's own that a file names, if it does."""
+    if data["kind"] != "python":
+        return None
+    name = data.get("class")
+    for cls in given:
+        if cls.__name__ == name:
+            return cls._read(data)
+    raise ValueError(f"its emphasis is the class {name}, written in Python: load(path, parts=[{name}])")
 
 
 def sweep(
@@ -471,7 +532,8 @@ def sweep(
     their order, each to the bit what `learner.learn(batch)` would make of it alone.
 
     The learners must be new. Those that differ only in numbers (step-sizes, λ, λ_a) share lanes. Some settings of a sweep may well
-    diverge: `agent.diverged` tells which. As with `learn`, nobody may write to the batch meanwhile.
+    diverge: `agent.diverged` tells which. As with `learn`, nobody may write to the batch meanwhile. Learners with a part that is
+    written in Python are swept on one core.
 
     >>> import emphatic
     >>> problem = emphatic.Problem.open("counterexample")

@@ -1,10 +1,11 @@
-"""The parts of a learner: features, policies, critics, emphases. Plain data; a learner is put together from them."""
+"""What the parts of a learner have in common, and what they see of a state. Plain data; a learner is put together from them."""
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +22,10 @@ class _Checked:
     """Whole numbers are made ints and real numbers floats, or refused."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):  # type: ignore[arg-type]  # Every class below is a dataclass.
+        for field in fields(self):  # type: ignore[arg-type]  # Every class of parts is a dataclass.
             if field.type == "int":
                 object.__setattr__(self, field.name, convert.count(getattr(self, field.name), field.name))
-            elif field.type == "float":
+            elif field.type in ("float", float):
                 object.__setattr__(self, field.name, convert.number(getattr(self, field.name), field.name))
             elif field.name == "features" and getattr(self, "features") is not None:
                 _features(getattr(self, "features"))
@@ -137,178 +138,94 @@ class Table:
 
 Features = Union[Dense, Active, OneHot, Table]
 
-# --- Policies: how to act ---
+# --- Parts: policies, critics, emphases ---
+
+_P = TypeVar("_P", bound="Part")
+
+# Stands where something must be said after what need not be.
+REQUIRED: Any = None
 
 
 @dataclass(frozen=True, repr=False)
-class Softmax(_Checked):
-    """Finitely many actions, with probabilities proportional to exp(x·θ_a). The weights are [features, actions]."""
+class Part(_Checked):
+    """A policy, a critic or an emphasis of the catalogue."""
 
-    features: Features
-    actions: int
+    # What it is there for, and its name in files.
+    _role: ClassVar[str]
+    _kind: ClassVar[str]
+    # The numbers it is set by, as files call them.
+    _settings: ClassVar[tuple[str, ...]] = ()
+    # What a critic tells.
+    _tells: ClassVar[tuple[str, ...]] = ()
+    # The field of the part inside it, and what that must tell.
+    _inner: ClassVar[tuple[str, str] | None] = None
+    # What a policy does: it draws one of finitely many actions ("finite") or a real one ("real"), or computes it ("deterministic").
+    _acts: ClassVar[str] = ""
 
-    def _data(self) -> Data:
-        return {"kind": "softmax", "features": _features(self.features), "actions": self.actions}
-
-
-@dataclass(frozen=True, repr=False)
-class Gaussian(_Checked):
-    """A real action with mean x·θ₀ and standard deviation softplus(x·θ₁). The weights are [features, 2]."""
-
-    features: Features
-
-    def _data(self) -> Data:
-        return {"kind": "gaussian", "features": _features(self.features)}
-
-
-@dataclass(frozen=True, repr=False)
-class DeterministicLinear(_Checked):
-    """The action x·θ. The weights are [features]."""
-
-    features: Features
-
-    def _data(self) -> Data:
-        return {"kind": "deterministic_linear", "features": _features(self.features)}
-
-
-Policy = Union[Softmax, Gaussian, DeterministicLinear]
-
-# --- Critics: how good was it? ---
-
-
-@dataclass(frozen=True, repr=False)
-class GTD(_Checked):
-    """GTD(λ): learns the state's value v·x with step-size `alpha_v`, second weights with `alpha_w`, and traces with `lambda_`
-    (1 means full returns; it has nothing to do with λ_a). `features` left out: the policy's."""
-
-    alpha_v: float
-    alpha_w: float
-    lambda_: float
-    features: Features | None = None
-
-    def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        return {"kind": "gtd", "features": _own(self.features, policy)}
-
-    def _numbers(self) -> dict[str, float]:
-        return {"alpha_v": self.alpha_v, "alpha_w": self.alpha_w, "lambda": self.lambda_}
-
-
-@dataclass(frozen=True)
-class ExactCritic:
-    """v, q or ∂q/∂a of the current target policy, computed from the problem itself."""
-
-    problem: Problem
-
-    def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        return {"kind": "exact", "problem": _number_of(self.problem, problems)}
-
-    def _numbers(self) -> dict[str, float]:
-        return {}
-
-
-ValueCritic = Union[GTD, ExactCritic]
-
-
-@dataclass(frozen=True, repr=False)
-class ActionValues(_Checked):
-    """q̂(s, b) by GQ(λ), with the v̂ of another critic as the baseline; for `AllActions`."""
-
-    alpha_q: float
-    alpha_h: float
-    lambda_q: float
-    values: ValueCritic
-    features: Features | None = None
-
-    def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        features = _own(self.features, policy)
-        values = _values(self.values, "values")._data(policy, problems)
-        return {"kind": "action_values", "features": features, "values": values}
-
-    def _numbers(self) -> dict[str, float]:
-        own = {"alpha_q": self.alpha_q, "alpha_h": self.alpha_h, "lambda_q": self.lambda_q}
-        return own | self.values._numbers()
-
-
-@dataclass(frozen=True, repr=False)
-class LearnedAdvantage(_Checked):
-    """The advantage of each action, regressed on the δ of another critic; for `AllActions`."""
-
-    alpha_u: float
-    values: ValueCritic
-    features: Features | None = None
-
-    def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        features = _own(self.features, policy)
-        values = _values(self.values, "values")._data(policy, problems)
-        return {"kind": "learned_advantage", "features": features, "values": values}
-
-    def _numbers(self) -> dict[str, float]:
-        return {"alpha_u": self.alpha_u} | self.values._numbers()
-
-
-@dataclass(frozen=True, repr=False)
-class Compatible(_Checked):
-    """q̂(s, a) = v·x + (a − π(s)) u·x by GQ(0), for deterministic policies: COPDAC-GQ (Silver et al. 2014), with second weights
-    (`alpha_h`) for all features."""
-
-    alpha_v: float
-    alpha_u: float
-    alpha_h: float
-    features: Features | None = None
-
-    def _data(self, policy: Policy, problems: list[Problem]) -> Data:
-        return {"kind": "compatible", "features": _own(self.features, policy)}
-
-    def _numbers(self) -> dict[str, float]:
-        return {"alpha_v": self.alpha_v, "alpha_u": self.alpha_u, "alpha_h": self.alpha_h}
-
-
-# What each kind of learner takes: a critic of values, of all actions, or of ∂q/∂a.
-ActionCritic = Union[ActionValues, LearnedAdvantage, ExactCritic]
-SlopeCritic = Union[Compatible, ExactCritic]
-Critic = Union[ValueCritic, ActionCritic, SlopeCritic]
-
-# --- Emphases: how much does a state count? ---
-
-
-@dataclass(frozen=True)
-class NoEmphasis:
-    """Every state counts by its interest: the semi-gradient of OffPAC and DPG."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self._inner is not None:
+            name, tells = self._inner
+            inner = getattr(self, name)
+            if not (isinstance(inner, Part) and tells in inner._tells):
+                right = [kind for kind in kinds_of("critic") if tells in kind._tells]
+                raise TypeError(f"{name} is {inner!r}; it must be {either(right)}")
 
     def _data(self, problems: list[Problem]) -> Data:
-        return {"kind": "none"}
+        """The part as data; a problem is its place in a list."""
+        data: Data = {"kind": self._kind}
+        if self._settings:
+            data["numbers"] = {name: getattr(self, _field(name)) for name in self._settings}
+        if getattr(self, "features", None) is not None:
+            data["features"] = _features(getattr(self, "features"))
+        if self._inner is not None:
+            data["inner"] = getattr(self, self._inner[0])._data(problems)
+        if hasattr(self, "problem"):
+            data["problem"] = _number_of(getattr(self, "problem"), problems)
+        return data
 
-    def _numbers(self) -> dict[str, float]:
-        return {}
-
-
-@dataclass(frozen=True, repr=False)
-class FollowOn(_Checked):
-    """F_t = γ_t ρ_{t−1} F_{t−1} + i_t and M_t = (1 − λ_a) i_t + λ_a F_t. λ_a = 1 is full emphasis, 0 none."""
-
-    lambda_a: float = 0.9
-
-    def _data(self, problems: list[Problem]) -> Data:
-        return {"kind": "follow_on"}
-
-    def _numbers(self) -> dict[str, float]:
-        return {"lambda_a": self.lambda_a}
-
-
-@dataclass(frozen=True)
-class ExactEmphasis:
-    """m(S_t)/d_μ(S_t) of the current target policy, computed from the problem itself. The interest is the problem's."""
-
-    problem: Problem
-
-    def _data(self, problems: list[Problem]) -> Data:
-        return {"kind": "exact", "problem": _number_of(self.problem, problems)}
-
-    def _numbers(self) -> dict[str, float]:
-        return {}
+    @classmethod
+    def _read(cls: type[_P], data: Data, problems: Sequence[Problem], **more: Any) -> _P:
+        """The part again."""
+        numbers = data.get("numbers", {})
+        values = {_field(name): numbers[name] for name in cls._settings if name in numbers} | more
+        if data.get("features") is not None:
+            values["features"] = _read_features(data["features"])
+        if cls._inner is not None and data.get("inner") is not None:
+            values[cls._inner[0]] = read("critic", data["inner"], problems)
+        if any(field.name == "problem" for field in fields(cls)):
+            values["problem"] = problems[data.get("problem") or 0]
+        return cls(**values)
 
 
-Emphasis = Union[NoEmphasis, FollowOn, ExactEmphasis]
+def _field(name: str) -> str:
+    """The field of a setting: Python has other uses for some words."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def kinds_of(role: str) -> list[type[Part]]:
+    """The parts of a role."""
+    from .catalogue import PARTS
+
+    return list(PARTS[role].values())
+
+
+def kinds(union: Any) -> tuple[type[Part], ...]:
+    """The classes of a union, which may be one."""
+    return get_args(union) or (union,)
+
+
+def either(classes: Sequence[type[Part]]) -> str:
+    """A, B or C."""
+    *others, last = [kind.__name__ for kind in classes]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def read(role: str, data: Data, problems: Sequence[Problem], **more: Any) -> Any:
+    """A part from data."""
+    from .catalogue import PARTS
+
+    return PARTS[role][data["kind"]]._read(data, problems, **more)
 
 
 def _features(features: Features) -> Data:
@@ -317,15 +234,15 @@ def _features(features: Features) -> Data:
     return features._data()
 
 
-def _own(features: Features | None, policy: Policy) -> Data:
-    """A critic's own features, or the policy's."""
-    return _features(policy.features if features is None else features)
-
-
-def _values(critic: ValueCritic, name: str) -> ValueCritic:
-    if not isinstance(critic, (GTD, ExactCritic)):
-        raise TypeError(f"{name} is {critic!r}; it must be GTD or ExactCritic")
-    return critic
+def _read_features(data: Data) -> Features:
+    kind = data["kind"]
+    if kind == "dense":
+        return Dense(data["len"])
+    if kind == "active":
+        return Active(data["len"], data["most_active"])
+    if kind == "one_hot":
+        return OneHot(data["states"])
+    return Table._sparse(data["len"], data["rows"])
 
 
 def _check_problem(problem: Problem) -> None:
@@ -343,57 +260,3 @@ def _number_of(problem: Problem, problems: list[Problem]) -> int:
             return number
     problems.append(problem)
     return len(problems) - 1
-
-
-# --- From data again ---
-
-
-def _read_features(data: Data) -> Features:
-    kind = data["kind"]
-    if kind == "dense":
-        return Dense(data["len"])
-    if kind == "active":
-        return Active(data["len"], data["most_active"])
-    if kind == "one_hot":
-        return OneHot(data["states"])
-    return Table._sparse(data["len"], data["rows"])
-
-
-def _read_policy(data: Data) -> Policy:
-    features = _read_features(data["features"])
-    if data["kind"] == "softmax":
-        return Softmax(features, data["actions"])
-    return Gaussian(features) if data["kind"] == "gaussian" else DeterministicLinear(features)
-
-
-def _read_values(
-    data: Data, policy: Policy, numbers: dict[str, float], problems: Sequence[Problem]
-) -> ValueCritic:
-    if data["kind"] == "exact":
-        return ExactCritic(problems[data["problem"]])
-    own = _read_features(data["features"])
-    return GTD(
-        numbers["alpha_v"], numbers["alpha_w"], numbers["lambda"], None if own == policy.features else own
-    )
-
-
-def _read_critic(
-    data: Data, policy: Policy, numbers: dict[str, float], problems: Sequence[Problem]
-) -> Critic:
-    kind = data["kind"]
-    if kind in ("gtd", "exact"):
-        return _read_values(data, policy, numbers, problems)
-    own: Features | None = _read_features(data["features"])
-    own = None if own == policy.features else own
-    if kind == "compatible":
-        return Compatible(numbers["alpha_v"], numbers["alpha_u"], numbers["alpha_h"], own)
-    values = _read_values(data["values"], policy, numbers, problems)
-    if kind == "action_values":
-        return ActionValues(numbers["alpha_q"], numbers["alpha_h"], numbers["lambda_q"], values, own)
-    return LearnedAdvantage(numbers["alpha_u"], values, own)
-
-
-def _read_emphasis(data: Data, numbers: dict[str, float], problems: Sequence[Problem]) -> Emphasis:
-    if data["kind"] == "exact":
-        return ExactEmphasis(problems[data["problem"]])
-    return FollowOn(numbers["lambda_a"]) if data["kind"] == "follow_on" else NoEmphasis()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _native, convert, parts
+from . import _native, catalogue, convert, parts
 from .batch import Batch
 from .convert import Floats, Ints
 from .diagnosis import Diagnosis
@@ -271,23 +271,23 @@ class Problem(_native.Problem):
         kind, weights = self._target()
         return None if weights is None else shaped(weights, kind, len(self.actions))
 
-    def softmax(self) -> parts.Softmax:
+    def softmax(self) -> catalogue.Softmax:
         """A softmax policy over what the actor sees."""
         if not self.actions:
             raise TypeError("this problem has a real action: use gaussian() or deterministic()")
-        return parts.Softmax(self.actor, len(self.actions))
+        return catalogue.Softmax(self.actor, len(self.actions))
 
-    def gaussian(self) -> parts.Gaussian:
+    def gaussian(self) -> catalogue.Gaussian:
         """A Gaussian policy over what the actor sees, where the action is a real number."""
         if self.actions:
             raise TypeError("this problem has finitely many actions: use softmax()")
-        return parts.Gaussian(self.actor)
+        return catalogue.Gaussian(self.actor)
 
-    def deterministic(self) -> parts.DeterministicLinear:
+    def deterministic(self) -> catalogue.DeterministicLinear:
         """A deterministic policy over what the actor sees, where the action is a real number."""
         if self.actions:
             raise TypeError("this problem has finitely many actions: use softmax()")
-        return parts.DeterministicLinear(self.actor)
+        return catalogue.DeterministicLinear(self.actor)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the problem file; a problem from arrays is JSON, so let the name end in `.json`."""

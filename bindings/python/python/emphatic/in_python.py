@@ -1,0 +1,102 @@
+"""Emphases that are written in Python: for the first try of an idea."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from . import convert, parts
+
+if TYPE_CHECKING:
+    from ._native import PartStep
+
+_E = TypeVar("_E", bound="PythonEmphasis")
+
+
+@dataclass(repr=False)
+class PythonEmphasis(parts._Checked):
+    """An emphasis of your own, for any learner and for `sweep`: a dataclass with a method `weigh`.
+
+    Its fields are settings, each a float. While it learns they are arrays with one number for each learner, and so is all else: one call
+    serves all learners that learn side by side. `reset` makes its arrays; those that `state` names are saved, copied and restored with the
+    learner. Give it a field `features` if it is to see the state: `step.x`.
+
+    If a method raises an exception, or Ctrl-C comes while it runs, the learner is left half-way and cannot be used any more.
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> import emphatic
+    >>> @dataclass
+    ... class Interest(emphatic.PythonEmphasis):
+    ...     factor: float = 1.0
+    ...
+    ...     def weigh(self, step, rho):
+    ...         return self.factor * np.full(len(rho), step.interest)
+    >>> policy, critic = emphatic.Softmax(emphatic.OneHot(3), 2), emphatic.GTD(0.1, 1e-3)
+    >>> agent = emphatic.ActorCritic(policy, critic, Interest(2.0), alpha=0.1)
+    >>> agent.step(0, 1, 1.0, 2, mu=0.5, gamma_next=0.9).emphasis
+    2.0
+    """
+
+    # The names of its arrays that change, each float64 with the learners as its first dimension.
+    state: ClassVar[tuple[str, ...]] = ()
+    # Whether it makes use of `rho`, which a deterministic policy does not have.
+    needs_ratio: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in fields(self):
+            if field.name != "features" and not _is_float(field.type):
+                raise TypeError(
+                    f"`{field.name}` of {type(self).__name__} is of type {field.type!r}; settings are floats"
+                )
+
+    def reset(self, learners: int) -> None:
+        """Makes its arrays, for so many learners."""
+
+    def weigh(self, step: PartStep, rho: convert.Floats) -> convert.Floats:
+        """M_t of each learner. `rho` is ρ_t of each; it counts for the steps after this one."""
+        raise NotImplementedError(f"{type(self).__name__} has no method weigh(self, step, rho)")
+
+    def learn(self, step: PartStep, rho: convert.Floats) -> None:
+        """Learns from the step, after the actor has."""
+
+    @property
+    def _learns(self) -> bool:
+        return type(self).learn is not PythonEmphasis.learn
+
+    def _data(self, _: list[Any]) -> parts.Data:
+        numbers = {field.name: getattr(self, field.name) for field in _settings(self)}
+        data: parts.Data = {"kind": "python", "class": type(self).__name__, "numbers": numbers}
+        if getattr(self, "features", None) is not None:
+            data["features"] = parts._features(getattr(self, "features"))
+        return data
+
+    @classmethod
+    def _read(cls: type[_E], data: parts.Data) -> _E:
+        values = dict(data.get("numbers", {}))
+        if data.get("features") is not None:
+            values["features"] = parts._read_features(data["features"])
+        return cls(**values)
+
+
+def _is_float(kind: Any) -> bool:
+    return kind in ("float", float)
+
+
+def _settings(part: PythonEmphasis) -> list[Any]:
+    return [field for field in fields(part) if _is_float(field.type)]
+
+
+def side_by_side(each: Sequence[PythonEmphasis]) -> PythonEmphasis:
+    """One part for many learners: its settings are arrays."""
+    part = copy.copy(each[0])
+    for field in _settings(part):
+        numbers = np.array([getattr(one, field.name) for one in each], np.float64)
+        object.__setattr__(part, field.name, numbers)
+    part.reset(len(each))
+    return part

@@ -1,0 +1,305 @@
+//! `cargo xtask generate`: what is written from the catalogue.
+
+use emphatic::catalogue::{Declaration, Entry, Inner, Need, Role, Setting, Tells};
+use emphatic::{Catalogue, Composable, Features, Isa, PartRecipe, Recipe, RuleKind};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Python's classes of the parts.
+const FILE: &str = "bindings/python/python/emphatic/catalogue.py";
+
+/// Writes the file, or says that it is not what would be written.
+pub(crate) fn generate(check: bool) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{FILE}: {error}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (path, text) = (root.join(FILE), text(Catalogue::standard()));
+    if !check {
+        return std::fs::write(path, text).map_err(failed);
+    }
+    match std::fs::read_to_string(path).map_err(failed)? == text {
+        true => Ok(()),
+        false => Err(format!("{FILE} is not what the catalogue says: run `cargo xtask generate`")),
+    }
+}
+
+/// What a policy does with its weights.
+#[derive(Clone, Copy, PartialEq)]
+enum Acts {
+    Finite,
+    Real,
+    Deterministic,
+}
+
+impl Acts {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Finite => "finite",
+            Self::Real => "real",
+            Self::Deterministic => "deterministic",
+        }
+    }
+
+    /// What the policy does, as its learners show: those from all actions are for finitely many.
+    fn of(catalogue: &Catalogue, policy: &Entry) -> Self {
+        if learns_by(catalogue, policy, RuleKind::All) {
+            return Self::Finite;
+        }
+        if learns_by(catalogue, policy, RuleKind::Taken) { Self::Real } else { Self::Deterministic }
+    }
+}
+
+/// Whether a policy can learn by a rule: tried out, with parts that need nothing.
+fn learns_by(catalogue: &Catalogue, policy: &Entry, rule: RuleKind) -> bool {
+    let tells = match rule {
+        RuleKind::Taken => Tells::Delta,
+        RuleKind::All => Tells::Advantages,
+        RuleKind::Deterministic => Tells::Slope,
+    };
+    let critic = catalogue.of(Role::Critic).find(|part| part.needs.is_empty() && part.tells.contains(&tells));
+    let emphasis = catalogue.of(Role::Emphasis).find(|part| part.needs.is_empty());
+    let (Some(critic), Some(emphasis)) = (critic, emphasis) else { return false };
+    let recipe = Recipe {
+        rule,
+        policy: plain(catalogue, policy).with_features(Features::dense(1)),
+        actions: Some(1),
+        critic: plain(catalogue, critic),
+        emphasis: plain(catalogue, emphasis),
+        alpha: 0.0,
+        subset: None,
+    };
+    f64::compose(catalogue, &[&recipe], &[], Isa::Plain).is_ok()
+}
+
+/// A part whose settings are zero where something must be said.
+fn plain(catalogue: &Catalogue, part: &Declaration) -> PartRecipe {
+    let unsaid = part.settings.iter().filter(|setting| setting.default.is_none());
+    let recipe = unsaid.fold(PartRecipe::new(part.name), |recipe, setting| recipe.with(setting.name, 0.0));
+    match part.inner.and_then(|inner| catalogue.find(Role::Critic, inner.default)) {
+        Some(inner) => recipe.with_inner(plain(catalogue, inner)),
+        None => recipe,
+    }
+}
+
+const HEAD: &str = r#""""The policies, critics and emphases that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Union
+
+from .parts import REQUIRED, Features, Part
+
+if TYPE_CHECKING:
+    from .problem import Problem
+"#;
+
+/// The whole file.
+fn text(catalogue: &Catalogue) -> String {
+    let mut text = HEAD.to_owned();
+    text += "\n__all__ = [\n";
+    let mut classes: Vec<&str> = catalogue.iter().map(|entry| entry.class).collect();
+    classes.sort_unstable();
+    for class in classes {
+        let _ = writeln!(text, "    \"{class}\",");
+    }
+    text += "]\n";
+    for role in Role::ALL {
+        let heading = match role {
+            Role::Policy => "Policies: how to act",
+            Role::Critic => "Critics: how good was it?",
+            Role::Emphasis => "Emphases: how much does a state count?",
+        };
+        let gap = if role == Role::Policy { "" } else { "\n" };
+        let _ = write!(text, "{gap}\n# --- {heading} ---\n");
+        for entry in in_order(catalogue, role) {
+            class(&mut text, catalogue, entry);
+        }
+    }
+    text += "\n\n# --- What each kind of learner takes ---\n\n";
+    unions(&mut text, catalogue);
+    text += "\n# By role and by name in files.\nPARTS: dict[str, dict[str, type[Part]]] = {\n";
+    for role in Role::ALL {
+        let _ = writeln!(text, "    \"{}\": {{", role.word());
+        for entry in in_order(catalogue, role) {
+            let _ = writeln!(text, "        \"{}\": {},", entry.name, entry.class);
+        }
+        text += "    },\n";
+    }
+    text += "}\n";
+    text
+}
+
+/// The parts of a role; those that know a problem come last, since they are for few.
+fn in_order(catalogue: &Catalogue, role: Role) -> impl Iterator<Item = &Entry> {
+    let exact = |entry: &&Entry| entry.needs.contains(&Need::Problem);
+    catalogue.of(role).filter(move |entry| !exact(entry)).chain(catalogue.of(role).filter(exact))
+}
+
+fn class(text: &mut String, catalogue: &Catalogue, entry: &Entry) {
+    let acts = (entry.role == Role::Policy).then(|| Acts::of(catalogue, entry));
+    let _ = write!(text, "\n\n@dataclass(frozen=True, repr=False)\nclass {}(Part):\n", entry.class);
+    let fields = fields(entry, acts);
+    docstring(text, entry, &fields);
+    for Field { name, kind, default, .. } in &fields {
+        let default = default.as_ref().map_or(String::new(), |default| format!(" = {default}"));
+        let _ = writeln!(text, "    {name}: {kind}{default}");
+    }
+    if !fields.is_empty() {
+        text.push('\n');
+    }
+    let _ = writeln!(text, "    _role: ClassVar[str] = \"{}\"", entry.role.word());
+    let _ = writeln!(text, "    _kind: ClassVar[str] = \"{}\"", entry.name);
+    let mut list = |name: &str, words: Vec<&str>| {
+        if !words.is_empty() {
+            let _ = writeln!(text, "    {name}: ClassVar[tuple[str, ...]] = {}", tuple(&words));
+        }
+    };
+    list("_settings", entry.settings.iter().map(|setting| setting.name).collect());
+    list("_tells", entry.tells.iter().map(|tells| word(*tells)).collect());
+    if let Some(Inner { name, tells, .. }) = entry.inner {
+        let _ = writeln!(
+            text,
+            "    _inner: ClassVar[tuple[str, str] | None] = (\"{name}\", \"{}\")",
+            word(tells)
+        );
+    }
+    if let Some(acts) = acts {
+        let _ = writeln!(text, "    _acts: ClassVar[str] = \"{}\"", acts.word());
+    }
+}
+
+/// A field of a dataclass.
+struct Field {
+    name: String,
+    kind: &'static str,
+    default: Option<String>,
+    about: String,
+}
+
+impl Field {
+    fn new(name: &str, kind: &'static str, default: Option<&str>, about: &str) -> Self {
+        let (default, about) = (default.map(str::to_owned), about.to_owned());
+        Self { name: name.to_owned(), kind, default, about }
+    }
+}
+
+/// The fields of a part: first those that have no default. (A policy has its features first.)
+fn fields(entry: &Entry, acts: Option<Acts>) -> Vec<Field> {
+    let mut fields = Vec::new();
+    if entry.role == Role::Policy && entry.features {
+        fields.push(Field::new("features", "Features", None, "what it sees of a state"));
+    }
+    if acts == Some(Acts::Finite) {
+        fields.push(Field::new("actions", "int", None, "the number of actions"));
+    }
+    if entry.needs.contains(&Need::Problem) {
+        fields.push(Field::new("problem", "Problem", None, "the problem that it knows"));
+    }
+    for Setting { name, default, about, .. } in entry.settings {
+        // A word that Python has another use for.
+        let name = if *name == "lambda" { "lambda_" } else { name };
+        fields.push(Field::new(name, "float", default.map(|x| format!("{x:?}")).as_deref(), about));
+    }
+    if let Some(inner) = entry.inner {
+        let required = fields.iter().any(|field| field.default.is_some()).then_some("REQUIRED");
+        fields.push(Field::new(inner.name, union_of(inner.tells), required, inner.about));
+    }
+    if entry.role != Role::Policy && entry.features {
+        let about = "what it sees of a state; left out, what the policy sees";
+        fields.push(Field::new("features", "Features | None", Some("None"), about));
+    }
+    fields
+}
+
+fn docstring(text: &mut String, entry: &Entry, fields: &[Field]) {
+    let _ = write!(text, "    \"\"\"{}.", sentence(entry.about));
+    if !entry.source.is_empty() {
+        let _ = write!(text, "\n\n    Source: {}.", entry.source);
+    }
+    if !fields.is_empty() {
+        text.push('\n');
+    }
+    for field in fields {
+        let _ = write!(text, "\n    `{}`: {}.", field.name, field.about);
+    }
+    let one_line = fields.is_empty() && entry.source.is_empty();
+    *text += if one_line { "\"\"\"\n\n" } else { "\n    \"\"\"\n\n" };
+}
+
+/// With a capital, unless it begins with a symbol.
+fn sentence(about: &str) -> String {
+    let word: String = about.chars().take_while(|c| c.is_alphanumeric()).collect();
+    let rest = &about[word.len()..];
+    match word.chars().next() {
+        Some(first) if word == "a" || (word.len() > first.len_utf8() && rest.starts_with(' ')) => {
+            format!("{}{}", first.to_uppercase(), &about[first.len_utf8()..])
+        }
+        _ => about.to_owned(),
+    }
+}
+
+fn word(tells: Tells) -> &'static str {
+    match tells {
+        Tells::Delta => "delta",
+        Tells::Advantages => "advantages",
+        Tells::Slope => "slope",
+    }
+}
+
+fn tuple(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    if let [one] = &quoted[..] { format!("({one},)") } else { format!("({})", quoted.join(", ")) }
+}
+
+fn union_of(tells: Tells) -> &'static str {
+    match tells {
+        Tells::Delta => "ValueCritic",
+        Tells::Advantages => "ActionCritic",
+        Tells::Slope => "SlopeCritic",
+    }
+}
+
+fn unions(text: &mut String, catalogue: &Catalogue) {
+    let mut union = |name: &str, entries: Vec<&Entry>| {
+        let classes: Vec<&str> = entries.iter().map(|entry| entry.class).collect();
+        let _ = match &classes[..] {
+            [one] => writeln!(text, "{name} = {one}"),
+            many => writeln!(text, "{name} = Union[{}]", many.join(", ")),
+        };
+    };
+    let policies = |suits: &dyn Fn(Acts) -> bool| {
+        in_order(catalogue, Role::Policy).filter(|policy| suits(Acts::of(catalogue, policy))).collect()
+    };
+    union("Policy", policies(&|_| true));
+    union("StochasticPolicy", policies(&|acts| acts != Acts::Deterministic));
+    union("FinitePolicy", policies(&|acts| acts == Acts::Finite));
+    union("DeterministicPolicy", policies(&|acts| acts == Acts::Deterministic));
+    let critics =
+        |tells: Tells| in_order(catalogue, Role::Critic).filter(|part| part.tells.contains(&tells)).collect();
+    union("Critic", in_order(catalogue, Role::Critic).collect());
+    for tells in [Tells::Delta, Tells::Advantages, Tells::Slope] {
+        union(union_of(tells), critics(tells));
+    }
+    let emphases = || in_order(catalogue, Role::Emphasis);
+    union("Emphasis", emphases().collect());
+    union("RatioFreeEmphasis", emphases().filter(|part| !part.needs.contains(&Need::Ratio)).collect());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pythons_classes_are_what_the_catalogue_says() {
+        generate(true).unwrap();
+    }
+
+    #[test]
+    fn sentences_begin_with_capitals_unless_with_symbols() {
+        assert_eq!(sentence("the action x·θ"), "The action x·θ");
+        assert_eq!(sentence("a real action"), "A real action");
+        for symbol in ["q̂(s,b) by GQ(λ)", "v, q or ∂q/∂a", "m(S_t)/d_μ(S_t)", "GTD(λ): v̂"] {
+            assert_eq!(sentence(symbol), symbol);
+        }
+    }
+}
