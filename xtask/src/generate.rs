@@ -1,20 +1,32 @@
 //! `cargo xtask generate`: what is written from the catalogue.
 
-use emphatic::catalogue::{Declaration, Entry, Inner, Need, Role, Setting, Tells};
-use emphatic::{Catalogue, Composable, Features, Isa, PartRecipe, Recipe, RuleKind};
+use crate::{cargo, output};
+use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Role, Setting, Tells};
 use std::fmt::Write;
 use std::path::Path;
 
 /// Python's classes of the parts.
 const FILE: &str = "bindings/python/python/emphatic/catalogue.py";
 
-/// Writes the file, or says that it is not what would be written.
+/// What the command prints from the catalogue, and where it is kept. (Tests of the command say whether these are current.)
+const PRINTED: [(&str, &[&str]); 2] = [
+    ("docs/parts.md", &["parts", "--markdown"]),
+    ("crates/emphatic-lab/experiment.schema.json", &["schema"]),
+];
+
+/// Writes all that comes from the catalogue, or says that Python's classes are not what would be written.
 pub(crate) fn generate(check: bool) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{FILE}: {error}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let (path, text) = (root.join(FILE), text(Catalogue::standard()));
     if !check {
-        return std::fs::write(path, text).map_err(failed);
+        std::fs::write(path, text).map_err(failed)?;
+        for (file, arguments) in PRINTED {
+            let command = ["run", "--quiet", "--package", "emphatic-cli", "--"];
+            let printed = output(cargo().args(command).args(arguments))?;
+            std::fs::write(root.join(file), printed).map_err(|error| format!("{file}: {error}"))?;
+        }
+        return Ok(());
     }
     match std::fs::read_to_string(path).map_err(failed)? == text {
         true => Ok(()),
@@ -22,61 +34,12 @@ pub(crate) fn generate(check: bool) -> Result<(), String> {
     }
 }
 
-/// What a policy does with its weights.
-#[derive(Clone, Copy, PartialEq)]
-enum Acts {
-    Finite,
-    Real,
-    Deterministic,
-}
-
-impl Acts {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Finite => "finite",
-            Self::Real => "real",
-            Self::Deterministic => "deterministic",
-        }
-    }
-
-    /// What the policy does, as its learners show: those from all actions are for finitely many.
-    fn of(catalogue: &Catalogue, policy: &Entry) -> Self {
-        if learns_by(catalogue, policy, RuleKind::All) {
-            return Self::Finite;
-        }
-        if learns_by(catalogue, policy, RuleKind::Taken) { Self::Real } else { Self::Deterministic }
-    }
-}
-
-/// Whether a policy can learn by a rule: tried out, with parts that need nothing.
-fn learns_by(catalogue: &Catalogue, policy: &Entry, rule: RuleKind) -> bool {
-    let tells = match rule {
-        RuleKind::Taken => Tells::Delta,
-        RuleKind::All => Tells::Advantages,
-        RuleKind::Deterministic => Tells::Slope,
-    };
-    let critic = catalogue.of(Role::Critic).find(|part| part.needs.is_empty() && part.tells.contains(&tells));
-    let emphasis = catalogue.of(Role::Emphasis).find(|part| part.needs.is_empty());
-    let (Some(critic), Some(emphasis)) = (critic, emphasis) else { return false };
-    let recipe = Recipe {
-        rule,
-        policy: plain(catalogue, policy).with_features(Features::dense(1)),
-        actions: Some(1),
-        critic: plain(catalogue, critic),
-        emphasis: plain(catalogue, emphasis),
-        alpha: 0.0,
-        subset: None,
-    };
-    f64::compose(catalogue, &[&recipe], &[], Isa::Plain).is_ok()
-}
-
-/// A part whose settings are zero where something must be said.
-fn plain(catalogue: &Catalogue, part: &Declaration) -> PartRecipe {
-    let unsaid = part.settings.iter().filter(|setting| setting.default.is_none());
-    let recipe = unsaid.fold(PartRecipe::new(part.name), |recipe, setting| recipe.with(setting.name, 0.0));
-    match part.inner.and_then(|inner| catalogue.find(Role::Critic, inner.default)) {
-        Some(inner) => recipe.with_inner(plain(catalogue, inner)),
-        None => recipe,
+/// The word for what a policy does.
+fn acts_word(acts: Acts) -> &'static str {
+    match acts {
+        Acts::Finite => "finite",
+        Acts::Real => "real",
+        Acts::Deterministic => "deterministic",
     }
 }
 
@@ -104,15 +67,11 @@ fn text(catalogue: &Catalogue) -> String {
     }
     text += "]\n";
     for role in Role::ALL {
-        let heading = match role {
-            Role::Policy => "Policies: how to act",
-            Role::Critic => "Critics: how good was it?",
-            Role::Emphasis => "Emphases: how much does a state count?",
-        };
+        let heading = role.heading();
         let gap = if role == Role::Policy { "" } else { "\n" };
         let _ = write!(text, "{gap}\n# --- {heading} ---\n");
         for entry in in_order(catalogue, role) {
-            class(&mut text, catalogue, entry);
+            class(&mut text, entry);
         }
     }
     text += "\n\n# --- What each kind of learner takes ---\n\n";
@@ -135,8 +94,8 @@ fn in_order(catalogue: &Catalogue, role: Role) -> impl Iterator<Item = &Entry> {
     catalogue.of(role).filter(move |entry| !exact(entry)).chain(catalogue.of(role).filter(exact))
 }
 
-fn class(text: &mut String, catalogue: &Catalogue, entry: &Entry) {
-    let acts = (entry.role == Role::Policy).then(|| Acts::of(catalogue, entry));
+fn class(text: &mut String, entry: &Entry) {
+    let acts = entry.acts;
     let _ = write!(text, "\n\n@dataclass(frozen=True, repr=False)\nclass {}(Part):\n", entry.class);
     let fields = fields(entry, acts);
     docstring(text, entry, &fields);
@@ -164,7 +123,7 @@ fn class(text: &mut String, catalogue: &Catalogue, entry: &Entry) {
         );
     }
     if let Some(acts) = acts {
-        let _ = writeln!(text, "    _acts: ClassVar[str] = \"{}\"", acts.word());
+        let _ = writeln!(text, "    _acts: ClassVar[str] = \"{}\"", acts_word(acts));
     }
 }
 
@@ -268,7 +227,7 @@ fn unions(text: &mut String, catalogue: &Catalogue) {
         };
     };
     let policies = |suits: &dyn Fn(Acts) -> bool| {
-        in_order(catalogue, Role::Policy).filter(|policy| suits(Acts::of(catalogue, policy))).collect()
+        in_order(catalogue, Role::Policy).filter(|policy| policy.acts.is_some_and(suits)).collect()
     };
     union("Policy", policies(&|_| true));
     union("StochasticPolicy", policies(&|acts| acts != Acts::Deterministic));

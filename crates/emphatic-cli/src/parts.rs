@@ -79,7 +79,7 @@ fn page(catalogue: &Catalogue) -> String {
         text += &format!("\n## {}\n", role.heading());
         for entry in catalogue.of(role) {
             text += &format!("\n### `{}` ({} in Python)\n\n", entry.name, entry.class);
-            text += &format!("{}. *{}.*", capitalised(entry.about), entry.source);
+            text += &format!("{}. *{}.*", entry.about, entry.source);
             text += &sentences(entry);
             text.push('\n');
             if entry.settings.is_empty() {
@@ -120,9 +120,4 @@ fn sentences(entry: &Entry) -> String {
         text += &format!(" `{}` is {}; left out, it is `{}`.", inner.name, inner.about, inner.default);
     }
     text
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

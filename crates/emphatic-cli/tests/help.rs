@@ -4,7 +4,7 @@ use assert_cmd::Command;
 use std::io::Read;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 6] = ["run", "check", "summarise", "merge", "schema", "completions"];
+const COMMANDS: [&str; 7] = ["run", "check", "summarise", "merge", "parts", "schema", "completions"];
 
 fn emphatic(arguments: &[&str]) -> std::process::Output {
     let mut command = Command::cargo_bin("emphatic").expect("it is built");
@@ -105,4 +105,42 @@ fn a_reader_may_stop_reading() {
         assert!(child.wait().expect("it ends").success(), "{arguments:?}: {said}");
         assert_eq!(said, "", "{arguments:?}");
     }
+}
+
+#[test]
+fn the_page_of_parts_is_current() {
+    let committed = include_str!("../../../docs/parts.md");
+    assert!(
+        printed(&["parts", "--markdown"]) == committed,
+        "docs/parts.md is out of date: run `cargo xtask generate`"
+    );
+}
+
+#[test]
+fn every_part_is_listed_and_explained() {
+    let list = printed(&["parts"]);
+    for entry in emphatic::Catalogue::standard().iter() {
+        assert!(list.contains(&format!("\n  {} ", entry.name)), "{}", entry.name);
+        for name in [entry.name, entry.class] {
+            let explained = printed(&["parts", name]);
+            assert!(
+                explained.contains(entry.about) && explained.contains(entry.source),
+                "{name}: {explained}"
+            );
+            for setting in entry.settings {
+                assert!(explained.contains(&format!("\n  {} ", setting.name)), "{name}: {explained}");
+            }
+        }
+    }
+    let parts: serde_json::Value =
+        serde_json::from_str(&printed(&["parts", "gtd", "--json"])).expect("it is JSON");
+    assert_eq!(parts[0]["settings"][2]["default"], 0.0);
+}
+
+#[test]
+fn a_part_that_does_not_exist_is_refused_with_a_suggestion() {
+    let output = emphatic(&["parts", "gdt"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(message.contains("there is no part `gdt`") && message.contains("`gtd`"), "{message}");
 }

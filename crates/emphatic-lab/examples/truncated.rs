@@ -112,7 +112,7 @@ const EXPERIMENT: &str = r#"
     critic = "exact"
 "#;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The one line.
     Catalogue::standard().clone().with::<InCatalogue>().install()?;
 

@@ -155,30 +155,38 @@ pub(crate) struct CriticSchema;
 /// The schema of an emphasis.
 pub(crate) struct EmphasisSchema;
 
+/// The schema of a critic of values inside another critic.
+struct ValuesSchema;
+
 macro_rules! schema_of_role {
-    ($type:ty, $name:literal, $role:expr) => {
+    ($type:ty, $name:literal, $role:expr, $fits:expr) => {
         impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {
                 $name.into()
             }
 
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let parts: Vec<&Entry> = Catalogue::current().of($role).collect();
-                parts_schema(&parts)
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let parts: Vec<&Entry> = Catalogue::current().of($role).filter($fits).collect();
+                parts_schema(&parts, generator)
             }
         }
     };
 }
-schema_of_role!(CriticSchema, "Critic", Role::Critic);
-schema_of_role!(EmphasisSchema, "Emphasis", Role::Emphasis);
+schema_of_role!(CriticSchema, "Critic", Role::Critic, |_| true);
+schema_of_role!(EmphasisSchema, "Emphasis", Role::Emphasis, |_| true);
+schema_of_role!(ValuesSchema, "Critic of values", Role::Critic, tells_values);
+
+fn tells_values(entry: &&Entry) -> bool {
+    entry.tells.contains(&Tells::Delta)
+}
 
 /// The name of one of these parts, or a table with the settings of just that part. A table without a kind adds to that of its
 /// method.
-fn parts_schema(parts: &[&Entry]) -> Schema {
+fn parts_schema(parts: &[&Entry], generator: &mut SchemaGenerator) -> Schema {
     let name = |part: &&Entry| json!({ "description": part.about, "type": "string", "const": part.name });
     let mut kinds: Vec<Json> = parts.iter().map(name).collect();
     kinds.extend(parts.iter().map(|part| {
-        let mut properties = properties(&[part]);
+        let mut properties = properties(&[part], generator);
         properties.insert("kind".to_owned(), json!({ "const": part.name }));
         let description = format!("{} ({})", part.about, part.source);
         json!({
@@ -190,7 +198,7 @@ fn parts_schema(parts: &[&Entry]) -> Schema {
         })
     }));
     let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
-    let mut several = properties(parts);
+    let mut several = properties(parts, generator);
     let list = json!({ "type": "array", "items": { "enum": names }, "minItems": 1 });
     several.insert("kind".to_owned(), list);
     kinds.push(json!({
@@ -203,7 +211,7 @@ fn parts_schema(parts: &[&Entry]) -> Schema {
 }
 
 /// The keys that tables of these parts may have.
-fn properties(parts: &[&Entry]) -> Map<String, Json> {
+fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, Json> {
     let mut properties = Map::new();
     for part in parts {
         if part.features {
@@ -216,7 +224,7 @@ fn properties(parts: &[&Entry]) -> Map<String, Json> {
             properties.insert(setting.name.to_owned(), of_setting(setting));
         }
         if let Some(inner) = &part.inner {
-            let (own, more) = of_inner(inner);
+            let (own, more) = of_inner(inner, generator);
             properties.insert(inner.name.to_owned(), own);
             // The settings of the part inside may stand beside those of the part itself.
             more.into_iter().for_each(|(name, schema)| _ = properties.entry(name).or_insert(schema));
@@ -225,11 +233,11 @@ fn properties(parts: &[&Entry]) -> Map<String, Json> {
     properties
 }
 
-fn of_inner(inner: &Inner) -> (Json, Map<String, Json>) {
-    let tells = |part: &&Entry| part.tells.contains(&inner.tells) && inner.tells == Tells::Delta;
-    let parts: Vec<&Entry> = Catalogue::current().of(Role::Critic).filter(tells).collect();
+fn of_inner(inner: &Inner, generator: &mut SchemaGenerator) -> (Json, Map<String, Json>) {
+    let parts: Vec<&Entry> = Catalogue::current().of(Role::Critic).filter(tells_values).collect();
     let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
-    (swept(&about, parts_schema(&parts).into()), properties(&parts))
+    let one = generator.subschema_for::<ValuesSchema>().into();
+    (swept(&about, one), properties(&parts, generator))
 }
 
 fn of_setting(setting: &Setting) -> Json {

@@ -17,6 +17,9 @@ WRONG = {
     "an unknown key of a critic": SHORT.replace('"exact"', '{ kind = "exact", alpha = 1 }'),
     "an unknown algorithm": SHORT.replace('"ace"', '"acer"'),
     "an unknown critic": SHORT.replace('"exact"', '"exakt"'),
+    "a setting of another critic": SHORT.replace(
+        '"exact"', '{ kind = "gtd", alpha_v = 0.1, alpha_w = 0.1, alpha_u = 0.1 }'
+    ),
     "an unknown choice": SHORT.replace("seed = 1", 'select = "best"'),
     "a word for a number": SHORT.replace("runs = 6", 'runs = "six"'),
     "a fraction of a run": SHORT.replace("runs = 6", "runs = 6.5"),
