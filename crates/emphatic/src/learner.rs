@@ -171,6 +171,8 @@ pub struct Composed<R: Real, P: Policy, C, E, K> {
     emphasis: Slot<E>,
     /// Every kind of features that a part looks at: a state is checked once, by all of them.
     features: Vec<Features>,
+    /// How many states there are, if all parts know them by their numbers.
+    states: Option<usize>,
     rule: K,
 }
 
@@ -236,7 +238,11 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         let (x, x_next) = Default::default();
         let actor = Actor { policy, weights, alpha, at, x, x_next, watch: Watch::default() };
         let (critic, emphasis) = (Slot::new(critic), Slot::new(emphasis));
-        let mut learner = Self { actor, critic, emphasis, features, rule };
+        let states = match &features[..] {
+            [Features::Table(table)] => Some(table.states()),
+            _ => None,
+        };
+        let mut learner = Self { actor, critic, emphasis, features, states, rule };
         learner.policy_changed(None);
         Ok(learner)
     }
@@ -256,25 +262,26 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         &self.emphasis.part
     }
 
-    /// Refuses a step that makes no sense; otherwise looks at π(·|S_t). Returns the action.
+    /// Refuses a step that makes no sense. Returns the action.
     #[inline(always)]
-    fn look(&mut self, step: &Step<State, Action>) -> Result<P::Action, StepError> {
-        let Self { actor, features, .. } = self;
+    fn check_step(&self, step: &Step<State, Action>) -> Result<P::Action, StepError> {
         step.check()?;
         let action = P::Action::of(step.action).ok_or_else(|| other_action(step.action))?;
-        actor.policy.check_action(action)?;
-        actor.policy.check_mu(step.mu)?;
-        for features in &*features {
-            features.check(step.state)?;
-        }
+        self.actor.policy.check_action(action)?;
+        self.actor.policy.check_mu(step.mu)?;
+        self.check_state(step.state)?;
         if step.gamma_next > 0.0 {
-            for features in &*features {
-                features.check(step.next)?;
-            }
+            self.check_state(step.next)?;
         }
-        let x = actor.policy.features().row(step.state, &mut actor.x);
-        actor.policy.distribution(&actor.weights, x, &mut actor.at);
         Ok(action)
+    }
+
+    #[inline(always)]
+    fn check_state(&self, state: State) -> Result<(), FeatureError> {
+        match (state, self.states) {
+            (State::Number(state), Some(states)) if state < states => Ok(()),
+            _ => self.features.iter().try_for_each(|features| features.check(state)),
+        }
     }
 
     /// Takes up an update in a state, given the sum of [`Real::nan_unless_finite`] over all weights that it changed.

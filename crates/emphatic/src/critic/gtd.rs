@@ -113,9 +113,22 @@ impl<R: Real> Critic<R> for Gtd<R> {
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
         let (gammas, scales) = ([step.gamma, step.gamma_next], [rho, rho, delta]);
-        if self.features.are_dense() {
-            return self.td.learn_all(gammas, scales, step.x.iter(), next);
+        if !self.features.are_dense() {
+            return self.td.learn(gammas, scales, step.x.iter(), next);
         }
-        self.td.learn(gammas, scales, step.x.iter(), next)
+        // In lanes it must be inlined to be compiled for the instruction set; one number at a time is better off with a short loop.
+        if R::LANES == 1 {
+            self.learn_dense(step, rho, delta)
+        } else {
+            self.td.learn_all(gammas, scales, step.x.iter(), next)
+        }
+    }
+}
+
+impl<R: Real> Gtd<R> {
+    #[inline(never)]
+    fn learn_dense(&mut self, step: &Seen, rho: R, delta: R) -> R {
+        let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
+        self.td.learn_all([step.gamma, step.gamma_next], [rho, rho, delta], step.x.iter(), next)
     }
 }

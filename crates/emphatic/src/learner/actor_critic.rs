@@ -36,15 +36,16 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E
         learner: &mut ActorCritic<R, P, C, E>,
         step: &Step<State, Action>,
     ) -> Result<Update<R>, StepError> {
-        let action = learner.look(step)?;
+        let action = learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
+        let x = actor.policy.features().row(step.state, &mut actor.x);
+        actor.policy.distribution(&actor.weights, x, &mut actor.at);
         let (critic, seen) = critic.see(step);
         let (emphasis, weighed) = emphasis.see(step);
         let rho = actor.policy.probability(&actor.at, action) * R::splat(1.0 / step.mu);
         let delta = critic.delta(&seen);
         let weight = emphasis.weigh(&weighed, rho);
         let scale = actor.alpha * rho * weight * delta;
-        let x = actor.policy.features().row(step.state, &mut actor.x);
         let changed = actor.policy.add_score(x, &actor.at, action, scale, &mut actor.weights);
         let mut changed = changed + critic.learn(&seen, rho, delta);
         if rule.emphasis_learns {

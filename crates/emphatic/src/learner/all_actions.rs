@@ -86,8 +86,10 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
         learner: &mut AllActions<R, P, C, E>,
         step: &Step<State, Action>,
     ) -> Result<Update<R>, StepError> {
-        let action = learner.look(step)?;
+        let action = learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
+        let x = actor.policy.features().row(step.state, &mut actor.x);
+        actor.policy.distribution(&actor.weights, x, &mut actor.at);
         rule.draw();
         let All { advantages, next, subset, drawn, .. } = rule;
         let (critic, seen) = critic.see(step);
@@ -100,7 +102,6 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
             actor.policy.distribution(&actor.weights, x_next, next);
         }
         let mut changed = critic.learn(&seen, actor.policy.probabilities(next), rho);
-        let x = actor.policy.features().row(step.state, &mut actor.x);
         let scale = actor.alpha * weight * R::splat(drawn.len() as f64 / *subset as f64);
         for &b in &drawn[..*subset] {
             let scale = scale * actor.policy.probability(&actor.at, b) * advantages[b];

@@ -51,15 +51,16 @@ where
         learner: &mut DeterministicActorCritic<R, P, C, E>,
         step: &Step<State, Action>,
     ) -> Result<Update<R>, StepError> {
-        learner.look(step)?;
+        learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
+        let x = actor.policy.features().row(step.state, &mut actor.x);
+        actor.policy.distribution(&actor.weights, x, &mut actor.at);
         let (critic, seen) = critic.see(step);
         let (emphasis, weighed) = emphasis.see(step);
         let action = actor.policy.action(&actor.at);
         let slope = critic.slope(&seen, action);
         let weight = emphasis.weigh(&weighed, R::one());
         let scale = actor.alpha * weight * slope;
-        let x = actor.policy.features().row(step.state, &mut actor.x);
         let changed = actor.policy.add_gradient(x, &actor.at, scale, &mut actor.weights);
         let mut changed = changed + critic.learn(&seen, action);
         if rule.emphasis_learns {
