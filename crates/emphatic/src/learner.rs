@@ -34,7 +34,7 @@ use thiserror::Error;
 use watch::Watch;
 
 /// What one step did. All from the weights before the step's updates.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Update<R> {
     /// ρ_t; one where the target is deterministic and there is no ratio.
     pub rho: R,
@@ -178,11 +178,12 @@ pub struct Composed<R: Real, P: Policy, C, E, K> {
 
 /// How the actor learns.
 pub trait Rule<R: Real, P: Policy, C, E>: Send + Sized {
-    /// Learns from one step.
+    /// Learns from one step, and tells what it did if somebody asks.
     fn update(
         learner: &mut Composed<R, P, C, E, Self>,
         step: &Step<State, Action>,
-    ) -> Result<Update<R>, StepError>;
+        told: Option<&mut Update<R>>,
+    ) -> Result<(), StepError>;
 
     /// Shows the numbers of its own that change.
     fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), RestoreError> {
@@ -317,6 +318,18 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
     }
 }
 
+impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K: Rule<R, P, C, E>> Composed<R, P, C, E, K> {
+    /// One step, compiled for the plain instruction set.
+    #[inline(never)] // One copy of so much code is enough.
+    fn update_plainly(
+        &mut self,
+        step: &Step<State, Action>,
+        told: Option<&mut Update<R>>,
+    ) -> Result<(), StepError> {
+        K::update(self, step, told)
+    }
+}
+
 /// The features of all parts, each once.
 fn distinct<R: Real, P: Policy>(policy: &P, critic: &impl Part<R>, emphasis: &impl Part<R>) -> Vec<Features> {
     let mut all = vec![policy.features()];
@@ -346,13 +359,16 @@ fn other_action(action: Action) -> StepError {
 
 /// Learns step by step. (A macro: a function would call the update, not inline it.)
 macro_rules! each_step {
-    ($learn:expr, |$learner:ident, $step:ident| $update:expr) => {{
+    ($learn:expr, |$learner:ident, $step:ident, $told:ident| $update:expr) => {{
         let Learn { learner: $learner, steps, mut watcher } = $learn;
+        let mut update = Update::default();
         for (index, $step) in steps.iter().enumerate() {
             if let Some(watcher) = &mut watcher {
                 watcher.before($step);
             }
-            let update = $update.map_err(|source| LearnError { index, source })?;
+            // Nobody else wants to know: what a step did is long in lanes.
+            let $told = watcher.is_some().then_some(&mut update);
+            $update.map_err(|source| LearnError { index, source })?;
             if let Some(watcher) = &mut watcher {
                 watcher.after($step, &update, $learner);
             }
@@ -380,7 +396,7 @@ where
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        each_step!(self, |learner, step| K::update(learner, step))
+        each_step!(self, |learner, step, told| K::update(learner, step, told))
     }
 }
 
@@ -392,9 +408,9 @@ where
     E: Part<R>,
     K: Rule<R, P, C, E>,
 {
-    #[inline(never)] // One copy of so much code is enough.
     fn update(&mut self, step: &Step<State, Action>) -> Result<Update<R>, StepError> {
-        K::update(self, step)
+        let mut update = Update::default();
+        self.update_plainly(step, Some(&mut update)).map(|()| update)
     }
 
     #[inline(never)] // A whole step is inlined into it, once for each instruction set: that is enough code.
@@ -410,7 +426,7 @@ where
             return learn.run();
         }
         // For the plain set there is `update` already: what stands in lanes is long to compile.
-        isa.run_or(learn, |learn| each_step!(learn, |learner, step| learner.update(step)))
+        isa.run_or(learn, |learn| each_step!(learn, |learner, step, told| learner.update_plainly(step, told)))
     }
 
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {

@@ -35,7 +35,8 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E
     fn update(
         learner: &mut ActorCritic<R, P, C, E>,
         step: &Step<State, Action>,
-    ) -> Result<Update<R>, StepError> {
+        told: Option<&mut Update<R>>,
+    ) -> Result<(), StepError> {
         let action = learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
         let x = actor.policy.features().row(step.state, &mut actor.x);
@@ -51,7 +52,10 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E
         if rule.emphasis_learns {
             changed += emphasis.learn(&weighed, rho);
         }
+        if let Some(told) = told {
+            *told = Update { rho, emphasis: weight, delta };
+        }
         learner.updated(step.state, changed);
-        Ok(Update { rho, emphasis: weight, delta })
+        Ok(())
     }
 }

@@ -85,7 +85,8 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
     fn update(
         learner: &mut AllActions<R, P, C, E>,
         step: &Step<State, Action>,
-    ) -> Result<Update<R>, StepError> {
+        told: Option<&mut Update<R>>,
+    ) -> Result<(), StepError> {
         let action = learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
         let x = actor.policy.features().row(step.state, &mut actor.x);
@@ -110,9 +111,11 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
         if rule.emphasis_learns {
             changed += emphasis.learn(&weighed, rho);
         }
-        let delta = advantages[action];
+        if let Some(told) = told {
+            *told = Update { rho, emphasis: weight, delta: advantages[action] };
+        }
         learner.updated(step.state, changed);
-        Ok(Update { rho, emphasis: weight, delta })
+        Ok(())
     }
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {

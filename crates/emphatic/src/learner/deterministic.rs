@@ -50,7 +50,8 @@ where
     fn update(
         learner: &mut DeterministicActorCritic<R, P, C, E>,
         step: &Step<State, Action>,
-    ) -> Result<Update<R>, StepError> {
+        told: Option<&mut Update<R>>,
+    ) -> Result<(), StepError> {
         learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
         let x = actor.policy.features().row(step.state, &mut actor.x);
@@ -66,7 +67,10 @@ where
         if rule.emphasis_learns {
             changed += emphasis.learn(&weighed, R::one());
         }
+        if let Some(told) = told {
+            *told = Update { rho: R::one(), emphasis: weight, delta: slope };
+        }
         learner.updated(step.state, changed);
-        Ok(Update { rho: R::one(), emphasis: weight, delta: slope })
+        Ok(())
     }
 }
