@@ -10,22 +10,23 @@ use emphatic::{
 use emphatic_lab::{Experiment, Options, Stop, run, summarise};
 use std::path::Path;
 
+/// Room for so many steps.
+const MOST: usize = 17;
+
 /// F_t = Σ_{j=0}^{n} (Π_{k=1}^{j} γ_{t−k+1} ρ_{t−k}) i_{t−j} and M_t = (1 − λ_a) i_t + λ_a F_t.
 struct Truncated<R> {
     lambda_a: R,
     n: R,
-    /// γ_{t−j} ρ_{t−j−1} and i_{t−j}, from j = 0 on: as many as the largest n needs.
-    factors: Vec<R>,
-    interests: Vec<f64>,
+    /// γ_{t−j} ρ_{t−j−1} and i_{t−j}, from j = 0 on: the same number for every n, so that a learner can leave its lane.
+    factors: [R; MOST],
+    interests: [f64; MOST],
     /// ρ_{t−1}.
     rho: R,
 }
 
 impl<R: Real> Truncated<R> {
     fn new(lambda_a: R, n: R) -> Self {
-        let most = (0..R::LANES).map(|lane| n.lane(lane)).fold(0.0, f64::max) as usize;
-        let (factors, interests) = (vec![R::zero(); most + 1], vec![0.0; most + 1]);
-        Self { lambda_a, n, factors, interests, rho: R::zero() }
+        Self { lambda_a, n, factors: [R::zero(); MOST], interests: [0.0; MOST], rho: R::zero() }
     }
 }
 
@@ -90,7 +91,11 @@ impl Declared for InCatalogue {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.emphasis(Truncated::new(with.number("lambda_a")?, with.number("n")?))
+        let n: R = with.number("n")?;
+        if (0..R::LANES).any(|lane| n.lane(lane) >= MOST as f64) {
+            return Err(ComposeError::Unfit(format!("n must be less than {MOST}")));
+        }
+        with.emphasis(Truncated::new(with.number("lambda_a")?, n))
     }
 }
 

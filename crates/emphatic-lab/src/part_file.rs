@@ -244,7 +244,7 @@ fn of_setting(setting: &Setting) -> Json {
     let number = match setting.range {
         Range::StepSize => json!({ "type": "number", "minimum": 0 }),
         Range::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
-        Range::Count => json!({ "type": "integer", "minimum": 1 }),
+        Range::Count => json!({ "type": "integer", "minimum": 1, "maximum": 1_000_000 }),
     };
     let about = match setting.default {
         Some(default) => format!("{}. Left out, it is {default}.", setting.about),

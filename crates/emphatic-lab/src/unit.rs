@@ -6,7 +6,7 @@ use crate::rows::Rows;
 use crate::source::{Chunk, Stream};
 use crate::table::{self, TableError, Unit};
 use bytes::Bytes;
-use emphatic::{Catalogue, Isa, Lanes, LearnError, ProblemError};
+use emphatic::{Catalogue, Isa, Lanes, LearnError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -57,12 +57,6 @@ pub enum UnitError {
     /// The results do not make a table.
     #[error("the results of a unit do not make a table: {0}")]
     Rows(#[from] arrow_schema::ArrowError),
-}
-
-impl From<ProblemError> for UnitError {
-    fn from(error: ProblemError) -> Self {
-        Self::SetUp(error.into())
-    }
 }
 
 /// What running units tells and asks the others.
@@ -136,7 +130,7 @@ fn groups(
     let group = |(k, settings): (usize, &[usize])| {
         let members = Members {
             experiment,
-            catalogue: Catalogue::standard(),
+            catalogue: Catalogue::current(),
             settings,
             first: k * most,
             measures,

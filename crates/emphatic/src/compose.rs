@@ -12,7 +12,7 @@ use crate::learner::{ActorCritic, AllActions, DeterministicActorCritic, Learner}
 use crate::part::ComposeError;
 use crate::policy::compiled::Compiled;
 use crate::policy::{DeterministicPolicy, FinitePolicy, Softmax, StochasticPolicy};
-use crate::problem::Known;
+use crate::problem::{Known, Objective};
 use crate::real::{Lanes, Real};
 use crate::recipe::{PartRecipe, Recipe, RuleKind};
 use std::any::Any;
@@ -53,6 +53,16 @@ pub trait Composable: Real {
         problems: &[Known],
         isa: Isa,
     ) -> Result<Box<dyn Learner<Self>>, ComposeError>;
+
+    /// What tells J_μ of one policy after another in a problem, all of this form.
+    fn objective(problem: &Known, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
+
+    /// m(S_t)/d_μ(S_t) of policies of this form.
+    fn exact_emphasis(
+        problem: &Known,
+        policy: &dyn Any,
+        isa: Isa,
+    ) -> Result<Box<dyn Emphasis<Self>>, ComposeError>;
 }
 
 /// A builder in every number type that learners are composed in. A part that is a type has one: [`Declared`].
@@ -99,6 +109,21 @@ macro_rules! composable {
             ) -> Result<Box<dyn Learner<Self>>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
                 compose(Composer { catalogue, recipes, problems, isa, build: &build, fused: $fused })
+            }
+
+            fn objective(
+                problem: &Known,
+                policy: &dyn Any,
+            ) -> Result<Box<dyn Objective<Self>>, ComposeError> {
+                problem.objective(policy)
+            }
+
+            fn exact_emphasis(
+                problem: &Known,
+                policy: &dyn Any,
+                isa: Isa,
+            ) -> Result<Box<dyn Emphasis<Self>>, ComposeError> {
+                problem.exact_emphasis(policy, isa)
             }
         })*
     };
@@ -160,6 +185,9 @@ fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, Compos
     let [first, others @ ..] = composer.recipes else { return unfit("there is no recipe") };
     if composer.recipes.len() > R::LANES || !others.iter().all(|other| first.is_like(other)) {
         return unfit("learners side by side must differ in numbers alone");
+    }
+    if first.subset.is_some() && first.rule != RuleKind::All {
+        return unfit("only a learner from all actions draws some of them");
     }
     let parts = composer.recipes.iter().map(|recipe| &recipe.policy).collect();
     match composer.built(Role::Policy, parts, Tells::Delta, &())? {

@@ -32,7 +32,7 @@ pub enum Range {
     StepSize,
     /// Between 0 and 1.
     Fraction,
-    /// A whole number of at least 1.
+    /// A whole number between 1 and a million.
     Count,
 }
 
@@ -42,8 +42,7 @@ impl Range {
         match self {
             Self::StepSize => (0.0..f64::INFINITY).contains(&x),
             Self::Fraction => (0.0..=1.0).contains(&x),
-            // Beyond that not every whole number is a float.
-            Self::Count => (1.0..=9e15).contains(&x) && x.fract() == 0.0,
+            Self::Count => (1.0..=1e6).contains(&x) && x.fract() == 0.0,
         }
     }
 
@@ -61,7 +60,7 @@ impl Range {
         match self {
             Self::StepSize => "a step-size is finite and not negative",
             Self::Fraction => "it must lie between 0 and 1",
-            Self::Count => "it must be a whole number of at least 1",
+            Self::Count => "it must be a whole number between 1 and 1,000,000",
         }
     }
 

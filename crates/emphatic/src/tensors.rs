@@ -148,7 +148,7 @@ impl Tensors {
 
 /// The numbers of one lane; all of them if they are shared.
 fn every<T: Copy>(all: &[T], lane: usize, lanes: usize) -> Vec<T> {
-    if lanes == 1 { all.to_vec() } else { all.iter().skip(lane).step_by(lanes).copied().collect() }
+    if lanes <= 1 { all.to_vec() } else { all.iter().skip(lane).step_by(lanes).copied().collect() }
 }
 
 /// Goes through all numbers of a learner.

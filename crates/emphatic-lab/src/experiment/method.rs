@@ -181,7 +181,7 @@ fn check_count(settings: f64, span: &Range<usize>) -> Result<(), Wrong> {
 }
 
 /// The same for what is not a number: every value of it makes grids of their own.
-fn check_kinds(kinds: usize, times: usize, span: &Range<usize>) -> Result<(), Wrong> {
+pub(super) fn check_kinds(kinds: usize, times: usize, span: &Range<usize>) -> Result<(), Wrong> {
     let kinds = kinds.saturating_mul(times);
     if kinds <= MOST_KINDS {
         return Ok(());
@@ -332,6 +332,9 @@ fn resolve(
     }
     if let Some(inner) = &critic.inner {
         columns.push(word("critic_values", inner.entry.name));
+        if inner.entry.features && sight(inner) != sight(critic) {
+            columns.push(("critic_values_features", Cell::Text(sight(inner))));
+        }
     }
     if rule == RuleKind::All {
         columns.push(word("actions", Actions::All.word()));
@@ -494,7 +497,7 @@ fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, 
     let features = scene.sights.find("actor").map_or(0, |features| features.len());
     let len = features * policy.outputs.or(scene.source.actions()).unwrap_or(1);
     if let Some(Located { value, span }) = draft.probabilities {
-        if policy.acts != Some(Acts::Finite) {
+        if policy.name != "softmax" {
             return Err(
                 Wrong::at(span, "only a softmax policy starts from probabilities").help("give `weights`")
             );
@@ -535,7 +538,7 @@ fn axes(
     let values = values(&ALPHA, &as_part_values(alpha))?;
     let mut axes =
         vec![Axis { column: ALPHA.name.to_owned(), name: ALPHA.name, owner: Owner::Actor, values }];
-    emphasis.add_axes(Owner::Emphasis, &mut axes)?;
-    critic.add_axes(Owner::Critic, &mut axes)?;
+    emphasis.add_axes(Owner::Emphasis(0), &mut axes)?;
+    critic.add_axes(Owner::Critic(0), &mut axes)?;
     Ok(axes)
 }

@@ -1,5 +1,6 @@
 //! Parts of methods, by the catalogue.
 
+use super::method::check_kinds;
 use super::variant::{Axis, Owner};
 use crate::part_file::{PartEntry, PartFile, PartValue};
 use crate::source::Sights;
@@ -62,6 +63,7 @@ impl PartChoice {
             };
             for features in features {
                 Self::with_inner(entry, file, features, span, table, &mut choices)?;
+                check_kinds(1, choices.len(), table)?;
             }
         }
         Ok(choices)
@@ -111,7 +113,7 @@ impl PartChoice {
             } else if let Some((name, entry)) = rest.iter().next() {
                 return Err(choice(None).unknown(name, entry));
             }
-            for mut inner in Self::all(entry.role, &part, place)? {
+            for mut inner in Self::all(Role::Critic, &part, place)? {
                 if !inner.entry.tells.contains(&declared.tells) {
                     let message =
                         format!("the critic `{}` does not tell {}", inner.entry.name, declared.tells.words());
@@ -123,6 +125,7 @@ impl PartChoice {
                 inner.features = inner.features.or_else(|| features.clone().filter(|_| inner.entry.features));
                 inner.table = table.clone();
                 choices.push(choice(Some(Box::new(inner))).checked(BTreeMap::new())?);
+                check_kinds(1, choices.len(), table)?;
             }
         }
         Ok(())
@@ -183,7 +186,12 @@ impl PartChoice {
     /// Adds the values of its settings, those of the part inside it first.
     pub(super) fn add_axes(&self, owner: Owner, axes: &mut Vec<Axis>) -> Result<(), Wrong> {
         if let Some(inner) = &self.inner {
-            inner.add_axes(Owner::Inner, axes)?;
+            let deeper = match owner {
+                Owner::Actor => Owner::Actor,
+                Owner::Emphasis(depth) => Owner::Emphasis(depth + 1),
+                Owner::Critic(depth) => Owner::Critic(depth + 1),
+            };
+            inner.add_axes(deeper, axes)?;
         }
         for setting in self.entry.settings {
             let values = match (self.entries.get(setting.name), setting.default) {
@@ -191,18 +199,10 @@ impl PartChoice {
                 (None, Some(default)) => vec![default],
                 (None, None) => return Err(self.missing(setting)),
             };
-            let column = self.column(setting, owner);
+            let column = column(setting, owner, axes);
             axes.push(Axis { column, name: setting.name, owner, values });
         }
         Ok(())
-    }
-
-    /// A setting's column: its name, unless another part of the method may have a setting of that name.
-    fn column(&self, setting: &Setting, owner: Owner) -> String {
-        match owner {
-            Owner::Emphasis if setting.name != "lambda_a" => format!("emphasis.{}", setting.name),
-            _ => setting.name.to_owned(),
-        }
     }
 
     fn missing(&self, setting: &Setting) -> Wrong {
@@ -227,6 +227,23 @@ impl PartChoice {
         }
         Ok(self)
     }
+}
+
+/// A setting's column in the table of settings: its name; with that of its part before it, where another part has a setting of that name or the
+/// part is an emphasis.
+fn column(setting: &Setting, owner: Owner, axes: &[Axis]) -> String {
+    let name = match owner {
+        Owner::Emphasis(_) if setting.name != "lambda_a" => format!("emphasis.{}", setting.name),
+        _ => setting.name.to_owned(),
+    };
+    let taken = |name: &str| axes.iter().any(|axis| axis.column == name);
+    let place = match owner {
+        Owner::Actor => "actor",
+        Owner::Emphasis(_) => "emphasis",
+        Owner::Critic(_) => "critic",
+    };
+    let longer = std::iter::successors(Some(name), |name| Some(format!("{place}.{name}")));
+    longer.into_iter().find(|name| !taken(name)).unwrap_or_default()
 }
 
 /// The values of a list, each once.

@@ -2,7 +2,7 @@
 
 use super::Cell;
 use emphatic::catalogue::Algorithm;
-use emphatic::{Recipe, Subset};
+use emphatic::{PartRecipe, Recipe, Subset};
 use std::ops::Range;
 
 /// What settings that share the lanes of one learner have in common.
@@ -29,10 +29,10 @@ pub(crate) struct Axis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Actor,
-    Emphasis,
-    Critic,
-    /// The critic of values inside the critic.
-    Inner,
+    /// The emphasis, or the part so deep inside it.
+    Emphasis(usize),
+    /// The critic, or the part so deep inside it.
+    Critic(usize),
 }
 
 /// A grid of settings that differ in numbers alone.
@@ -71,12 +71,19 @@ impl Variant {
                     recipe.alpha = x;
                     continue;
                 }
-                Owner::Emphasis => Some(&mut recipe.emphasis),
-                Owner::Critic => Some(&mut recipe.critic),
-                Owner::Inner => recipe.critic.inner.as_deref_mut(),
+                Owner::Emphasis(depth) => inside(&mut recipe.emphasis, depth),
+                Owner::Critic(depth) => inside(&mut recipe.critic, depth),
             };
-            part.into_iter().for_each(|part| _ = part.numbers.insert(axis.name.to_owned(), x));
+            part.numbers.insert(axis.name.to_owned(), x);
         }
         recipe
+    }
+}
+
+/// The part so deep inside another. (It is as deep as its axes were made for.)
+fn inside(part: &mut PartRecipe, depth: usize) -> &mut PartRecipe {
+    match (depth, &mut part.inner) {
+        (0, _) | (_, None) => part,
+        (_, Some(_)) => inside(part.inner.as_mut().expect("it has a part inside it"), depth - 1),
     }
 }

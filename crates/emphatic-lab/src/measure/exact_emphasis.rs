@@ -1,7 +1,9 @@
 //! The mean of the emphasis as it would be for a policy that stays as it is.
 
 use super::{Kind, Mean, Measure, Meter, Subject, meters, plain};
-use emphatic::{Action, ComposeError, Emphasis, Learner, Real, Recipe, Seen, State, Step, Update};
+use emphatic::{
+    Action, Composable, ComposeError, Emphasis, Learner, Real, Recipe, Seen, State, Step, Update,
+};
 
 pub(super) const KIND: Kind = Kind {
     pattern: "exact_emphasis",
@@ -16,10 +18,10 @@ impl Measure for Exact {
     meters!(meter);
 }
 
-fn meter<R: Real>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
+fn meter<R: Composable>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
     let unknown =
         || ComposeError::Unfit("only a problem that is known exactly has an exact emphasis".to_owned());
-    let exact = of.own.ok_or_else(unknown)?.exact_emphasis(of.policy, of.isa)?;
+    let exact = R::exact_emphasis(of.own.ok_or_else(unknown)?, of.policy, of.isa)?;
     let lambda_a = R::from_lanes(|lane| lambda_a(of.recipes.get(lane).unwrap_or(&of.recipes[0])));
     Ok(Box::new(Density { exact, lambda_a, fresh: true, density: R::zero(), mean: Mean::default() }))
 }

@@ -2,7 +2,7 @@
 
 use super::{Kind, Measure, Meter, Subject, meters, plain};
 use emphatic::problem::Objective;
-use emphatic::{ComposeError, Isa, Learner, Real};
+use emphatic::{Composable, ComposeError, Isa, Learner, Real};
 
 pub(super) const KIND: Kind = Kind {
     pattern: "objective",
@@ -17,10 +17,10 @@ impl Measure for Exact {
     meters!(meter);
 }
 
-fn meter<R: Real>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
+fn meter<R: Composable>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
     let unknown =
         || ComposeError::Unfit("only a problem that is known exactly has an exact objective".to_owned());
-    let objective = of.judged.ok_or_else(unknown)?.objective(of.policy)?;
+    let objective = R::objective(of.judged.ok_or_else(unknown)?, of.policy)?;
     Ok(Box::new(Judged { objective, isa: of.isa }))
 }
 

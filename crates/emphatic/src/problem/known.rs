@@ -47,7 +47,7 @@ impl Known {
     }
 
     /// What tells J_μ of one policy after another, all of this form.
-    pub fn objective<R: Real>(&self, policy: &dyn Any) -> Result<Box<dyn Objective<R>>, ComposeError> {
+    pub(crate) fn objective<R: Real>(&self, policy: &dyn Any) -> Result<Box<dyn Objective<R>>, ComposeError> {
         Ok(match self.with_policy(policy)? {
             Fit::Softmax(task, policy) => judge(task, policy)?,
             Fit::Gaussian(problem, policy) => judge(problem, policy)?,
@@ -56,7 +56,7 @@ impl Known {
     }
 
     /// m(S_t)/d_μ(S_t) of policies of this form.
-    pub fn exact_emphasis<R: Real>(
+    pub(crate) fn exact_emphasis<R: Real>(
         &self,
         policy: &dyn Any,
         isa: Isa,

@@ -15,7 +15,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 /// no branches, so the compiler turns them into the vector instructions of the instruction set at hand
 /// (see [`Isa`](crate::Isa)).
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(32))]
+#[repr(C, align(64))]
 pub struct Lanes<const N: usize>(pub [f64; N]);
 
 impl<const N: usize> Lanes<N> {
