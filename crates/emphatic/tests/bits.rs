@@ -1,109 +1,41 @@
 //! The determinism contract: a learner's bits do not depend on lanes, instruction set, or being interrupted.
+//!
+//! `catalogue` says so of every part. Here are settings, features and streams in which lanes once differed, or could: traces that some lanes forget
+//! and others do not, weights that take their time to overflow, many features at once.
 
 mod common;
 
+use common::case::Case;
 use emphatic::{
-    Action, Advantage, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic,
-    Features, FollowOn, Gaussian, Gq, Gtd, Isa, Lanes, Learner, NoEmphasis, Problem, Random, Real, Softmax,
-    State, Step, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
+    Action, ContinuousCounterexample, Features, Gtd, Isa, Known, Lanes, Learner, PartRecipe, Problem, Random,
+    Real, Recipe, RuleKind, Softmax, State, Step, Subset, Table, Task, ace, off_pac,
 };
 use std::sync::Arc;
 
-const SETTINGS: usize = 16;
-
 type Experience = Step<State<'static>, Action>;
 
-/// The setting of lane `k` of a block that starts at `first`. Some step-sizes are so large that the learner diverges.
-fn alpha<R: Real>(first: usize) -> R {
-    R::from_lanes(|k| [1e-3, 0.3, 0.02, 1e6][(first + k) % 4])
+/// The settings of learner `k`. Some step-sizes are so large that it diverges.
+fn alpha(k: usize) -> f64 {
+    [1e-3, 0.3, 0.02, 1e6][k % 4]
 }
 
-fn alpha_v<R: Real>(first: usize) -> R {
-    R::from_lanes(|k| [0.1, 0.03, 1.0, 0.5, 60.0][(first + k) % 5])
+fn alpha_v(k: usize) -> f64 {
+    [0.1, 0.03, 1.0, 0.5, 60.0][k % 5]
 }
 
-fn lambda<R: Real>(first: usize) -> R {
-    R::from_lanes(|k| [0.0, 0.4, 1.0][(first + k) % 3])
+fn lambda(k: usize) -> f64 {
+    [0.0, 0.4, 1.0][k % 3]
 }
 
 /// With the larger ones a critic takes its time to diverge: its weights grow until products of them overflow.
-fn alpha_w<R: Real>(first: usize) -> R {
-    R::from_lanes(|k| [10.0, 0.01, 4.0][(first + k) / 2 % 3])
+fn alpha_w(k: usize) -> f64 {
+    [10.0, 0.01, 4.0][k / 2 % 3]
 }
 
 /// When the learner diverged, and the bits of its weights; of NaN there is only one.
 fn outcome<R: Real>(learner: &impl Learner<R>, lane: usize) -> (Option<u64>, Vec<u64>) {
     let bits = |w: &R| if w.lane(lane).is_nan() { f64::NAN } else { w.lane(lane) }.to_bits();
     (learner.diverged(lane), learner.weights().iter().map(bits).collect())
-}
-
-/// Learns all the steps at once, or saves itself half-way and goes on as another learner.
-macro_rules! learn {
-    ($learner:expr, $isa:expr, $steps:expr) => {{
-        let mut learner = $learner;
-        learner.learn($isa, $steps).unwrap();
-        learner
-    }};
-    ($learner:expr, $isa:expr, $steps:expr, interrupted) => {{
-        let (early, late) = $steps.split_at($steps.len() / 2);
-        let saved = postcard::to_allocvec(&learn!($learner, $isa, early).state()).unwrap();
-        let mut learner = $learner;
-        learner.restore(&postcard::from_bytes(&saved).unwrap()).unwrap();
-        learner.learn($isa, late).unwrap();
-        learner
-    }};
-}
-
-/// Compares `N` lanes with `f64`, with the plainest and the best instruction set, in one go and interrupted.
-macro_rules! compare {
-    ($n:literal, $alone:expr, $steps:expr, $make:ident) => {
-        for first in (0..SETTINGS).step_by($n) {
-            for isa in [Isa::Plain, Isa::best()] {
-                let whole = learn!($make::<Lanes<$n>>(first), isa, $steps);
-                let interrupted = learn!($make::<Lanes<$n>>(first), isa, $steps, interrupted);
-                for lane in 0..$n {
-                    assert_eq!(
-                        outcome(&whole, lane),
-                        $alone[first + lane],
-                        "lane {lane} of {} with {isa:?}",
-                        $n
-                    );
-                    assert_eq!(
-                        outcome(&interrupted, lane),
-                        $alone[first + lane],
-                        "interrupted, lane {lane} of {}",
-                        $n
-                    );
-                }
-            }
-        }
-    };
-}
-
-/// A test of one kind of learner, made by an expression for the block of settings that starts at `$first`, on some streams.
-macro_rules! same_bits {
-    ($name:ident, $streams:expr, |$R:ident, $first:ident| -> $learner:ty { $($make:tt)* }) => {
-        #[test]
-        fn $name() {
-            fn make<$R: Real>($first: usize) -> $learner {
-                $($make)*
-            }
-            for steps in $streams {
-                let alone: Vec<_> =
-                    (0..SETTINGS).map(|k| outcome(&learn!(make::<f64>(k), Isa::Plain, &steps), 0)).collect();
-                let interrupted: Vec<_> = (0..SETTINGS)
-                    .map(|k| outcome(&learn!(make::<f64>(k), Isa::Plain, &steps, interrupted), 0))
-                    .collect();
-                assert_eq!(interrupted, alone);
-                // The test means nothing if all settings gave the same, or all diverged.
-                assert!(alone.iter().any(|x| *x != alone[0]) && alone.iter().any(|(diverged, _)| diverged.is_none()));
-                compare!(1, alone, &steps, make);
-                compare!(4, alone, &steps, make);
-                compare!(8, alone, &steps, make);
-                compare!(16, alone, &steps, make);
-            }
-        }
-    };
 }
 
 fn three() -> Arc<Task> {
@@ -153,88 +85,136 @@ fn many(task: &Task) -> impl Iterator<Item = Vec<Experience>> {
     (0..streams).map(|run| task.stream(3, run).take(1500).collect())
 }
 
-fn gtd<R: Real>(features: &Table, first: usize) -> Gtd<R> {
-    Gtd::new(features, alpha_v(first), alpha_w(first), lambda(first)).unwrap()
+fn gtd(features: &Table, k: usize) -> PartRecipe {
+    let part = PartRecipe::new("gtd").with("alpha_v", alpha_v(k)).with("alpha_w", alpha_w(k));
+    part.with("lambda", lambda(k)).with_features(features)
 }
 
-fn exact<R: Real>(task: &Arc<Task>) -> ExactCritic<R, Task, Softmax> {
-    ExactCritic::new(task.clone(), &task.softmax()).unwrap()
+fn exact() -> PartRecipe {
+    PartRecipe::new("exact")
 }
 
-fn follow_on<R: Real>(first: usize) -> FollowOn<R> {
-    FollowOn::new(lambda(first)).unwrap()
+fn none() -> PartRecipe {
+    PartRecipe::new("none")
 }
 
-same_bits!(off_pac_with_gtd, many(&varied()), |R, first| -> impl Learner<R> {
-    off_pac(varied().softmax(), gtd(varied().actor(), first), alpha(first)).unwrap()
-});
+fn follow_on(k: usize) -> PartRecipe {
+    PartRecipe::new("follow-on").with("lambda_a", lambda(k))
+}
 
-same_bits!(ace_with_gtd, many(&three()), |R, first| -> impl Learner<R> {
-    ace(three().softmax(), gtd(three().critic(), first), lambda(first), alpha(first)).unwrap()
-});
-
-same_bits!(ace_with_gtd_and_dense_features, many(&varied()), |R, first| -> impl Learner<R> {
-    ace(varied().softmax(), gtd(varied().actor(), first), lambda(first), alpha(first)).unwrap()
-});
-
-same_bits!(
-    ace_with_gtd_and_a_trace_that_forgets,
-    [endless().stream(3, 0).take(3000).collect::<Vec<_>>()],
-    |R, first| -> impl Learner<R> {
-        let critic =
-            Gtd::new(endless().actor().clone(), R::splat(0.05), R::splat(0.01), lambda(first)).unwrap();
-        ace(endless().softmax(), critic, R::splat(0.1), R::splat(1e-3)).unwrap()
+/// Learners in a finite problem.
+fn in_task(task: &Task, rule: RuleKind, critic: PartRecipe, emphasis: PartRecipe, k: usize) -> Recipe {
+    Recipe {
+        rule,
+        policy: PartRecipe::new("softmax").with_features(task.actor()),
+        actions: Some(task.actions()),
+        critic,
+        emphasis,
+        alpha: alpha(k),
+        subset: None,
     }
-);
-
-same_bits!(ace_with_the_exact_critic, [steps(&eleven())], |R, first| -> impl Learner<R> {
-    ace(eleven().softmax(), exact(&eleven()), lambda(first), alpha(first)).unwrap()
-});
-
-same_bits!(true_ace_with_the_exact_critic, [steps(&eleven())], |R, first| -> impl Learner<R> {
-    true_ace(eleven(), eleven().softmax(), exact(&eleven()), alpha(first)).unwrap()
-});
-
-same_bits!(true_ace_with_dense_features, [steps(&varied())], |R, first| -> impl Learner<R> {
-    true_ace(varied(), varied().softmax(), exact(&varied()), alpha(first)).unwrap()
-});
-
-same_bits!(all_actions_with_exact_values, [steps(&eleven())], |R, first| -> impl Learner<R> {
-    AllActions::new(eleven().softmax(), exact(&eleven()), follow_on(first), alpha(first)).unwrap()
-});
-
-fn action_values<R: Real>(task: &Task, first: usize) -> impl Learner<R> + use<R> {
-    let (features, actions) = (task.critic().clone(), task.actions());
-    let (alpha_q, alpha_h) = (alpha_v(first + 1), alpha_w(first + 1));
-    let baseline = gtd(task.critic(), first);
-    let critic = Gq::new(features, actions, alpha_q, alpha_h, lambda(first + 1), baseline).unwrap();
-    AllActions::new(task.softmax(), critic, follow_on(first), alpha(first)).unwrap()
 }
 
-same_bits!(all_actions_with_learned_values, many(&three()), |R, first| -> impl Learner<R> {
-    action_values(&three(), first)
-});
-
-same_bits!(all_actions_with_learned_values_and_dense_features, many(&varied()), |R,
-                                                                                 first|
- -> impl Learner<R> {
-    action_values(&varied(), first)
-});
-
-fn advantage<R: Real>(task: &Task, subset: usize, first: usize) -> impl Learner<R> + use<R> {
-    let values = gtd(task.critic(), first);
-    let critic = Advantage::new(task.critic().clone(), task.actions(), alpha_v(first + 1), values).unwrap();
-    let learner = AllActions::new(task.softmax(), critic, NoEmphasis, alpha(first)).unwrap();
-    learner.with_subset(subset, 7, 0).unwrap()
+/// Learners of a real action.
+fn in_continuous(policy: &str, critic: PartRecipe, emphasis: PartRecipe, k: usize) -> Recipe {
+    let rule = if policy == "deterministic" { RuleKind::Deterministic } else { RuleKind::Taken };
+    Recipe {
+        rule,
+        policy: PartRecipe::new(policy).with_features(continuous().actor()),
+        actions: None,
+        critic,
+        emphasis,
+        alpha: alpha(k),
+        subset: None,
+    }
 }
 
-same_bits!(all_actions_with_a_learned_advantage, many(&three()), |R, first| -> impl Learner<R> {
-    advantage(&three(), 2, first)
-});
+fn same_bits(
+    problem: Known,
+    streams: impl IntoIterator<Item = Vec<Experience>>,
+    recipe: impl Fn(usize) -> Recipe,
+) {
+    let recipes: Vec<Recipe> = (0..16).map(recipe).collect();
+    for (run, steps) in streams.into_iter().enumerate() {
+        let case = Case { name: format!("stream {run}"), problem: problem.clone(), steps };
+        case.check(&recipes);
+    }
+}
 
-same_bits!(some_actions_with_a_learned_advantage, many(&varied()), |R, first| -> impl Learner<R> {
-    advantage(&varied(), 2, first)
-});
+use RuleKind::{All, Taken};
+
+#[test]
+fn off_pac_with_gtd() {
+    let task = varied();
+    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        in_task(&task, Taken, gtd(task.actor(), k), none(), k)
+    });
+}
+
+#[test]
+fn ace_with_gtd() {
+    let task = three();
+    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        in_task(&task, Taken, gtd(task.critic(), k), follow_on(k), k)
+    });
+}
+
+#[test]
+fn ace_with_gtd_and_several_features_at_once() {
+    let task = varied();
+    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        in_task(&task, Taken, gtd(task.actor(), k), follow_on(k), k)
+    });
+}
+
+#[test]
+fn ace_with_gtd_and_a_trace_that_forgets() {
+    let task = Arc::new(endless());
+    let steps: Vec<Experience> = task.stream(3, 0).take(3000).collect();
+    same_bits(Known::Finite(task.clone()), [steps], |k| {
+        let critic =
+            PartRecipe::new("gtd").with("alpha_v", 0.05).with("alpha_w", 0.01).with("lambda", lambda(k));
+        let emphasis = PartRecipe::new("follow-on").with("lambda_a", 0.1);
+        Recipe { alpha: 1e-3, ..in_task(&task, Taken, critic.with_features(task.actor()), emphasis, k) }
+    });
+}
+
+#[test]
+fn exact_critics_and_emphases() {
+    for task in [eleven(), varied()] {
+        let known = || Known::Finite(task.clone());
+        same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), follow_on(k), k));
+        same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), exact(), k));
+        same_bits(known(), [steps(&task)], |k| in_task(&task, All, exact(), follow_on(k), k));
+    }
+}
+
+/// GQ(λ) with settings of its own.
+fn gq(features: &Table, k: usize) -> PartRecipe {
+    let part = PartRecipe::new("gq").with("alpha_q", alpha_v(k + 1)).with("alpha_h", alpha_w(k + 1));
+    part.with("lambda_q", lambda(k + 1)).with_features(features).with_inner(gtd(features, k))
+}
+
+#[test]
+fn all_actions_with_learned_values() {
+    for task in [three(), varied()] {
+        same_bits(Known::Finite(task.clone()), many(&task), |k| {
+            in_task(&task, All, gq(task.critic(), k), follow_on(k), k)
+        });
+    }
+}
+
+#[test]
+fn some_actions_with_a_learned_advantage() {
+    for task in [three(), varied()] {
+        same_bits(Known::Finite(task.clone()), many(&task), |k| {
+            let critic = PartRecipe::new("advantage").with("alpha_u", alpha_v(k + 1));
+            let critic = critic.with_features(task.critic()).with_inner(gtd(task.critic(), k));
+            let subset = Some(Subset { count: 2, seed: 7, run: 0 });
+            Recipe { subset, ..in_task(&task, All, critic, none(), k) }
+        });
+    }
+}
 
 fn continuous_steps() -> Vec<Experience> {
     continuous().stream(3, 0).take(120).collect()
@@ -244,41 +224,79 @@ fn many_continuous() -> impl Iterator<Item = Vec<Experience>> {
     (0..6).map(|run| continuous().stream(3, run).take(1500).collect())
 }
 
-fn exact_gaussian<R: Real>() -> ExactCritic<R, ContinuousCounterexample, Gaussian> {
-    ExactCritic::new(continuous(), &continuous().gaussian()).unwrap()
+#[test]
+fn gaussian_policies() {
+    let known = || Known::Continuous(continuous());
+    same_bits(known(), many_continuous(), |k| {
+        in_continuous("gaussian", gtd(&Table::one_hot(3), k), follow_on(k), k)
+    });
+    same_bits(known(), [continuous_steps()], |k| in_continuous("gaussian", exact(), follow_on(k), k));
+    same_bits(known(), [continuous_steps()], |k| in_continuous("gaussian", exact(), exact(), k));
 }
 
-same_bits!(gaussian_ace_with_gtd, many_continuous(), |R, first| -> impl Learner<R> {
-    let features = Table::aliased(&[0, 1, 2]);
-    ace(continuous().gaussian(), gtd(&features, first), lambda(first), alpha(first)).unwrap()
-});
-
-same_bits!(gaussian_ace_with_the_exact_critic, [continuous_steps()], |R, first| -> impl Learner<R> {
-    ace(continuous().gaussian(), exact_gaussian(), lambda(first), alpha(first)).unwrap()
-});
-
-same_bits!(gaussian_true_ace, [continuous_steps()], |R, first| -> impl Learner<R> {
-    true_ace(continuous(), continuous().gaussian(), exact_gaussian(), alpha(first)).unwrap()
-});
-
-fn exact_action<R: Real>() -> ExactCritic<R, ContinuousCounterexample, DeterministicLinear> {
-    ExactCritic::new(continuous(), &continuous().deterministic()).unwrap()
+#[test]
+fn deterministic_policies() {
+    let known = || Known::Continuous(continuous());
+    let features = Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap();
+    same_bits(known(), many_continuous(), |k| {
+        let critic =
+            PartRecipe::new("compatible").with("alpha_v", alpha_v(k)).with("alpha_u", alpha_v(k + 1));
+        let critic = critic.with("alpha_h", 0.01).with_features(&features);
+        let policy = PartRecipe::new("deterministic").with_features(&features);
+        Recipe { policy, ..in_continuous("deterministic", critic, none(), k) }
+    });
+    same_bits(known(), [continuous_steps()], |k| in_continuous("deterministic", exact(), none(), k));
+    same_bits(known(), [continuous_steps()], |k| in_continuous("deterministic", exact(), exact(), k));
 }
 
-same_bits!(dpg_with_the_exact_critic, [continuous_steps()], |R, first| -> impl Learner<R> {
-    dpg(continuous().deterministic(), exact_action(), alpha(first)).unwrap()
-});
-
-same_bits!(dpg_with_compatible_features, many_continuous(), |R, first| -> impl Learner<R> {
-    let features = Features::from(Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap());
-    let critic =
-        Compatible::new(features.clone(), alpha_v(first), alpha_v(first + 1), R::splat(0.01)).unwrap();
-    dpg(DeterministicLinear { features }, critic, alpha(first)).unwrap()
-});
-
-same_bits!(true_dpge_with_the_exact_critic, [continuous_steps()], |R, first| -> impl Learner<R> {
-    true_dpge(continuous(), continuous().deterministic(), exact_action(), alpha(first)).unwrap()
-});
+/// What is seen of states as vectors and as lists of active features, with traces of both kinds.
+#[test]
+fn vectors_and_lists_of_active_features() {
+    let mut random = Random::new(4, 0);
+    let vectors: Vec<[f64; 4]> = (0..300).map(|_| [(); 4].map(|()| 2.0 * random.uniform() - 1.0)).collect();
+    let lists: Vec<[usize; 2]> = (0..300).map(|_| [random.below(4), 4 + random.below(4)]).collect();
+    let seen: [(Features, Vec<State>); 2] = [
+        (Features::dense(4), vectors.iter().map(|x| State::Vector(x)).collect()),
+        (Features::active(8, 2), lists.iter().map(|x| State::Active(x)).collect()),
+    ];
+    for (features, states) in seen {
+        let steps: Vec<Step<State, Action>> = states
+            .windows(2)
+            .enumerate()
+            .map(|(t, pair)| Step {
+                state: pair[0],
+                action: Action::Number(random.below(3)),
+                mu: 1.0 / 3.0,
+                reward: random.normal(),
+                next: pair[1],
+                gamma: if t % 40 == 0 { 0.0 } else { 0.9 },
+                gamma_next: if t % 40 == 39 { 0.0 } else { 0.9 },
+                interest: 1.0,
+            })
+            .collect();
+        for critic in ["gtd", "gq"] {
+            let recipe = |k: usize| {
+                let values = gtd(&Table::one_hot(1), k).with_features(features.clone());
+                let (rule, critic) = match critic {
+                    "gtd" => (Taken, values),
+                    _ => (All, gq(&Table::one_hot(1), k).with_features(features.clone()).with_inner(values)),
+                };
+                Recipe {
+                    rule,
+                    policy: PartRecipe::new("softmax").with_features(features.clone()),
+                    actions: Some(3),
+                    critic,
+                    emphasis: follow_on(k),
+                    alpha: alpha(k),
+                    subset: None,
+                }
+            };
+            let (name, problem) = (format!("{features:?} {critic}"), Known::Finite(three()));
+            let case = Case { name, problem, steps: steps.clone() };
+            case.check(&(0..16).map(recipe).collect::<Vec<_>>());
+        }
+    }
+}
 
 #[test]
 fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
@@ -367,77 +385,10 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
     }
 }
 
-/// Learns step by step.
-fn go_on<R: Real, L: Learner<R>>(mut learner: L, steps: &[Experience]) -> L {
-    steps.iter().for_each(|step| _ = learner.step(step).unwrap());
-    learner
-}
-
-/// Half-way each of four learners leaves its lane, and goes on alone.
-macro_rules! leaves_its_lane {
-    ($name:ident, $steps:expr, |$R:ident, $first:ident| $make:expr) => {
-        #[test]
-        fn $name() {
-            let steps: Vec<_> = $steps;
-            let (early, late) = steps.split_at(steps.len() / 2);
-            for block in (0..SETTINGS).step_by(4) {
-                let state = {
-                    type $R = Lanes<4>;
-                    let $first = block;
-                    go_on($make, early).state()
-                };
-                type $R = f64;
-                for lane in 0..4 {
-                    let $first = block + lane;
-                    let mut left = $make;
-                    left.restore(&state.lane(lane)).unwrap();
-                    let (left, alone) = (go_on(left, late), go_on($make, &steps));
-                    assert_eq!(outcome(&left, 0), outcome(&alone, 0), "setting {}", block + lane);
-                }
-            }
-        }
-    };
-}
-
-leaves_its_lane!(ace_leaves_its_lane, endless().stream(3, 0).take(3000).collect(), |R, first| ace(
-    endless().softmax(),
-    gtd::<R>(endless().actor(), first),
-    lambda::<R>(first),
-    alpha::<R>(first)
-)
-.unwrap());
-
-leaves_its_lane!(some_actions_leave_their_lane, steps(&varied()), |R, first| {
-    let values = gtd::<R>(varied().actor(), first);
-    let critic = Advantage::new(varied().actor().clone(), 5, alpha_v(first + 1), values).unwrap();
-    let learner = AllActions::new(varied().softmax(), critic, follow_on::<R>(first), alpha(first)).unwrap();
-    learner.with_subset(2, 7, 0).unwrap()
-});
-
-leaves_its_lane!(action_values_leave_their_lane, steps(&varied()), |R, first| {
-    let values = gtd::<R>(varied().actor(), first);
-    let (alpha_q, lambda_q) = (alpha_v(first + 1), lambda(first));
-    let critic = Gq::new(varied().actor().clone(), 5, alpha_q, R::splat(0.01), lambda_q, values).unwrap();
-    AllActions::new(varied().softmax(), critic, NoEmphasis, alpha::<R>(first)).unwrap()
-});
-
-leaves_its_lane!(
-    a_compatible_critic_leaves_its_lane,
-    continuous().stream(3, 0).take(400).collect::<Vec<_>>(),
-    |R, first| {
-        let critic = Compatible::new(
-            Table::aliased(&[0, 1, 2]),
-            alpha_v::<R>(first),
-            alpha_v(first + 1),
-            R::splat(0.01),
-        );
-        dpg(continuous().deterministic(), critic.unwrap(), alpha(first)).unwrap()
-    }
-);
-
 #[test]
 fn a_state_of_another_learner_is_refused() {
-    let learner = |task: Arc<Task>| ace(task.softmax(), gtd::<f64>(task.critic(), 0), 1.0, 0.1).unwrap();
+    let critic = |task: &Task| Gtd::new(task.critic(), 0.1, 0.01, 0.0).unwrap();
+    let learner = |task: Arc<Task>| ace(task.softmax(), critic(&task), 1.0, 0.1).unwrap();
     let error = learner(three()).restore(&learner(eleven()).state()).unwrap_err();
     assert_eq!(error.to_string(), "`weights` has 20 numbers; this learner's has 4");
 }

@@ -1,23 +1,18 @@
 //! Every part of the catalogue, in every composition that makes sense: the same bits in lanes and on every instruction set, saved and
 //! restored half-way, and refused where it makes no sense.
 
+mod common;
+
+use common::case::Case;
 use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
 use emphatic::{
-    Action, Composable, ComposeError, ContinuousCounterexample, Features, Isa, Known, Lanes, Learner,
-    Numbers, PartRecipe, Range, Real, Recipe, RuleKind, State, Step, Subset, Table, Task,
+    Action, Composable, ContinuousCounterexample, Features, Isa, Known, Lanes, Numbers, PartRecipe, Range,
+    Real, Recipe, RuleKind, State, Step, Subset, Table, Task,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
 
 const SETTINGS: usize = 16;
-
-/// A composition: what its learners are made of, and what they learn from.
-struct Case {
-    name: String,
-    problem: Known,
-    recipe: Recipe,
-    steps: Vec<Step<State<'static>, Action>>,
-}
 
 /// The value of a setting in a lane. Some step-sizes are so large that the learner diverges.
 fn value(range: Range, lane: usize, shift: usize) -> f64 {
@@ -84,7 +79,7 @@ fn recipe(policy: &Entry, rule: RuleKind, critic: &Entry, emphasis: &Entry, lane
 }
 
 /// All compositions that make sense, each part in at least one of them.
-fn cases() -> Vec<(Case, Vec<Recipe>)> {
+fn cases() -> Vec<(Case<'static>, Vec<Recipe>)> {
     let catalogue = Catalogue::standard();
     let mut cases = Vec::new();
     let mut unused: HashSet<(&str, &str)> =
@@ -107,7 +102,7 @@ fn cases() -> Vec<(Case, Vec<Recipe>)> {
                         Known::Continuous(problem) => problem.stream(3, 0).take(120).collect(),
                     };
                     let name = format!("{} {rule:?} {} {}", policy.name, critic.name, emphasis.name);
-                    let case = Case { name, problem, recipe: of(0), steps };
+                    let case = Case { name, problem, steps };
                     cases.push((case, (0..SETTINGS).map(of).collect()));
                 }
             }
@@ -117,103 +112,31 @@ fn cases() -> Vec<(Case, Vec<Recipe>)> {
     cases
 }
 
-impl Case {
-    fn compose<R: Composable>(&self, recipes: &[&Recipe], isa: Isa) -> Box<dyn Learner<R>> {
-        let problems = [self.problem.clone()];
-        R::compose(Catalogue::standard(), recipes, &problems, isa)
-            .unwrap_or_else(|e| panic!("{}: {e}", self.name))
-    }
-
-    fn refused(&self, recipe: &Recipe) -> ComposeError {
-        let problems = [self.problem.clone()];
-        match f64::compose(Catalogue::standard(), &[recipe], &problems, Isa::Plain) {
-            Ok(_) => panic!("{}: {recipe:?} is composed", self.name),
-            Err(error) => error,
-        }
-    }
-
-    /// Every learner in lanes, to the bit what it is alone.
-    fn same_bits<R: Composable>(&self, recipes: &[Recipe], isa: Isa, alone: &[Outcome]) {
-        for (block, (recipes, alone)) in recipes.chunks(R::LANES).zip(alone.chunks(R::LANES)).enumerate() {
-            let recipes: Vec<&Recipe> = recipes.iter().collect();
-            let mut learner = self.compose::<R>(&recipes, isa);
-            let (early, late) = self.steps.split_at(self.steps.len() / 2);
-            learner.learn(isa, early).unwrap();
-            // Half-way it is saved, and another goes on.
-            let state = learner.state();
-            let mut learner = self.compose::<R>(&recipes, isa);
-            learner.restore(&state).unwrap();
-            learner.learn(isa, late).unwrap();
-            for (lane, alone) in alone.iter().enumerate() {
-                let place = format!("{}, block {block}, lane {lane} of {}, {isa:?}", self.name, R::LANES);
-                assert_eq!(outcome(&mut *learner, lane), *alone, "{place}");
-                // And one that leaves its lane.
-                let mut left = self.compose::<f64>(&recipes[lane..=lane], isa);
-                left.restore(&state.lane(lane)).unwrap();
-                left.learn(isa, late).unwrap();
-                assert_eq!(outcome(&mut *left, 0), *alone, "{place}, alone from half-way");
-            }
-        }
-    }
-}
-
-/// When the learner diverged, the bits of its weights (of NaN there is only one), and those of all else unless it has diverged: then traces
-/// matter no more.
-type Outcome = (Option<u64>, Vec<u64>, Vec<(String, Vec<u64>)>);
-
-fn outcome<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Outcome {
-    let bits = |x: f64| if x.is_nan() { f64::NAN } else { x }.to_bits();
-    let diverged = learner.diverged(lane);
-    let state = learner.state().lane(lane);
-    let all = state.iter().filter(|_| diverged.is_none()).map(|(name, numbers)| {
-        let numbers = match numbers {
-            Numbers::Real(numbers) => numbers.iter().map(|x| bits(*x)).collect(),
-            Numbers::Whole(numbers) => numbers.clone(),
-        };
-        (name.to_owned(), numbers)
-    });
-    let weights = learner.weights().iter().map(|w| bits(w.lane(lane))).collect();
-    (diverged, weights, all.collect())
-}
-
 #[test]
 fn every_part_has_the_same_bits_in_lanes_and_on_every_instruction_set() {
     let isas: Vec<Isa> = Isa::ALL.into_iter().filter(|isa| isa.available()).collect();
     println!("instruction sets of this machine: {isas:?}");
     let mut any_diverged = false;
     for (case, recipes) in cases() {
-        let alone = |recipe: &Recipe| {
-            let mut learner = case.compose::<f64>(&[recipe], Isa::Plain);
-            for step in &case.steps {
-                learner.update(step).unwrap();
-            }
-            outcome(&mut *learner, 0)
-        };
-        let alone: Vec<Outcome> = recipes.iter().map(alone).collect();
-        assert!(alone.iter().any(|(diverged, ..)| diverged.is_none()), "{}: all diverged", case.name);
-        any_diverged |= alone.iter().any(|(diverged, ..)| diverged.is_some());
-        for &isa in &isas {
-            case.same_bits::<f64>(&recipes, isa, &alone);
-            case.same_bits::<Lanes<8>>(&recipes, isa, &alone);
-            case.same_bits::<Lanes<16>>(&recipes, isa, &alone);
-        }
+        any_diverged |= case.check(&recipes);
     }
     assert!(any_diverged, "none diverged");
 }
 
 #[test]
 fn what_makes_no_sense_is_refused_by_name() {
-    for (case, _) in cases() {
+    for (case, recipes) in cases() {
+        let first = &recipes[0];
         let parts: [fn(&mut Recipe) -> &mut PartRecipe; 3] =
             [|r| &mut r.policy, |r| &mut r.critic, |r| &mut r.emphasis];
         let roles = [Role::Policy, Role::Critic, Role::Emphasis];
         for (part, role) in parts.into_iter().zip(roles) {
             let with = |change: &dyn Fn(&mut PartRecipe)| {
-                let mut recipe = case.recipe.clone();
+                let mut recipe = first.clone();
                 change(part(&mut recipe));
                 case.refused(&recipe).to_string()
             };
-            let kind = part(&mut case.recipe.clone()).kind.clone();
+            let kind = part(&mut first.clone()).kind.clone();
             let entry = Catalogue::standard().find(role, &kind).unwrap();
             let word = role.word();
             let unknown = with(&|part| part.kind = "nothing".to_owned());
@@ -238,12 +161,12 @@ fn what_makes_no_sense_is_refused_by_name() {
                 }
             }
             if entry.needs.contains(&Need::Problem) {
-                let recipe = &case.recipe;
+                let recipe = first;
                 let error = f64::compose(Catalogue::standard(), &[recipe], &[], Isa::Plain).err().unwrap();
                 assert!(error.to_string().ends_with("needs a problem that is known exactly"), "{error}");
             }
         }
-        let mut recipe = case.recipe.clone();
+        let mut recipe = first.clone();
         recipe.alpha = f64::NAN;
         assert_eq!(case.refused(&recipe).to_string(), "alpha is NaN; a step-size is finite and not negative");
     }
@@ -251,8 +174,9 @@ fn what_makes_no_sense_is_refused_by_name() {
 
 #[test]
 fn a_step_that_makes_no_sense_changes_nothing() {
-    for (case, _) in cases() {
-        let mut learner = case.compose::<f64>(&[&case.recipe], Isa::Plain);
+    for (case, recipes) in cases() {
+        let first = &recipes[0];
+        let mut learner = case.compose::<f64>(&[first], Isa::Plain);
         learner.learn(Isa::Plain, &case.steps[..50]).unwrap();
         let state = learner.state();
         let step = case.steps[0];
@@ -282,7 +206,7 @@ fn a_step_that_makes_no_sense_changes_nothing() {
 #[test]
 fn learners_of_other_parts_do_not_share_lanes() {
     let cases = cases();
-    let recipes: Vec<&Recipe> = cases.iter().map(|(case, _)| &case.recipe).collect();
+    let recipes: Vec<&Recipe> = cases.iter().map(|(_, recipes)| &recipes[0]).collect();
     for (k, first) in recipes.iter().enumerate() {
         for second in &recipes[k + 1..] {
             let problems = [cases[k].0.problem.clone()];

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
+pub mod case;
+
 use emphatic::{Action, Policy, Random, State, Step};
 
 /// Weights that prefer some actions without making any certain.
