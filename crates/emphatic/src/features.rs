@@ -235,6 +235,15 @@ impl Features {
         FeatureError::Kind { got: state.kind(), right: right.kind() }
     }
 
+    /// Room for a row, so that no step needs to allocate.
+    pub fn scratch(&self) -> Scratch {
+        Scratch(match self {
+            Self::Dense { len } => Vec::with_capacity(*len),
+            Self::Active { most_active, .. } => Vec::with_capacity(*most_active),
+            Self::Table(_) => Vec::new(),
+        })
+    }
+
     /// The active features of a state that has been checked. What does not come from a table is written out in `scratch`.
     #[inline(always)]
     pub fn row<'a>(&'a self, state: State, scratch: &'a mut Scratch) -> Row<'a> {

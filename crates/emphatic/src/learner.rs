@@ -236,7 +236,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         let features = distinct(&policy, &critic, &emphasis);
         let alpha = alpha / R::splat(policy.features().most_active() as f64);
         let (weights, at) = (vec![R::zero(); policy.len()], policy.room());
-        let (x, x_next) = Default::default();
+        let (x, x_next) = (policy.features().scratch(), policy.features().scratch());
         let actor = Actor { policy, weights, alpha, at, x, x_next, watch: Watch::default() };
         let (critic, emphasis) = (Slot::new(critic), Slot::new(emphasis));
         let states = match &features[..] {

@@ -157,7 +157,9 @@ impl<T> Slot<T> {
         T: Part<R>,
     {
         let (features, follows_policy) = (part.features().cloned(), part.follows_policy());
-        Self { part, features, scratch: SeenScratch::default(), follows_policy }
+        let room = || features.as_ref().map(Features::scratch).unwrap_or_default();
+        let scratch = SeenScratch { x: room(), x_next: room() };
+        Self { part, features, scratch, follows_policy }
     }
 
     /// The part, and a step as it sees it.

@@ -6,8 +6,8 @@ mod common;
 use common::case::Case;
 use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
 use emphatic::{
-    Action, Composable, ContinuousCounterexample, Features, Isa, Known, Lanes, Numbers, PartRecipe, Range,
-    Real, Recipe, RuleKind, State, Step, Subset, Table, Task,
+    Action, Composable, ContinuousCounterexample, Features, Isa, Known, Lanes, PartRecipe, Range, Recipe,
+    RuleKind, State, Step, Subset, Table, Task,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
