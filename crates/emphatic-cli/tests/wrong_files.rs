@@ -143,7 +143,38 @@ const EXPERIMENTS: &[Case] = &[
     ("no critic", CRITIC, ""),
     ("critic without a kind", CRITIC, "critic = { alpha_v = 0.1 }"),
     ("no alpha", "alpha", ""),
-    ("no lambda_a", "lambda_a", ""),
+    ("settings of an unknown emphasis", "algorithm", r#"emphasis = { kind = "truncated", n = 3 }"#),
+    ("unknown setting of an emphasis", "algorithm", r#"emphasis = { kind = "follow-on", lamda_a = 0.9 }"#),
+    ("lambda_a twice", "algorithm", r#"emphasis = { kind = "follow-on", lambda_a = 0.9 }"#),
+    ("emphasis without a kind", "algorithm", "emphasis = { lambda_a = 0.9 }"),
+    ("text for a setting", CRITIC, r#"critic = { kind = "gtd", alpha_v = "fast", alpha_w = 0.1 }"#),
+    ("table for a setting", CRITIC, r#"critic = { kind = "gtd", alpha_v = { a = 1 }, alpha_w = 0.1 }"#),
+    (
+        "number for an inner critic",
+        CRITIC,
+        r#"critic = { kind = "gq", values = 1, alpha_q = 0.1, alpha_h = 0.1 }"#,
+    ),
+    (
+        "inner critic that compares actions",
+        CRITIC,
+        r#"critic = { kind = "gq", values = "advantage", alpha_q = 0.1, alpha_h = 0.1, alpha_u = 1 }"#,
+    ),
+    (
+        "settings of an inner critic in both places",
+        CRITIC,
+        r#"critic = { kind = "gq", values = { kind = "gtd", alpha_v = 1 }, alpha_w = 1, alpha_q = 1, alpha_h = 1 }"#,
+    ),
+    (
+        "unknown features",
+        CRITIC,
+        r#"critic = { kind = "gtd", alpha_v = 1, alpha_w = 1, features = "pixels" }"#,
+    ),
+    (
+        "critic of slopes for a softmax",
+        CRITIC,
+        r#"critic = { kind = "compatible", alpha_v = 1, alpha_u = 1, alpha_h = 1 }"#,
+    ),
+    ("unknown policy", "separate", r#"policy = { kind = "softmx" }"#),
     ("no alpha_v", CRITIC, r#"critic = { kind = "gtd", alpha_w = 0.1 }"#),
     ("critic in a word that needs settings", CRITIC, r#"critic = "gtd""#),
     ("no alpha_u", CRITIC, r#"critic = { kind = "advantage", alpha_v = 0.1, alpha_w = 0.1 }"#),
@@ -369,11 +400,17 @@ fn made() -> Vec<(&'static str, Vec<u8>)> {
         "[[method]]\nalpha = 0.1\ncritic = \"exact\"\nemphasis = {:#?}\nactions = {:#?}\npolicy.kind = {:#?}\n",
         ["none"; 60], ["taken"; 60], ["softmax"; 60]
     );
+    let parts = format!(
+        "[[method]]\nalpha = 0.1\nalgorithm = \"ace\"\n\
+         critic = {{ kind = {:?}, features = {:?}, values = {:?} }}\n",
+        ["gq"; 1000], ["actor"; 1000], ["exact"; 1000]
+    );
     let problems =
         format!("interest = {:#?}\nbehaviour = [{}]\n", [1; 101], "{ A0 = 0.5, A1 = 0.5 },\n".repeat(101));
     vec![
         ("a grid of 10^12 settings", format!("{top}{settings}").into()),
         ("a grid of words", format!("{top}{kinds}").into()),
+        ("a grid of parts inside parts", format!("{top}{parts}").into()),
         ("a grid of problems", format!("{problems}{EXPERIMENT}").into()),
         ("no methods", format!("{top}method = []\n").into()),
         ("number for a method", format!("{top}method = [1]\n").into()),
@@ -447,4 +484,21 @@ fn the_good_files_are_good() {
         let mut command = Command::cargo_bin("emphatic").expect("it is built");
         command.current_dir(dir.path()).args(["check", "experiment.toml"]).assert().success();
     }
+}
+
+/// λ_a is what the catalogue says if it is left out, as in Python.
+#[test]
+fn lambda_a_may_be_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let without = String::from_utf8(replaced(EXPERIMENT, &("", "lambda_a", ""))).unwrap();
+    let without = without.replace("separate = [\"lambda_a\"]", "").replace("runs = 30", "runs = 1");
+    let results = |name: &str, text: &str| {
+        let (file, out) = (dir.path().join(format!("{name}.toml")), dir.path().join(name));
+        fs::write(&file, text).unwrap();
+        let mut command = Command::cargo_bin("emphatic").unwrap();
+        command.arg("run").arg(&file).args(["--runs", "1", "--quiet", "--out"]).arg(&out).assert().success();
+        fs::read(out.join("results.parquet")).unwrap()
+    };
+    let given = without.replace("algorithm = \"ace\"", "algorithm = \"ace\"\nlambda_a = 0.9");
+    assert_eq!(results("without", &without), results("given", &given));
 }

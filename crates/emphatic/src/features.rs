@@ -142,8 +142,15 @@ impl<'a> Row<'a> {
 }
 
 /// Room for the rows of states that do not come from a table.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Scratch(Vec<(usize, f64)>);
+
+impl Clone for Scratch {
+    /// As much room, with nothing in it.
+    fn clone(&self) -> Self {
+        Self(Vec::with_capacity(self.0.capacity()))
+    }
+}
 
 /// The features by which a part knows a state.
 #[derive(Clone, Debug, PartialEq)]
