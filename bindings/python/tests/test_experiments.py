@@ -267,7 +267,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_call_goes_on(tmp_path: Path)
     [
         (
             SHORT.replace('"ace"', '"acee"'),
-            r"x.toml, line 11, column 13: the word `acee` is not known here\nhelp: did you mean `ace`?",
+            r"x.toml, line 11, column 13: there is no algorithm `acee`\nhelp: did you mean `ace`?",
         ),
         (
             SHORT.replace('"counterexample"', '"counterexampel"'),
