@@ -85,7 +85,7 @@ impl<R: Real, T: Part<R>> Part<R> for Leaf<T> {
 }
 
 impl<R: Real, T: Critic<R>> Critic<R> for Leaf<T> {
-    // Values alone are asked for seldom: δ is what every step needs.
+    // Compiled for the plain set alone, to keep the compiler's work small: only critics around this one ask for a value at every step.
     fn value(&mut self, step: &Seen) -> R {
         self.part.value(step)
     }

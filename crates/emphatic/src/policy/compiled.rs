@@ -8,8 +8,8 @@ use crate::real::Real;
 use crate::step::StepError;
 use std::any::Any;
 
-/// A policy whose methods are called rather than inlined. So what is long in them (the exponentials of a softmax in lanes) is compiled
-/// once for each instruction set, not once for each loop. The results are the same bits.
+/// A policy whose long methods (the exponentials of a softmax in lanes, the score) are called rather than inlined: so they are compiled once
+/// for each instruction set, not once for each loop. The results are the same bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled<P> {
     pub(crate) isa: Isa,
