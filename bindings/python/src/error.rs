@@ -1,6 +1,6 @@
 //! Errors as Python's exceptions, with the same messages.
 
-use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, RestoreError, SettingError, StepError};
+use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, SettingError, StateError, StepError};
 use emphatic_lab::store::StoreError;
 use emphatic_lab::{RunError, SummaryError, TooManyUnits};
 use emphatic_problems::ReadError;
@@ -98,7 +98,7 @@ macro_rules! wrong_value {
     };
 }
 
-wrong_value!(SettingError, ProblemError, RestoreError, TooManyUnits);
+wrong_value!(SettingError, ProblemError, StateError, TooManyUnits);
 
 /// An error of the system as Python's subclass of `OSError` for it.
 pub(crate) fn of_system(error: &std::io::Error, message: String) -> PyErr {

@@ -5,8 +5,8 @@
 
 use emphatic::catalogue::{Build, Role, Size};
 use emphatic::{
-    Built, Catalogue, ComposeError, Declaration, Emphasis, Features, Lanes, Part, PartBuilder, Real,
-    RestoreError, Row, Seen, Visitor,
+    Built, Catalogue, ComposeError, Declaration, Emphasis, Features, Lanes, Part, PartBuilder, Real, Row,
+    Seen, StateError, Visitor,
 };
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -190,12 +190,7 @@ impl<R: Real> InPython<R> {
     }
 
     /// Shows one of its arrays to a visitor, which may change it.
-    fn tensor(
-        &self,
-        py: Python<'_>,
-        name: &str,
-        visitor: &mut Visitor,
-    ) -> PyResult<Result<(), RestoreError>> {
+    fn tensor(&self, py: Python<'_>, name: &str, visitor: &mut Visitor) -> PyResult<Result<(), StateError>> {
         let part = self.part.bind(py);
         let class = part.get_type().name()?;
         let found = part.getattr(name)?;
@@ -229,14 +224,16 @@ impl<R: Real> Part<R> for InPython<R> {
         self.features.as_ref()
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         Python::attach(|py| {
             for name in &self.state {
                 match self.tensor(py, name, visitor) {
                     Ok(shown) => shown?,
                     Err(error) => {
                         self.raised.keep(error, false);
-                        return Err(RestoreError::Kind(name.clone()));
+                        return Err(StateError::Part(format!(
+                            "`{name}` of the emphasis in Python cannot be read"
+                        )));
                     }
                 }
             }

@@ -37,7 +37,7 @@ impl<R: Real> Boxed<R> {
     pub(crate) fn state(&mut self) -> PyResult<Tensors> {
         let state = self.learner.state();
         self.raised.check()?;
-        Ok(state)
+        state.or_raise()
     }
 }
 
@@ -406,7 +406,10 @@ impl Learner {
     fn estimates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.check_state_memory()?;
         let all = PyDict::new(py);
-        for (name, weights) in self.inside()?.boxed.learner.estimates() {
+        let mut inside = self.inside()?;
+        let estimates = inside.boxed.learner.estimates();
+        inside.boxed.raised.check()?;
+        for (name, weights) in estimates.or_raise()? {
             all.set_item(name, PyArray1::from_vec(py, weights))?;
         }
         Ok(all)

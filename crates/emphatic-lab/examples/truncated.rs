@@ -5,7 +5,7 @@
 
 use emphatic::catalogue::{Declaration, Need, Range, Role, Setting, Size};
 use emphatic::{
-    Built, Catalogue, ComposeError, Declared, Emphasis, Part, PartBuilder, Real, RestoreError, Seen, Visitor,
+    Built, Catalogue, ComposeError, Declared, Emphasis, Part, PartBuilder, Real, Seen, StateError, Visitor,
 };
 use emphatic_lab::{Experiment, Options, Stop, run, summarise};
 use std::path::Path;
@@ -32,7 +32,7 @@ impl<R: Real> Truncated<R> {
 
 impl<R: Real> Part<R> for Truncated<R> {
     // All numbers that change: they are saved and restored, and taken out of lanes, by these names.
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.numbers("factors", self.factors.iter_mut())?;
         visitor.numbers("interests", self.interests.iter_mut())?;
         visitor.numbers("rho", std::iter::once(&mut self.rho))

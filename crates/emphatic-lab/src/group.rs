@@ -5,8 +5,8 @@ use crate::measure::{Measure, Meter, Subject};
 use crate::rows::Rows;
 use emphatic::learner::Watcher;
 use emphatic::{
-    Action, Catalogue, Composable, ComposeError, Isa, Known, Lanes, LearnError, Learner, Real, Recipe,
-    RestoreError, State, Step, Update,
+    Action, Catalogue, Composable, ComposeError, Isa, Known, Lanes, LearnError, Learner, Real, Recipe, State,
+    StateError, Step, Update,
 };
 use std::sync::Arc;
 use thiserror::Error;
@@ -22,7 +22,7 @@ pub enum SetUpError {
     Problem(#[from] emphatic::ProblemError),
     /// Weights that do not fit.
     #[error(transparent)]
-    Restore(#[from] RestoreError),
+    Restore(#[from] StateError),
 }
 
 /// Learners side by side, in any number of lanes.

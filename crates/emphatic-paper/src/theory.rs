@@ -29,7 +29,7 @@ pub enum TheoryError {
     Step(#[from] emphatic::StepError),
     /// Weights do not fit.
     #[error(transparent)]
-    Weights(#[from] emphatic::RestoreError),
+    Weights(#[from] emphatic::StateError),
 }
 
 /// A claim of the paper's theory.

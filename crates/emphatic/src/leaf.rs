@@ -9,7 +9,7 @@ use crate::features::{Features, State};
 use crate::isa::{Isa, Kernel};
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 use std::any::Any;
 
 /// A part to be boxed, compiled for every instruction set.
@@ -79,7 +79,7 @@ impl<R: Real, T: Part<R>> Part<R> for Leaf<T> {
         });
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         self.part.tensors(visitor)
     }
 }
@@ -188,7 +188,7 @@ impl<R: Real, T: Part<R> + ?Sized> Part<R> for Box<T> {
         (**self).policy_changed(weights, state);
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         (**self).tensors(visitor)
     }
 }

@@ -28,7 +28,7 @@ use crate::policy::Policy;
 use crate::real::Real;
 use crate::setting::{Range, not_finite};
 use crate::step::{Step, StepError};
-use crate::tensors::{RestoreError, Tensors, Visitor};
+use crate::tensors::{StateError, Tensors, Visitor};
 use std::any::Any;
 use thiserror::Error;
 use watch::Watch;
@@ -86,10 +86,10 @@ pub trait Learner<R: Real>: Send {
     fn weights(&self) -> &[R];
 
     /// Gives the policy these weights. (A learner that has diverged needs a new critic too.)
-    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError>;
+    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), StateError>;
 
     /// The same learner with these weights for its policy.
-    fn with_weights(mut self, weights: Vec<R>) -> Result<Self, RestoreError>
+    fn with_weights(mut self, weights: Vec<R>) -> Result<Self, StateError>
     where
         Self: Sized,
     {
@@ -110,26 +110,26 @@ pub trait Learner<R: Real>: Send {
     }
 
     /// Shows all numbers that change to a visitor.
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError>;
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError>;
 
     /// Takes up that its numbers were replaced.
     fn restored(&mut self);
 
-    /// A copy of the whole state. (It is not changed, but a visitor could.)
-    fn state(&mut self) -> Tensors {
+    /// A copy of the whole state. (It is not changed, but a visitor could.) An error if a part cannot show its numbers.
+    fn state(&mut self) -> Result<Tensors, StateError> {
         let mut tensors = Tensors::default();
-        // Saving cannot fail.
-        let _ = self.tensors(&mut Visitor::save(&mut tensors));
-        tensors
+        self.tensors(&mut Visitor::save(&mut tensors))?;
+        Ok(tensors)
     }
 
     /// Puts back a state, into a learner that was made with the same settings. What follows is, to the bit, what would have
     /// followed where it was taken. A state that does not fit changes nothing.
-    fn restore(&mut self, state: &Tensors) -> Result<(), RestoreError> {
-        let before = self.state();
+    fn restore(&mut self, state: &Tensors) -> Result<(), StateError> {
+        let before = self.state()?;
         let mut visitor = Visitor::restore(state);
         let restored = self.tensors(&mut visitor).and_then(|()| visitor.check_all_taken());
         if restored.is_err() {
+            // What was its own fits.
             let _ = self.tensors(&mut Visitor::restore(&before));
         }
         self.restored();
@@ -137,10 +137,10 @@ pub trait Learner<R: Real>: Send {
     }
 
     /// What the critic and the emphasis have learned in the first lane, by name.
-    fn estimates(&mut self) -> Vec<(String, Vec<f64>)> {
+    fn estimates(&mut self) -> Result<Vec<(String, Vec<f64>)>, StateError> {
         let mut list = Vec::new();
-        let _ = self.tensors(&mut Visitor::list(&mut list));
-        list
+        self.tensors(&mut Visitor::list(&mut list))?;
+        Ok(list)
     }
 }
 
@@ -186,7 +186,7 @@ pub trait Rule<R: Real, P: Policy, C, E>: Send + Sized {
     ) -> Result<(), StepError>;
 
     /// Shows the numbers of its own that change.
-    fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), StateError> {
         Ok(())
     }
 }
@@ -303,7 +303,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
             for weight in &mut self.actor.weights {
                 *weight = weight.with_lane(lane, f64::NAN);
             }
-            // Neither can fail: nothing is restored.
+            // A part that cannot show its numbers keeps them; the policy's weights are NaN all the same.
             let _ = self.critic.part.tensors(&mut Visitor::give_up(lane));
             let _ = self.emphasis.part.tensors(&mut Visitor::give_up(lane));
         }
@@ -441,13 +441,13 @@ where
         &self.actor.weights
     }
 
-    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), RestoreError> {
+    fn set_weights(&mut self, weights: Vec<R>) -> Result<(), StateError> {
         let (got, right) = (weights.len(), self.actor.weights.len());
         if got != right {
-            return Err(RestoreError::Weights { got, right });
+            return Err(StateError::Weights { got, right });
         }
         if let Some((index, value)) = not_finite(&weights) {
-            return Err(RestoreError::Weight { index, value });
+            return Err(StateError::Weight { index, value });
         }
         self.actor.weights = weights;
         self.actor.watch.revive();
@@ -463,7 +463,7 @@ where
         self.actor.watch.diverged(lane)
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.weights("weights", self.actor.weights.iter_mut())?;
         visitor.counts("steps", std::slice::from_mut(&mut self.actor.watch.steps))?;
         visitor.counts_in_lanes("diverged", &mut self.actor.watch.diverged)?;

@@ -154,5 +154,5 @@ pub use real::{Dual, Lanes, Real};
 pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};
 pub use setting::{Range, SettingError};
 pub use step::{Step, StepError};
-pub use tensors::{Numbers, RestoreError, Tensors, Visitor};
+pub use tensors::{Numbers, StateError, Tensors, Visitor};
 pub use theory::{Exact, Limit, Model, Trace, best_attainable, limit};

@@ -6,7 +6,7 @@ use crate::problem::ProblemError;
 use crate::real::Real;
 use crate::setting::SettingError;
 use crate::step::Step;
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 use std::any::Any;
 use std::ops::Deref;
 use thiserror::Error;
@@ -137,7 +137,7 @@ pub trait Part<R: Real>: Send {
     fn policy_changed(&mut self, _weights: &[R], _state: Option<State>) {}
 
     /// Shows all its numbers that change to a visitor, which may change them.
-    fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), StateError> {
         Ok(())
     }
 }

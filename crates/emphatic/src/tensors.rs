@@ -4,11 +4,12 @@ use crate::part::Part;
 use crate::real::Real;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use thiserror::Error;
 
-/// Numbers that do not fit where they are put.
+/// Numbers that cannot be saved, or do not fit where they are put.
 #[derive(Clone, Debug, PartialEq, Error)]
-pub enum RestoreError {
+pub enum StateError {
     /// Another number of weights.
     #[error("{got} weights for a learner that has {right}")]
     Weights {
@@ -50,6 +51,12 @@ pub enum RestoreError {
     /// A shuffle of other actions.
     #[error("the saved list of actions is not this learner's actions, each once")]
     Actions,
+    /// Two tensors of one name: saved, one of them would be lost.
+    #[error("two lists of numbers are named `{0}`")]
+    Twice(String),
+    /// A part that cannot show its numbers, in its own words.
+    #[error("{0}")]
+    Part(String),
 }
 
 /// Numbers of one kind.
@@ -95,7 +102,7 @@ struct Tensor {
 ///     let critic = Gtd::new(Features::dense(3), 0.05, 1e-4, 0.5)?;
 ///     Ok(ace(Softmax { features: Features::dense(3), actions: 2 }, critic, 0.9, 0.1)?)
 /// };
-/// let saved: Vec<u8> = postcard::to_allocvec(&make()?.state())?;
+/// let saved: Vec<u8> = postcard::to_allocvec(&make()?.state()?)?;
 /// let mut learner = make()?;
 /// learner.restore(&postcard::from_bytes(&saved)?)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -111,7 +118,7 @@ struct Tensor {
 /// let mut learners = ace(policy(), critic, Lanes([0.0, 0.9]), Lanes::splat(0.1))?;
 ///
 /// let mut second = ace(policy(), Gtd::new(Features::dense(3), 0.05, 1e-4, 0.5)?, 0.9, 0.1)?;
-/// second.restore(&learners.state().lane(1))?;
+/// second.restore(&learners.state()?.lane(1))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -193,18 +200,14 @@ impl<'a> Visitor<'a> {
     }
 
     /// An error if there is more to restore than was asked for.
-    pub(crate) fn check_all_taken(&self) -> Result<(), RestoreError> {
+    pub(crate) fn check_all_taken(&self) -> Result<(), StateError> {
         let Job::Restore(from, taken) = &self.job else { return Ok(()) };
         let unknown = from.0.keys().find(|name| !taken.contains(name));
-        unknown.map_or(Ok(()), |name| Err(RestoreError::Unknown(name.clone())))
+        unknown.map_or(Ok(()), |name| Err(StateError::Unknown(name.clone())))
     }
 
     /// Goes through a part inside this one.
-    pub fn part<R: Real, T: Part<R> + ?Sized>(
-        &mut self,
-        name: &str,
-        part: &mut T,
-    ) -> Result<(), RestoreError> {
+    pub fn part<R: Real, T: Part<R> + ?Sized>(&mut self, name: &str, part: &mut T) -> Result<(), StateError> {
         let outside = self.path.len();
         self.path.push_str(name);
         self.path.push('.');
@@ -218,7 +221,7 @@ impl<'a> Visitor<'a> {
         &mut self,
         name: &str,
         weights: impl ExactSizeIterator<Item = &'b mut R>,
-    ) -> Result<(), RestoreError> {
+    ) -> Result<(), StateError> {
         if let Job::List(list) = &mut self.job {
             list.push((format!("{}{name}", self.path), weights.map(|w| w.lane(0)).collect()));
             return Ok(());
@@ -231,7 +234,7 @@ impl<'a> Visitor<'a> {
         &mut self,
         name: &str,
         weights: impl ExactSizeIterator<Item = &'b mut R>,
-    ) -> Result<(), RestoreError> {
+    ) -> Result<(), StateError> {
         if let Job::GiveUp(lane) = self.job {
             weights.for_each(|w| *w = w.with_lane(lane, f64::NAN));
             return Ok(());
@@ -244,12 +247,12 @@ impl<'a> Visitor<'a> {
         &mut self,
         name: &str,
         numbers: impl ExactSizeIterator<Item = &'b mut R>,
-    ) -> Result<(), RestoreError> {
+    ) -> Result<(), StateError> {
         match &mut self.job {
             Job::Save(_) => {
                 let mut all = Vec::with_capacity(numbers.len() * R::LANES);
                 numbers.for_each(|x| all.extend((0..R::LANES).map(|lane| x.lane(lane))));
-                self.put(name, R::LANES, Numbers::Real(all));
+                self.put(name, R::LANES, Numbers::Real(all))?;
             }
             Job::Restore(..) => {
                 let all = self.reals(name, Some(numbers.len() * R::LANES))?;
@@ -268,14 +271,14 @@ impl<'a> Visitor<'a> {
         name: &str,
         len: usize,
         trace: &mut Vec<(usize, R)>,
-    ) -> Result<(), RestoreError> {
+    ) -> Result<(), StateError> {
         match &mut self.job {
             Job::Save(_) => {
                 let features = trace.iter().map(|(feature, _)| *feature as u64).collect();
                 let mut all = Vec::with_capacity(trace.len() * R::LANES);
                 trace.iter().for_each(|(_, x)| all.extend((0..R::LANES).map(|lane| x.lane(lane))));
-                self.put(&format!("{name}.features"), 1, Numbers::Whole(features));
-                self.put(name, R::LANES, Numbers::Real(all));
+                self.put(&format!("{name}.features"), 1, Numbers::Whole(features))?;
+                self.put(name, R::LANES, Numbers::Real(all))?;
             }
             Job::Restore(..) => {
                 let features = self.whole(&format!("{name}.features"), None)?;
@@ -285,7 +288,7 @@ impl<'a> Visitor<'a> {
                 for (feature, lanes) in features.iter().zip(numbers.chunks_exact(R::LANES)) {
                     let feature = usize::try_from(*feature).unwrap_or(usize::MAX);
                     if listed.get(feature) != Some(&false) {
-                        return Err(RestoreError::Trace(format!("{}{name}", self.path)));
+                        return Err(StateError::Trace(format!("{}{name}", self.path)));
                     }
                     listed[feature] = true;
                     restored.push((feature, R::from_lanes(|lane| lanes[lane])));
@@ -298,56 +301,60 @@ impl<'a> Visitor<'a> {
     }
 
     /// Whole numbers that all lanes share.
-    pub fn counts(&mut self, name: &str, counts: &mut [u64]) -> Result<(), RestoreError> {
+    pub fn counts(&mut self, name: &str, counts: &mut [u64]) -> Result<(), StateError> {
         self.whole_numbers(name, 1, counts)
     }
 
     /// A whole number for each lane.
-    pub(crate) fn counts_in_lanes(&mut self, name: &str, counts: &mut [u64]) -> Result<(), RestoreError> {
+    pub(crate) fn counts_in_lanes(&mut self, name: &str, counts: &mut [u64]) -> Result<(), StateError> {
         self.whole_numbers(name, counts.len(), counts)
     }
 
-    fn whole_numbers(&mut self, name: &str, lanes: usize, counts: &mut [u64]) -> Result<(), RestoreError> {
+    fn whole_numbers(&mut self, name: &str, lanes: usize, counts: &mut [u64]) -> Result<(), StateError> {
         match self.job {
-            Job::Save(_) => self.put(name, lanes, Numbers::Whole(counts.to_vec())),
+            Job::Save(_) => self.put(name, lanes, Numbers::Whole(counts.to_vec()))?,
             Job::Restore(..) => counts.copy_from_slice(self.whole(name, Some(counts.len()))?),
             Job::GiveUp(_) | Job::List(_) => {}
         }
         Ok(())
     }
 
-    fn put(&mut self, name: &str, lanes: usize, numbers: Numbers) {
+    fn put(&mut self, name: &str, lanes: usize, numbers: Numbers) -> Result<(), StateError> {
         let name = format!("{}{name}", self.path);
-        if let Job::Save(tensors) = &mut self.job {
-            let before = tensors.0.insert(name, Tensor { lanes, numbers });
-            debug_assert!(before.is_none(), "two tensors of one name");
+        let Job::Save(tensors) = &mut self.job else { return Ok(()) };
+        match tensors.0.entry(name) {
+            Entry::Occupied(entry) => Err(StateError::Twice(entry.key().clone())),
+            Entry::Vacant(entry) => {
+                entry.insert(Tensor { lanes, numbers });
+                Ok(())
+            }
         }
     }
 
     /// The numbers of a tensor that is restored.
-    fn take(&mut self, name: &str, right: Option<usize>) -> Result<&'a Numbers, RestoreError> {
+    fn take(&mut self, name: &str, right: Option<usize>) -> Result<&'a Numbers, StateError> {
         let name = format!("{}{name}", self.path);
-        let Job::Restore(from, taken) = &mut self.job else { return Err(RestoreError::Missing(name)) };
-        let Some(Tensor { numbers, .. }) = from.0.get(&name) else { return Err(RestoreError::Missing(name)) };
+        let Job::Restore(from, taken) = &mut self.job else { return Err(StateError::Missing(name)) };
+        let Some(Tensor { numbers, .. }) = from.0.get(&name) else { return Err(StateError::Missing(name)) };
         let got = numbers.len();
         if let Some(right) = right.filter(|right| *right != got) {
-            return Err(RestoreError::Length { name, got, right });
+            return Err(StateError::Length { name, got, right });
         }
         taken.push(name);
         Ok(numbers)
     }
 
-    fn reals(&mut self, name: &str, right: Option<usize>) -> Result<&'a [f64], RestoreError> {
+    fn reals(&mut self, name: &str, right: Option<usize>) -> Result<&'a [f64], StateError> {
         match self.take(name, right)? {
             Numbers::Real(numbers) => Ok(numbers),
-            Numbers::Whole(_) => Err(RestoreError::Kind(format!("{}{name}", self.path))),
+            Numbers::Whole(_) => Err(StateError::Kind(format!("{}{name}", self.path))),
         }
     }
 
-    fn whole(&mut self, name: &str, right: Option<usize>) -> Result<&'a [u64], RestoreError> {
+    fn whole(&mut self, name: &str, right: Option<usize>) -> Result<&'a [u64], StateError> {
         match self.take(name, right)? {
             Numbers::Whole(numbers) => Ok(numbers),
-            Numbers::Real(_) => Err(RestoreError::Kind(format!("{}{name}", self.path))),
+            Numbers::Real(_) => Err(StateError::Kind(format!("{}{name}", self.path))),
         }
     }
 }

@@ -389,7 +389,7 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
 fn a_state_of_another_learner_is_refused() {
     let critic = |task: &Task| Gtd::new(task.critic(), 0.1, 0.01, 0.0).unwrap();
     let learner = |task: Arc<Task>| ace(task.softmax(), critic(&task), 1.0, 0.1).unwrap();
-    let error = learner(three()).restore(&learner(eleven()).state()).unwrap_err();
+    let error = learner(three()).restore(&learner(eleven()).state().unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "`weights` has 20 numbers; this learner's has 4");
 }
 

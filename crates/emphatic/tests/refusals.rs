@@ -271,7 +271,7 @@ fn states_and_actions_of_another_kind() {
     let gtd = || Gtd::new(Features::dense(2), 0.1, 0.1, 0.5).unwrap();
     let mut softmax = off_pac(Softmax { features: Features::dense(2), actions: 2 }, gtd(), 0.1).unwrap();
     let mut gaussian = off_pac(Gaussian { features: Features::dense(2) }, gtd(), 0.1).unwrap();
-    let (before, before_gaussian) = (softmax.state(), gaussian.state());
+    let (before, before_gaussian) = (softmax.state().unwrap(), gaussian.state().unwrap());
     assert_eq!(
         softmax.step(&step([1.0, 2.0], 1.0)).unwrap_err().to_string(),
         "the action is a real number; the policy's is the number of one of its actions"
@@ -291,7 +291,7 @@ fn states_and_actions_of_another_kind() {
     assert_eq!(gaussian.actor().distribution(1).unwrap_err().to_string(), {
         "a state comes as a state's number; these features are of a vector of features"
     });
-    assert_eq!((softmax.state(), gaussian.state()), (before, before_gaussian));
+    assert_eq!((softmax.state().unwrap(), gaussian.state().unwrap()), (before, before_gaussian));
     // Parts of one learner that want different kinds refuse every state.
     let tiles = Softmax { features: Features::active(4, 2), actions: 2 };
     let mut torn = off_pac(tiles, gtd(), 0.1).unwrap();

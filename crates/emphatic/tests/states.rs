@@ -5,7 +5,7 @@
 mod learners;
 
 use emphatic::{
-    Action, AsState, Features, Gtd, Isa, Lanes, Learner, Numbers, Real, RestoreError, Softmax, Step, Tensors,
+    Action, AsState, Features, Gtd, Isa, Lanes, Learner, Numbers, Real, Softmax, StateError, Step, Tensors,
     ace as make_ace,
 };
 use learners::*;
@@ -13,7 +13,7 @@ use std::any::type_name;
 
 /// The whole state, to the bit: the numbers of [`Tensors`] compare as numbers do.
 fn bytes(learner: &mut dyn Learner<f64>) -> Vec<u8> {
-    postcard::to_allocvec(&learner.state()).unwrap()
+    postcard::to_allocvec(&learner.state().unwrap()).unwrap()
 }
 
 /// The bits of what the steps did.
@@ -51,7 +51,7 @@ fn a_restored_learner_goes_on_to_the_bit() {
 /// States that do not fit, made from one that does, with what is said of each.
 fn spoilt(good: &Tensors) -> Vec<(Tensors, String)> {
     let mut all = Vec::new();
-    let mut push = |changes: &[(&str, Option<Numbers>)], error: RestoreError| {
+    let mut push = |changes: &[(&str, Option<Numbers>)], error: StateError| {
         let mut bad = good.clone();
         for (name, numbers) in changes {
             bad.remove(name);
@@ -59,34 +59,34 @@ fn spoilt(good: &Tensors) -> Vec<(Tensors, String)> {
         }
         all.push((bad, error.to_string()));
     };
-    push(&[("critic.more", Some(Numbers::Real(vec![0.0])))], RestoreError::Unknown("critic.more".into()));
+    push(&[("critic.more", Some(Numbers::Real(vec![0.0])))], StateError::Unknown("critic.more".into()));
     for (name, numbers) in good.iter() {
-        push(&[(name, None)], RestoreError::Missing(name.into()));
+        push(&[(name, None)], StateError::Missing(name.into()));
         let (other_kind, longer) = match numbers {
             Numbers::Real(x) => (Numbers::Whole(vec![0; x.len()]), Numbers::Real([&x[..], &[0.0]].concat())),
             Numbers::Whole(x) => (Numbers::Real(vec![0.0; x.len()]), Numbers::Whole([&x[..], &[0]].concat())),
         };
-        push(&[(name, Some(other_kind))], RestoreError::Kind(name.into()));
+        push(&[(name, Some(other_kind))], StateError::Kind(name.into()));
         let n = numbers.len();
         let Some(trace) = name.strip_suffix(".features") else {
-            let error = RestoreError::Length { name: name.into(), got: n + 1, right: n };
+            let error = StateError::Length { name: name.into(), got: n + 1, right: n };
             push(&[(name, Some(longer))], error);
             continue;
         };
         // A trace may list any number of features, but each of them has a number.
-        let error = RestoreError::Length { name: trace.into(), got: n, right: n + 1 };
+        let error = StateError::Length { name: trace.into(), got: n, right: n + 1 };
         push(&[(name, Some(longer))], error);
         for features in [[0, 0], [0, 99], [u64::MAX, 0]] {
             let listed = (name, Some(Numbers::Whole(features.into())));
             let numbers = (trace, Some(Numbers::Real(vec![1.0; 2])));
-            push(&[listed, numbers], RestoreError::Trace(trace.into()));
+            push(&[listed, numbers], StateError::Trace(trace.into()));
         }
     }
     if let Some((name, Numbers::Whole(drawn))) = good.iter().find(|(name, _)| *name == "drawn") {
         for action in [drawn[1], 99, u64::MAX] {
             let mut others = drawn.clone();
             others[0] = action;
-            push(&[(name, Some(Numbers::Whole(others)))], RestoreError::Actions);
+            push(&[(name, Some(Numbers::Whole(others)))], StateError::Actions);
         }
     }
     all
@@ -101,7 +101,7 @@ fn refuses_what_does_not_fit<L: Learner<f64>, S: AsState + Clone>(case: &Case<L,
     learn(&mut other, &backwards);
     learn(&mut other, &case.steps[..2]);
     let before = bytes(&mut learner);
-    let good = other.state();
+    let good = other.state().unwrap();
     for (bad, error) in spoilt(&good) {
         assert_eq!(learner.restore(&bad).unwrap_err().to_string(), error, "{}", type_name::<L>());
         assert_eq!(bytes(&mut learner), before, "{}: {error}", type_name::<L>());
@@ -120,12 +120,12 @@ fn a_state_that_does_not_fit_is_refused_by_name_and_changes_nothing() {
 
 #[test]
 fn a_state_of_a_learner_with_other_parts_is_refused() {
-    let error = off_pac().learner().restore(&ace().learner().state()).unwrap_err();
+    let error = off_pac().learner().restore(&ace().learner().state().unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "this learner has no `emphasis.rho_f`: this is the state of a learner with other parts"
     );
-    let error = ace().learner().restore(&off_pac().learner().state()).unwrap_err();
+    let error = ace().learner().restore(&off_pac().learner().state().unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is no `emphasis.rho_f`: this is the state of a learner with other parts"
@@ -176,7 +176,7 @@ fn the_state_of_a_lane_is_that_of_a_learner_alone() {
     let steps: Vec<_> = steps.iter().map(Step::view).collect();
     let mut learners = lanes::<Lanes<4>>(0, 2);
     learners.learn(Isa::best(), &steps).unwrap();
-    let state = learners.state();
+    let state = learners.state().unwrap();
     for lane in 0..4 {
         let mut alone = lanes::<f64>(lane, 2);
         alone.learn(Isa::Plain, &steps).unwrap();
@@ -187,8 +187,8 @@ fn the_state_of_a_lane_is_that_of_a_learner_alone() {
 /// Twice as many lanes of half as many weights are as many numbers.
 #[test]
 fn a_state_of_another_number_of_lanes_is_refused() {
-    let error = lanes::<f64>(0, 2).restore(&lanes::<Lanes<2>>(0, 2).state()).unwrap_err();
+    let error = lanes::<f64>(0, 2).restore(&lanes::<Lanes<2>>(0, 2).state().unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "`weights` has 12 numbers; this learner's has 6");
-    let error = lanes::<Lanes<2>>(0, 4).restore(&lanes::<Lanes<4>>(0, 2).state()).unwrap_err();
+    let error = lanes::<Lanes<2>>(0, 4).restore(&lanes::<Lanes<4>>(0, 2).state().unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "`diverged` has 4 numbers; this learner's has 2");
 }

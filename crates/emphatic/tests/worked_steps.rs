@@ -333,13 +333,13 @@ fn one_action_out_of_three() {
     for step in &case.steps[..3] {
         all.step(step).unwrap();
     }
-    let mut learned = all.state();
+    let mut learned = all.state().unwrap();
     all.step(&case.steps[3]).unwrap();
 
     let (mut drawn, n) = ([0; 3], 3000);
     for seed in 0..n {
         let mut one = case.learner().with_subset(1, seed, 0).unwrap();
-        let mut own = one.state();
+        let mut own = one.state().unwrap();
         for name in ["drawn", "random"] {
             learned.insert(name, own.remove(name).unwrap());
         }

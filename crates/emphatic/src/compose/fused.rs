@@ -10,7 +10,7 @@ use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Softmax;
 use crate::problem::known::Fit;
 use crate::real::Real;
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 
 /// No emphasis or the follow-on trace: alike enough to share a loop.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ enum Trace<R> {
 }
 
 impl<R: Real> Part<R> for Trace<R> {
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         match self {
             Self::None(_) => Ok(()),
             Self::FollowOn(trace) => trace.tensors(visitor),
@@ -148,10 +148,10 @@ mod tests {
                 };
                 let [mut fused, mut plain] =
                     [Catalogue::standard(), &boxed()].map(|c| learned::<f64>(c, &recipe));
-                assert_eq!(fused.state(), plain.state());
+                assert_eq!(fused.state().unwrap(), plain.state().unwrap());
                 let [mut fused, mut plain] =
                     [Catalogue::standard(), &boxed()].map(|c| learned::<Lanes<16>>(c, &recipe));
-                assert_eq!(fused.state(), plain.state());
+                assert_eq!(fused.state().unwrap(), plain.state().unwrap());
             }
         }
     }

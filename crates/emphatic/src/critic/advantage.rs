@@ -9,7 +9,7 @@ use crate::part::{ComposeError, Part, Seen, Slot};
 use crate::policy::any_outputs;
 use crate::real::Real;
 use crate::setting::{Range, SettingError};
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 use std::any::Any;
 
 /// [`Advantage`] in the catalogue.
@@ -112,7 +112,7 @@ impl<R: Real, V: Critic<R>> Part<R> for Advantage<R, V> {
         self.values.policy_changed(weights, state);
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.estimate("u", self.u.iter_mut())?;
         visitor.part("values", &mut self.values.part)
     }

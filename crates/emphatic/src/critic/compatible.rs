@@ -9,7 +9,7 @@ use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{add_outputs, outputs};
 use crate::real::Real;
 use crate::setting::{Range, SettingError};
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 
 /// [`Compatible`] in the catalogue.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ impl<R: Real> Part<R> for Compatible<R> {
         Some(&self.features)
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         let Self { weights, second, .. } = self;
         visitor.estimate("v", weights.as_chunks_mut::<2>().0.iter_mut().map(|[v, _]| v))?;
         visitor.estimate("u", weights.as_chunks_mut::<2>().0.iter_mut().map(|[_, u]| u))?;
@@ -216,7 +216,7 @@ mod tests {
         tensors
     }
 
-    fn restore(critic: &mut Compatible<f64>, state: &Tensors) -> Result<(), RestoreError> {
+    fn restore(critic: &mut Compatible<f64>, state: &Tensors) -> Result<(), StateError> {
         critic.tensors(&mut Visitor::restore(state))
     }
 
@@ -350,9 +350,9 @@ mod tests {
                 first.step(&step).unwrap();
             }
             let mut learned = dpg(policy(), critic(), 0.03).unwrap();
-            learned.restore(&first.state()).unwrap();
+            learned.restore(&first.state().unwrap()).unwrap();
             let mut learned_emphatic = true_dpge(task.clone(), policy(), critic(), 0.03).unwrap();
-            learned_emphatic.restore(&first.state()).unwrap();
+            learned_emphatic.restore(&first.state().unwrap()).unwrap();
             let mut known = dpg(policy(), exact(), 0.03).unwrap();
             let mut known_emphatic = true_dpge(task.clone(), policy(), exact(), 0.03).unwrap();
             for step in task.stream(1, run).take(20_000) {

@@ -9,7 +9,7 @@ use crate::features::{Features, Row, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
 use crate::real::Real;
 use crate::setting::{Range, SettingError};
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 use std::any::Any;
 
 /// [`Gq`] in the catalogue.
@@ -148,7 +148,7 @@ impl<R: Real, V: Critic<R>> Part<R> for Gq<R, V> {
         self.baseline.policy_changed(weights, state);
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         self.td.tensors(visitor, ["q", "h", "z"])?;
         visitor.part("values", &mut self.baseline.part)
     }

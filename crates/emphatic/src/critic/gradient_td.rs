@@ -2,7 +2,7 @@
 
 use crate::real::Real;
 use crate::setting::{Range, SettingError};
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 
 /// What belongs to one feature, side by side in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -274,7 +274,7 @@ impl<R: Real> GradientTd<R> {
         &mut self,
         visitor: &mut Visitor,
         [weights, second, trace]: [&str; 3],
-    ) -> Result<(), RestoreError> {
+    ) -> Result<(), StateError> {
         visitor.estimate(weights, self.cells.iter_mut().map(|cell| &mut cell.weight))?;
         visitor.weights(second, self.cells.iter_mut().map(|cell| &mut cell.second))?;
         let mut traced = self.traced().map(|k| (k, self.cells[k].trace)).collect();
@@ -318,7 +318,7 @@ mod tests {
         tensors
     }
 
-    fn restore(td: &mut GradientTd<f64>, state: &Tensors) -> Result<(), RestoreError> {
+    fn restore(td: &mut GradientTd<f64>, state: &Tensors) -> Result<(), StateError> {
         td.tensors(&mut Visitor::restore(state), NAMES)
     }
 

@@ -8,7 +8,7 @@ use crate::features::Features;
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
 use crate::setting::{Range, SettingError};
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 
 /// [`Gtd`] in the catalogue.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl<R: Real> Part<R> for Gtd<R> {
         Some(&self.features)
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         self.td.tensors(visitor, ["v", "w", "e"])
     }
 }

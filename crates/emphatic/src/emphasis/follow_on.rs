@@ -6,7 +6,7 @@ use crate::compose::{Built, PartBuilder};
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
 use crate::setting::{Range, SettingError};
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 
 /// [`FollowOn`] in the catalogue.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl<R: Real> FollowOn<R> {
 }
 
 impl<R: Real> Part<R> for FollowOn<R> {
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.numbers("rho_f", std::iter::once(&mut self.carried))
     }
 }

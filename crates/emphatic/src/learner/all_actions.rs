@@ -11,7 +11,7 @@ use crate::random::Random;
 use crate::real::Real;
 use crate::setting::SettingError;
 use crate::step::{Step, StepError};
-use crate::tensors::{RestoreError, Visitor};
+use crate::tensors::{StateError, Visitor};
 
 /// θ ← θ + α M_t Σ_b π(b|S_t) (q̂(S_t,b) − v̂(S_t)) ∇ ln π(b|S_t), over all actions b or a random subset.
 ///
@@ -118,7 +118,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
         Ok(())
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), RestoreError> {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         let mut drawn: Vec<u64> = self.drawn.iter().map(|action| *action as u64).collect();
         visitor.counts("drawn", &mut drawn)?;
         visitor.counts("random", self.random.words())?;
@@ -126,7 +126,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
             let mut sorted = drawn.clone();
             sorted.sort_unstable();
             if sorted.into_iter().enumerate().any(|(k, action)| k as u64 != action) {
-                return Err(RestoreError::Actions);
+                return Err(StateError::Actions);
             }
             self.drawn = drawn.into_iter().map(|action| action as usize).collect();
         }

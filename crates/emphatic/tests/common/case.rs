@@ -57,7 +57,7 @@ impl Case<'_> {
             let (early, late) = self.steps.split_at(self.steps.len() / 2);
             learner.learn(isa, early).unwrap();
             // Half-way it is saved, and another goes on.
-            let state = learner.state();
+            let state = learner.state().unwrap();
             let mut learner = self.compose::<R>(&recipes, isa);
             learner.restore(&state).unwrap();
             learner.learn(isa, late).unwrap();
@@ -81,7 +81,7 @@ type Outcome = (Option<u64>, Vec<u64>, Vec<(String, Vec<u64>)>);
 fn outcome<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Outcome {
     let bits = |x: f64| if x.is_nan() { f64::NAN } else { x }.to_bits();
     let diverged = learner.diverged(lane);
-    let state = learner.state().lane(lane);
+    let state = learner.state().unwrap().lane(lane);
     // A trace in lanes also lists the features that other lanes still trace, with zeros.
     let is_trace = |name: &str| state.iter().any(|(other, _)| other == format!("{name}.features"));
     let compared = |name: &str| diverged.is_none() && !is_trace(name) && !name.ends_with(".features");
