@@ -12,9 +12,11 @@
 mod python;
 mod solve;
 
+use emphatic::catalogue::{Catalogue, Declaration, Declared, Range, Role, Setting};
 use emphatic::{
-    Action, ActorCritic, ContinuousCounterexample, Critic, Emphasis, ExactCritic, Features, FollowOn, Gtd,
-    Isa, Lanes, Leaf, Learner, Real, Softmax, State, Step, Task, ace, true_ace,
+    Action, ActorCritic, Built, Composable, ComposeError, ContinuousCounterexample, Critic, Emphasis,
+    Features, FollowOn, Gtd, Isa, Known, Lanes, Leaf, Learner, PartBuilder, PartRecipe, Real, Recipe,
+    RuleKind, State, Step, Task, ace,
 };
 use std::error::Error;
 use std::io::Write;
@@ -90,9 +92,14 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// One hyper-parameter in every lane. The last block is filled up with settings from the start.
+    /// The numbers in a lane. The last block is filled up with settings from the start.
+    fn setting(&self, lane: usize) -> &[f64] {
+        &self.settings[(self.first + lane) % self.settings.len()]
+    }
+
+    /// One hyper-parameter in every lane.
     fn get<R: Real>(&self, which: usize) -> R {
-        R::from_lanes(|lane| self.settings[(self.first + lane) % self.settings.len()][which])
+        R::from_lanes(|lane| self.setting(lane)[which])
     }
 }
 
@@ -151,6 +158,43 @@ fn weights<R: Real>(learner: &dyn Learner<R>, lane: usize) -> String {
     learner.weights().iter().map(|w| number(w.lane(lane))).collect::<Vec<_>>().join(", ")
 }
 
+/// The follow-on trace once more, as a part from outside: learners that have it are of boxed parts.
+struct Outside;
+
+impl Declared for Outside {
+    const DECLARATION: Declaration = Declaration {
+        settings: &[Setting { name: "lambda_a", range: Range::Fraction, default: None, about: "λ_a" }],
+        ..Declaration::new(Role::Emphasis, "outside", "Outside", "the follow-on trace")
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        with.emphasis(FollowOn::new(with.number("lambda_a")?)?)
+    }
+}
+
+/// Puts learners together as everybody does: by recipes.
+fn composed<R: Composable>(task: &Arc<Task>, block: Block, recipe: impl Fn(&[f64]) -> Recipe) -> Any<R> {
+    let catalogue = Catalogue::standard().clone().with::<Outside>();
+    let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
+    let recipes: Vec<&Recipe> = recipes.iter().collect();
+    Ok(R::compose(&catalogue, &recipes, &[Known::Finite(task.clone())], Isa::best())?)
+}
+
+fn recipe(task: &Task, critic: PartRecipe, emphasis: PartRecipe, alpha: f64) -> Recipe {
+    Recipe {
+        rule: RuleKind::Taken,
+        policy: PartRecipe::new("softmax").with_features(task.actor()),
+        actions: Some(task.actions()),
+        critic,
+        emphasis,
+        alpha,
+        subset: None,
+    }
+}
+
+/// Fused or boxed.
+const TRACES: [(&str, &str); 2] = [("", "follow-on"), (", boxed parts", "outside")];
+
 fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), Box<dyn Error>> {
     fn critic<R: Real>(block: Block) -> Result<Gtd<R>, Box<dyn Error>> {
         Ok(Gtd::new(Features::one_hot(3), block.get(2), block.get(3), block.get(4))?)
@@ -166,7 +210,7 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), B
     if !bench.wants("3") {
         return Ok(());
     }
-    let task = Task::counterexample();
+    let task = Arc::new(Task::counterexample());
     let settings = grid(&[
         &[0.0, 0.25, 0.5, 0.75, 1.0],
         &[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0],
@@ -174,26 +218,29 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), B
         &[1e-10, 1e-8, 1e-6, 1e-4, 1e-2],
         &[0.0, 0.5, 1.0],
     ]);
+    let isa = Isa::best();
+    for (words, trace) in TRACES {
+        let name = format!("figure 3{words}");
+        let recipe = |numbers: &[f64]| {
+            let names = ["alpha_v", "alpha_w", "lambda"];
+            let gtd = names
+                .iter()
+                .zip(&numbers[2..])
+                .fold(PartRecipe::new("gtd"), |gtd, (name, x)| gtd.with(*name, *x));
+            let trace = PartRecipe::new(trace).with("lambda_a", numbers[0]);
+            recipe(&task, gtd.with_features(Features::one_hot(3)), trace, numbers[1])
+        };
+        bench.measure(&name, Isa::Plain, &settings, steps, |block| composed::<f64>(&task, block, recipe))?;
+        bench.measure(&name, isa, &settings, steps, |block| composed::<Lanes<16>>(&task, block, recipe))?;
+    }
+    // As many lanes as a user of the library may have.
     let name = "figure 3";
-    bench.measure(name, Isa::Plain, &settings, steps, |block| learner::<f64>(&task, block))?;
-    bench.measure(name, Isa::best(), &settings, steps, |block| learner::<Lanes<16>>(&task, block))?;
-    bench.measure(name, Isa::best(), &settings, steps, |block| learner::<Lanes<32>>(&task, block))?;
-    let (name, isa) = ("figure 3, boxed parts", Isa::best());
-    bench.measure(name, Isa::Plain, &settings, steps, |block| boxed::<f64>(&task, block, Isa::Plain))?;
-    bench.measure(name, isa, &settings, steps, |block| boxed::<Lanes<16>>(&task, block, isa))?;
+    bench.measure(name, isa, &settings, steps, |block| learner::<Lanes<32>>(&task, block))?;
+    let name = "figure 3, boxed parts";
     bench.measure(name, isa, &settings, steps, |block| boxed::<Lanes<32>>(&task, block, isa))
 }
 
 fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
-    fn exact<R: Real>(task: &Arc<Task>) -> Result<ExactCritic<R, Task, Softmax>, Box<dyn Error>> {
-        Ok(ExactCritic::new(task.clone(), &task.softmax())?)
-    }
-    fn trace<R: Real>(task: &Arc<Task>, block: Block) -> Any<R> {
-        Ok(Box::new(ace(task.softmax(), exact::<R>(task)?, block.get(0), block.get(1))?))
-    }
-    fn emphasis<R: Real>(task: &Arc<Task>, block: Block) -> Any<R> {
-        Ok(Box::new(true_ace(task.clone(), task.softmax(), exact::<R>(task)?, block.get(1))?))
-    }
     if !bench.wants("4") {
         return Ok(());
     }
@@ -202,30 +249,49 @@ fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
     // Every setting twice, to fill the lanes.
     let alphas = [5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2];
     let settings = grid(&[&[0.0, 0.25, 0.5, 0.75, 1.0], &alphas, &[1.0, 2.0]]);
-    let name = "figure 4, exact critic";
-    bench.measure(name, Isa::Plain, &settings, &steps, |block| trace::<f64>(&task, block))?;
-    bench.measure(name, Isa::best(), &settings, &steps, |block| trace::<Lanes<16>>(&task, block))?;
+    let exact = || PartRecipe::new("exact");
+    for (words, trace) in TRACES {
+        let name = format!("figure 4, exact critic{words}");
+        let recipe = |numbers: &[f64]| {
+            recipe(&task, exact(), PartRecipe::new(trace).with("lambda_a", numbers[0]), numbers[1])
+        };
+        bench.measure(&name, Isa::Plain, &settings, &steps, |block| composed::<f64>(&task, block, recipe))?;
+        bench.measure(&name, Isa::best(), &settings, &steps, |block| {
+            composed::<Lanes<16>>(&task, block, recipe)
+        })?;
+    }
     let name = "figure 4, exact critic and emphasis";
-    bench.measure(name, Isa::Plain, &settings, &steps, |block| emphasis::<f64>(&task, block))?;
-    bench.measure(name, Isa::best(), &settings, &steps, |block| emphasis::<Lanes<16>>(&task, block))
+    let recipe = |numbers: &[f64]| recipe(&task, exact(), exact(), numbers[1]);
+    bench.measure(name, Isa::Plain, &settings, &steps, |block| composed::<f64>(&task, block, recipe))?;
+    bench.measure(name, Isa::best(), &settings, &steps, |block| composed::<Lanes<16>>(&task, block, recipe))
 }
 
 fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
-    fn learner<R: Real>(task: &Arc<ContinuousCounterexample>, block: Block) -> Any<R> {
-        let critic = ExactCritic::<R, _, _>::new(task.clone(), &task.gaussian())?;
-        Ok(Box::new(ace(task.gaussian(), critic, block.get(1), block.get(0))?))
+    fn learner<R: Composable>(problem: &Arc<ContinuousCounterexample>, block: Block) -> Any<R> {
+        let recipe = |numbers: &[f64]| Recipe {
+            rule: RuleKind::Taken,
+            policy: PartRecipe::new("gaussian").with_features(problem.actor()),
+            actions: None,
+            critic: PartRecipe::new("exact"),
+            emphasis: PartRecipe::new("follow-on").with("lambda_a", numbers[1]),
+            alpha: numbers[0],
+            subset: None,
+        };
+        let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
+        let recipes: Vec<&Recipe> = recipes.iter().collect();
+        Ok(R::compose(Catalogue::standard(), &recipes, &[Known::Continuous(problem.clone())], Isa::best())?)
     }
     if !bench.wants("5") {
         return Ok(());
     }
-    let task = Arc::new(ContinuousCounterexample::default());
-    let steps: Vec<_> = task.stream(1, 0).take(length).collect();
+    let problem = Arc::new(ContinuousCounterexample::default());
+    let steps: Vec<_> = problem.stream(1, 0).take(length).collect();
     // Every setting eight times, to fill the lanes; equal step-sizes stand together.
     let copies: Vec<f64> = (0..8).map(f64::from).collect();
     let settings = grid(&[&[1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0], &[0.0, 0.5, 1.0], &copies]);
     let name = "figure 5, ACE, exact critic";
-    bench.measure(name, Isa::Plain, &settings, &steps, |block| learner::<f64>(&task, block))?;
-    bench.measure(name, Isa::best(), &settings, &steps, |block| learner::<Lanes<16>>(&task, block))
+    bench.measure(name, Isa::Plain, &settings, &steps, |block| learner::<f64>(&problem, block))?;
+    bench.measure(name, Isa::best(), &settings, &steps, |block| learner::<Lanes<16>>(&problem, block))
 }
 
 #[cfg(test)]
@@ -239,10 +305,12 @@ mod tests {
         run(bench, None, [20, 20, 10]).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 12);
+        assert_eq!(lines.len(), 14);
         // What was learned is the same with f64 and in lanes.
         let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
-        for (alone, lanes) in [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (6, 7), (8, 9), (10, 11)] {
+        for (alone, lanes) in
+            [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (6, 7), (6, 8), (6, 9), (10, 11), (12, 13)]
+        {
             assert_eq!(probe(alone), probe(lanes));
         }
     }

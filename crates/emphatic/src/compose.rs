@@ -10,7 +10,6 @@ use crate::isa::Isa;
 use crate::leaf::Leaf;
 use crate::learner::{ActorCritic, AllActions, DeterministicActorCritic, Learner};
 use crate::part::ComposeError;
-use crate::policy::compiled::Compiled;
 use crate::policy::{DeterministicPolicy, FinitePolicy, Softmax, StochasticPolicy};
 use crate::problem::{Known, Objective};
 use crate::real::{Lanes, Real};
@@ -356,15 +355,6 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         }))
     }
 
-    fn compiled<P>(&self, policy: P) -> Compiled<P> {
-        Compiled { isa: self.isa(), policy }
-    }
-
-    /// The instruction set that parts are run with; one number at a time has no use for wide registers.
-    fn isa(&self) -> Isa {
-        if R::LANES == 1 { Isa::Plain } else { self.composer.isa }
-    }
-
     fn alpha(&self) -> R {
         let numbers: Vec<f64> = self.composer.recipes.iter().map(|recipe| recipe.alpha).collect();
         self.composer.lanes(&numbers)
@@ -419,7 +409,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return unfit("a learner from the action taken needs a critic of values");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        Ok(Built::Learner(Box::new(ActorCritic::new(self.compiled(policy), critic, emphasis, self.alpha())?)))
+        Ok(Built::Learner(Box::new(ActorCritic::new(policy, critic, emphasis, self.alpha())?)))
     }
 
     /// A learner around a policy of finitely many actions, from all of them.
@@ -428,7 +418,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return unfit("a learner from all actions needs a critic that compares them");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let learner = AllActions::new(self.compiled(policy), critic, emphasis, self.alpha())?;
+        let learner = AllActions::new(policy, critic, emphasis, self.alpha())?;
         Ok(Built::Learner(match self.composer.recipe().subset {
             Some(subset) => Box::new(learner.with_subset(subset.count, subset.seed, subset.run)?),
             None => Box::new(learner),
@@ -441,7 +431,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return unfit("a deterministic policy needs a critic that tells ∂q/∂a");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let learner = DeterministicActorCritic::new(self.compiled(policy), critic, emphasis, self.alpha())?;
+        let learner = DeterministicActorCritic::new(policy, critic, emphasis, self.alpha())?;
         Ok(Built::Learner(Box::new(learner)))
     }
 

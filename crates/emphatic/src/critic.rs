@@ -42,6 +42,13 @@ pub trait Critic<R: Real>: Part<R> {
 
     /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R;
+
+    /// δ_t, and then what [`Critic::learn`] returns: both in one call, for a critic behind a pointer.
+    #[inline(always)]
+    fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
+        let delta = self.delta(step);
+        [delta, self.learn(step, rho, delta)]
+    }
 }
 
 /// A critic that compares actions.
@@ -84,14 +91,13 @@ impl<V> Slot<V> {
         part.value(&step)
     }
 
-    /// Learns from the step. Returns its δ_t, and the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    /// See [`Critic::update`].
     #[inline(always)]
-    fn learn<R: Real>(&mut self, step: &Seen, rho: R) -> (R, R)
+    fn update<R: Real>(&mut self, step: &Seen, rho: R) -> [R; 2]
     where
         V: Critic<R>,
     {
         let (part, step) = self.see(step);
-        let delta = part.delta(&step);
-        (delta, part.learn(&step, rho, delta))
+        part.update(&step, rho)
     }
 }

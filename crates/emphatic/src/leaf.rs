@@ -85,7 +85,8 @@ impl<R: Real, T: Part<R>> Part<R> for Leaf<T> {
 }
 
 impl<R: Real, T: Critic<R>> Critic<R> for Leaf<T> {
-    // Compiled for the plain set alone, to keep the compiler's work small: only critics around this one ask for a value at every step.
+    // These are compiled for the plain set alone, to keep the compiler's work small: at every step `update` is called, and the value only
+    // by a critic around this one.
     fn value(&mut self, step: &Seen) -> R {
         self.part.value(step)
     }
@@ -95,13 +96,17 @@ impl<R: Real, T: Critic<R>> Critic<R> for Leaf<T> {
     }
 
     fn delta(&mut self, step: &Seen) -> R {
-        at_leaf!(self, Critic<R>, |part: T, step: &'a Seen<'a>| -> R { part.delta(step) })
+        self.part.delta(step)
     }
 
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
-        let (rho, delta) = (&rho, &delta);
-        at_leaf!(self, Critic<R>, |part: T, step: &'a Seen<'a>, rho: &'a R, delta: &'a R| -> R {
-            part.learn(step, *rho, *delta)
+        self.part.learn(step, rho, delta)
+    }
+
+    fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
+        let rho = &rho;
+        at_leaf!(self, Critic<R>, |part: T, step: &'a Seen<'a>, rho: &'a R| -> [R; 2] {
+            part.update(step, *rho)
         })
     }
 }
@@ -212,6 +217,11 @@ impl<R: Real, T: Critic<R> + ?Sized> Critic<R> for Box<T> {
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         (**self).learn(step, rho, delta)
+    }
+
+    #[inline(always)]
+    fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
+        (**self).update(step, rho)
     }
 }
 

@@ -4,7 +4,6 @@
 //! number type at hand. So one and the same form serves a learner with `f64`, sixteen learners in
 //! [`Lanes`](crate::Lanes), and the exact theory with [`Dual`](crate::Dual) numbers.
 
-pub(crate) mod compiled;
 pub(crate) mod deterministic;
 mod fixed;
 pub(crate) mod gaussian;

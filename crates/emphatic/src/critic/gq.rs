@@ -173,7 +173,7 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
 
     #[inline(always)]
     fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R {
-        let (_, sum) = self.baseline.learn(step, rho);
+        let [_, sum] = self.baseline.update(step, rho);
 
         let mut delta = R::splat(step.reward);
         if step.gamma_next > 0.0 {

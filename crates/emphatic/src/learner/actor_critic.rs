@@ -44,11 +44,10 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E
         let (critic, seen) = critic.see(step);
         let (emphasis, weighed) = emphasis.see(step);
         let rho = actor.policy.probability(&actor.at, action) * R::splat(1.0 / step.mu);
-        let delta = critic.delta(&seen);
         let weight = emphasis.weigh(&weighed, rho);
+        let [delta, critics] = critic.update(&seen, rho);
         let scale = actor.alpha * rho * weight * delta;
-        let changed = actor.policy.add_score(x, &actor.at, action, scale, &mut actor.weights);
-        let mut changed = changed + critic.learn(&seen, rho, delta);
+        let mut changed = actor.policy.add_score(x, &actor.at, action, scale, &mut actor.weights) + critics;
         if rule.emphasis_learns {
             changed += emphasis.learn(&weighed, rho);
         }
