@@ -1,6 +1,6 @@
 //! The mean of the emphasis as it would be for a policy that stays as it is.
 
-use super::{Kind, Mean, Measure, Meter, Subject, meters, plain};
+use super::{Kind, Mean, Measure, Meter, Subject, known, meters, plain};
 use emphatic::{
     Action, Composable, ComposeError, Emphasis, Learner, Real, Recipe, Seen, State, Step, Update,
 };
@@ -19,14 +19,12 @@ impl Measure for Exact {
 }
 
 fn meter<R: Composable>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
-    let unknown =
-        || ComposeError::Unfit("only a problem that is known exactly has an exact emphasis".to_owned());
-    let exact = R::exact_emphasis(of.own.ok_or_else(unknown)?, of.policy, of.isa)?;
+    let exact = R::exact_emphasis(known(of.own, "emphasis")?, of.policy, of.isa)?;
     let lambda_a = R::from_lanes(|lane| lambda_a(of.recipes.get(lane).unwrap_or(&of.recipes[0])));
     Ok(Box::new(Density { exact, lambda_a, fresh: true, density: R::zero(), mean: Mean::default() }))
 }
 
-/// The share of m/d_μ in what an emphasis estimates.
+/// The share of m/d_μ that is asked for: of an emphasis that is biased, this is what it would be without its bias.
 fn lambda_a(recipe: &Recipe) -> f64 {
     let emphasis = &recipe.emphasis;
     let all = if emphasis.kind == "none" { 0.0 } else { 1.0 };
