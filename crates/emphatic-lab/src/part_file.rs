@@ -2,6 +2,7 @@
 //!
 //! What the keys mean, the catalogue says, once the whole file is read.
 
+use crate::source::SIGHTS;
 use crate::sweep::{Located, Sweep};
 use emphatic::catalogue::{Catalogue, Entry, Inner, Range, Role, Setting, Tells};
 use emphatic_problems::Expected;
@@ -240,7 +241,7 @@ fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, 
     for part in parts {
         // A policy sees the actor's features.
         if part.features && part.role != Role::Policy {
-            let sights = json!({ "enum": ["critic", "actor", "states"] });
+            let sights = json!({ "enum": SIGHTS });
             let about = "What it sees of a state: the problem's features for critics (`critic`, the default), those for actors \
                          (`actor`), or the state itself (`states`).";
             properties.insert("features".to_owned(), swept(about, sights));
