@@ -212,6 +212,27 @@ fn wrong_settings_of_a_policy_are_refused() {
     }
 }
 
+/// Messages once named the policies of the standard catalogue, whatever the catalogue was.
+#[test]
+fn messages_name_the_policies_of_the_catalogue() {
+    let help = |text: String| {
+        let error = Experiment::parse(&text, "experiment.toml", Path::new("")).unwrap_err();
+        error.help().unwrap().to_string()
+    };
+    let named = experiment("{}").replace("\"ace\"", "\"dpg\"");
+    assert_eq!(help(named), "it needs a softmax or tempered policy (offpac, ace or true-ace)");
+
+    let real = |policy: &str| {
+        let text = experiment(policy).replace("\"counterexample\"", "\"continuous-counterexample\"");
+        text.replace("algorithm = \"ace\"\n", "emphasis = \"follow-on\"\n").replace("target.S1.A0", "rho")
+    };
+    let tempered = real(r#"{ kind = "tempered", temperature = 1 }"#);
+    assert_eq!(help(tempered), "it needs a gaussian or deterministic policy");
+    let about = Catalogue::standard().find(Role::Policy, "gaussian").unwrap().about;
+    let three = real("{ weights = [1, 2, 3] }");
+    assert_eq!(help(three), format!("2 for each feature, side by side: {about}"));
+}
+
 #[test]
 fn the_schema_has_the_settings_of_each_policy() {
     experiment("{}");

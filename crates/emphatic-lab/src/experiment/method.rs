@@ -1,6 +1,6 @@
 //! Methods, and the settings their lists make.
 
-use super::part::{DEFAULT_SIGHT, PartChoice, listed, values};
+use super::part::{DEFAULT_SIGHT, PartChoice, joined, listed, values};
 use super::variant::{Axis, Owner, Structure, Variant};
 use super::{Cell, MOST_KINDS, MOST_SETTINGS, Method, Scenario};
 use crate::file::{Actions, MethodFile, Vector, Vectors};
@@ -454,13 +454,10 @@ fn policy_and_emphasis(
         }
     };
     if (wanted.acts == Some(Acts::Finite)) != (drawn == Acts::Finite) {
-        let (has, needs) = match drawn {
-            Acts::Finite => ("named actions", "a softmax policy (offpac, ace or true-ace)"),
-            _ => ("one real action", "a gaussian or deterministic policy"),
-        };
+        let has = if drawn == Acts::Finite { "named actions" } else { "one real action" };
         let place = draft.policy_kind.map_or(place, |kind| &kind.span);
         let message = format!("a {} policy does not fit this problem, which has {has}", wanted.name);
-        return Err(Wrong::at(place, message).help(format!("it needs {needs}")));
+        return Err(Wrong::at(place, message).help(format!("it needs {}", policies_for(drawn))));
     }
     if let (Some(kind), Some(asked)) = (draft.policy_kind, asked)
         && asked.name != wanted.name
@@ -478,6 +475,20 @@ fn policy_and_emphasis(
         return Err(Wrong::at(place, message).help(help));
     }
     Ok((wanted, emphasis))
+}
+
+/// Which policies fit a problem whose actions are drawn like this, and, if not all do, which algorithms.
+fn policies_for(drawn: Acts) -> String {
+    let fits = |acts: Acts| (acts == Acts::Finite) == (drawn == Acts::Finite);
+    let policies = Catalogue::current().of(Role::Policy).filter(|entry| entry.acts.is_some_and(fits));
+    let policies: Vec<&str> = policies.map(|entry| entry.name).collect();
+    let fits = |known: &&Algorithm| fits(if known.deterministic { Acts::Deterministic } else { drawn });
+    let algorithms: Vec<&str> = ALGORITHMS.iter().filter(fits).map(|known| known.name).collect();
+    let policies = format!("a {} policy", joined(&policies, "or"));
+    if algorithms.len() == ALGORITHMS.len() {
+        return policies;
+    }
+    format!("{policies} ({})", joined(&algorithms, "or"))
 }
 
 fn at(span: &Range<usize>) -> impl Fn(Unfit) -> Wrong {
@@ -504,6 +515,7 @@ fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, 
     let features = scene.sights.find("actor").map_or(0, |features| features.len());
     let len = features * policy.outputs.or(scene.source.actions()).unwrap_or(1);
     if let Some(Located { value, span }) = draft.probabilities {
+        // The logarithms of probabilities are the weights of no other policy, though it may have as many.
         if policy.name != "softmax" {
             return Err(
                 Wrong::at(span, "only a softmax policy starts from probabilities").help("give `weights`")
@@ -518,9 +530,9 @@ fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, 
     };
     if weights.len() != len {
         let each = match policy.outputs {
-            None => "one for each feature and action, the actions of a feature side by side",
-            Some(2) => "two for each feature, for the mean and for the standard deviation",
-            Some(_) => "one for each feature",
+            None => "one for each feature and action, the actions of a feature side by side".to_owned(),
+            Some(1) => "one for each feature".to_owned(),
+            Some(n) => format!("{n} for each feature, side by side: {}", policy.about),
         };
         let message = format!("{} weights for a policy that has {len}", weights.len());
         return Err(Wrong::at(span, message).help(each));

@@ -32,9 +32,14 @@ pub(super) struct PartChoice {
 /// The words `a`, `b` and `c`.
 pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>, last: &str) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    match &names[..] {
+    joined(&names.iter().map(String::as_str).collect::<Vec<_>>(), last)
+}
+
+/// The words a, b and c.
+pub(super) fn joined(names: &[&str], last: &str) -> String {
+    match names {
         [] => String::new(),
-        [one] => one.clone(),
+        [one] => (*one).to_owned(),
         [some @ .., one] => format!("{} {last} {one}", some.join(", ")),
     }
 }
