@@ -7,7 +7,7 @@ use emphatic::{
 
 pub(super) const KIND: Kind = Kind {
     pattern: "exact_emphasis",
-    about: "m_{λ_a}(S_t)/d_μ(S_t), what E[M_t | S_t] would be for a policy that stays as it is: its mean over the same steps",
+    about: "(1 − λ_a) i(S_t) + λ_a m(S_t)/d_μ(S_t) with the emphasis's own λ_a, computed: what E[M_t | S_t] would be for a policy that stays as it is; its mean over the same steps",
     parse: |name, _| plain(name, "exact_emphasis", Exact),
 };
 
@@ -24,7 +24,8 @@ fn meter<R: Composable>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, Co
     Ok(Box::new(Density { exact, lambda_a, fresh: true, density: R::zero(), mean: Mean::default() }))
 }
 
-/// The share of m/d_μ that is asked for: of an emphasis that is biased, this is what it would be without its bias.
+/// The share of m/d_μ in what an emphasis is meant to estimate. A λ_a below 1 is a bias on purpose, so it counts; what else an emphasis
+/// leaves out, such as old steps, does not.
 fn lambda_a(recipe: &Recipe) -> f64 {
     let emphasis = &recipe.emphasis;
     let all = if emphasis.kind == "none" { 0.0 } else { 1.0 };
