@@ -1,9 +1,7 @@
 //! About how long an experiment takes, and how much room.
 
 use crate::experiment::{Experiment, Length};
-use crate::measure::Measure;
 use crate::unit::{self, Machine, UnitError};
-use std::sync::Arc;
 
 /// How much work an experiment is.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +40,7 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
         };
         let steps = experiment.expected_steps(structure.scenario);
         seconds += block.len() as f64 * (steps * trial.update + evaluations * trial.evaluation);
-        bytes += block.len() as f64 * evaluations * bytes_a_row(experiment, structure.scenario, block.start);
+        bytes += block.len() as f64 * evaluations * bytes_a_row(experiment, block.start);
     }
     let runs = f64::from(experiment.runs);
     Ok(Estimate {
@@ -76,9 +74,6 @@ fn try_out(experiment: &Experiment, settings: &[usize]) -> Result<Trial, UnitErr
 }
 
 /// Numbers hardly compress; counts nearly vanish.
-fn bytes_a_row(experiment: &Experiment, scenario: usize, setting: usize) -> f64 {
-    let weights = experiment.weights(setting).len();
-    let numbers = |measure: &Arc<dyn Measure>| if measure.is_list() { weights } else { 1 };
-    let numbers: usize = experiment.scenarios[scenario].measures.iter().map(numbers).sum();
-    8.0 * numbers as f64 + 1.0
+fn bytes_a_row(experiment: &Experiment, setting: usize) -> f64 {
+    8.0 * experiment.numbers_a_row(setting) as f64 + 1.0
 }

@@ -386,9 +386,7 @@ impl Experiment {
             let settings = self.variants[first].settings.start..self.variants[first + alike - 1].settings.end;
             let size = UPDATES_A_UNIT / self.expected_steps(structure.scenario).max(1.0);
             let size = (size as usize).clamp(BLOCK.start, BLOCK.end) / BLOCK.start * BLOCK.start;
-            let weights = self.variants[first].weights.len();
-            let a_row =
-                self.record.iter().map(|name| if name == "weights" { weights } else { 1 }).sum::<usize>();
+            let a_row = self.numbers_a_row(settings.start);
             let a_setting = a_row.saturating_mul(self.evaluations as usize + 1).max(1);
             let size = size.min(NUMBERS_A_UNIT / a_setting).max(1);
             let cut = |start: usize| start..(start + size).min(settings.end);
@@ -397,6 +395,19 @@ impl Experiment {
             kinds += 1;
         }
         kinds
+    }
+
+    /// What is recorded: the name of each column, and whether its values are lists.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = (&str, bool)> {
+        // It is the same in all scenarios.
+        let measures = self.scenarios.first().map_or(&[][..], |scenario| &scenario.measures);
+        self.record.iter().zip(measures).map(|(name, measure)| (name.as_str(), measure.is_list()))
+    }
+
+    /// How many numbers are recorded of a setting at an evaluation.
+    pub(crate) fn numbers_a_row(&self, setting: usize) -> usize {
+        let weights = self.weights(setting).len();
+        self.measured().map(|(_, is_list)| if is_list { weights } else { 1 }).sum()
     }
 
     fn variant(&self, setting: usize) -> &Variant {

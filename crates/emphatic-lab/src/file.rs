@@ -4,12 +4,12 @@
 //! mean together is checked in `experiment`.
 
 use crate::part_file::{CriticSchema, EmphasisSchema, PartFile};
+use crate::policy_file::PolicyFile;
 use crate::sweep::{OneOrMany, Sweep};
 use emphatic_problems::{Behaviour, Expected, Interest, Number, Whole, scalar_or_table};
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde::de::Deserializer;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -95,16 +95,6 @@ mod told {
         one_of(schema, emphatic::catalogue::ALGORITHMS.iter().map(|known| (known.name, known.about)));
     }
 
-    /// The name of a policy.
-    #[derive(JsonSchema)]
-    #[schemars(transparent)]
-    pub(super) struct PolicyName(#[schemars(transform = add_policies)] String);
-
-    fn add_policies(schema: &mut schemars::Schema) {
-        let policies = emphatic::Catalogue::current().of(emphatic::catalogue::Role::Policy);
-        one_of(schema, policies.map(|known| (known.name, known.about)));
-    }
-
     fn one_of(schema: &mut schemars::Schema, names: impl Iterator<Item = (&'static str, &'static str)>) {
         let one =
             |(name, about)| serde_json::json!({ "description": about, "type": "string", "const": name });
@@ -148,7 +138,7 @@ mod told {
     }
 }
 
-use told::{AlgorithmName, Count, Fraction, PolicyName, ProblemName, Recorded, StepSize};
+use told::{AlgorithmName, Count, Fraction, ProblemName, Recorded, StepSize};
 
 /// A method: an algorithm with its parts and their settings.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -160,7 +150,7 @@ pub(crate) struct MethodFile {
     /// A name for a policy and an emphasis. Either this or `emphasis`.
     #[schemars(with = "Option<Sweep<AlgorithmName>>")]
     pub(crate) algorithm: Option<Sweep<String>>,
-    /// The policy: its kind, and where it starts.
+    /// The policy: its kind and settings, and where it starts.
     pub(crate) policy: Option<Sweep<PolicyFile>>,
     /// The critic: its name, or a table with its `kind` and its settings.
     #[schemars(with = "Option<Sweep<CriticSchema>>")]
@@ -188,21 +178,6 @@ pub(crate) struct MethodFile {
     /// Instead of one grid: combinations of values, each in addition to those above (and each a grid if it has lists).
     #[schemars(with = "Option<Vec<MethodFile>>", length(min = 1))]
     pub(crate) combinations: Option<Spanned<Vec<Spanned<MethodFile>>>>,
-}
-
-/// Where a method's policy comes from.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PolicyFile {
-    /// Its kind. Left out, it is what the algorithm needs: softmax for named actions, gaussian or deterministic for a real
-    /// one.
-    #[schemars(with = "Option<Sweep<PolicyName>>")]
-    pub(crate) kind: Option<Sweep<String>>,
-    /// The weights that it starts from: a list with all of them, or one number for all. A list of lists is swept. Left
-    /// out, they are 0.
-    pub(crate) weights: Option<Vectors>,
-    /// Instead of weights: the probabilities that it starts from in every state, `{ A0 = 0.9, A1 = 0.1 }`.
-    pub(crate) probabilities: Option<Sweep<BTreeMap<String, Number>>>,
 }
 
 /// A problem with its parameters.
@@ -269,9 +244,6 @@ pub(crate) enum ProblemValue {
 
 impl Expected for ProblemValue {
     const EXPECTED: &'static str = "a problem's name or path, or a table with its name and parameters";
-}
-impl Expected for PolicyFile {
-    const EXPECTED: &'static str = "a table";
 }
 scalar_or_table!(ProblemValue: String => ProblemValue::Name, ProblemFileValue => |t| ProblemValue::Table(Box::new(t)));
 

@@ -92,7 +92,7 @@ impl Members<'_> {
         let meters = self
             .measures
             .iter()
-            .map(|measure| Ok((R::meter(&**measure, &subject)?, measure.is_list())))
+            .map(|measure| R::meter(&**measure, &subject))
             .collect::<Result<_, ComposeError>>()?;
         Ok(Box::new(Learning {
             learner,
@@ -123,22 +123,22 @@ struct Learning<R> {
     isa: Isa,
 }
 
-/// A meter for each column, and whether it is a list.
-struct Meters<R>(Vec<(Box<dyn Meter<R>>, bool)>);
+/// A meter for each column.
+struct Meters<R>(Vec<Box<dyn Meter<R>>>);
 
 impl<R: Real> Watcher<R> for Meters<R> {
     fn before(&mut self, step: &Step<State, Action>) {
-        self.0.iter_mut().for_each(|(meter, _)| meter.before(step));
+        self.0.iter_mut().for_each(|meter| meter.before(step));
     }
 
     fn after(&mut self, step: &Step<State, Action>, update: &Update<R>, learner: &dyn Learner<R>) {
-        self.0.iter_mut().for_each(|(meter, _)| meter.after(step, update, learner));
+        self.0.iter_mut().for_each(|meter| meter.after(step, update, learner));
     }
 }
 
 impl<R: Real> Learning<R> {
     fn teach(&mut self, steps: &[Step<State, Action>]) -> Result<(), LearnError> {
-        let watched = self.meters.0.iter().any(|(meter, _)| meter.watches());
+        let watched = self.meters.0.iter().any(|meter| meter.watches());
         let watcher: Option<&mut dyn Watcher<R>> = if watched { Some(&mut self.meters) } else { None };
         self.learner.learn_watched(self.isa, steps, watcher)
     }
@@ -160,15 +160,10 @@ impl<R: Real> Group for Learning<R> {
         for (lane, setting) in lanes.clone().enumerate() {
             rows.set_diverged(setting, evaluation, self.learner.diverged(lane));
         }
-        for (column, (meter, is_list)) in self.meters.0.iter_mut().enumerate() {
+        for (column, meter) in self.meters.0.iter_mut().enumerate() {
             let numbers = meter.read(&*self.learner);
             for (lane, setting) in lanes.clone().enumerate() {
-                let mut of_lane = numbers.iter().map(|number| number.lane(lane));
-                if *is_list {
-                    rows.set_list(setting, evaluation, of_lane);
-                } else {
-                    rows.set(column, setting, evaluation, of_lane.next().unwrap_or(f64::NAN));
-                }
+                rows.set(column, setting, evaluation, numbers.iter().map(|number| number.lane(lane)));
             }
         }
     }

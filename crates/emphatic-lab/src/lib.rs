@@ -28,7 +28,7 @@
 //!
 //! | concept | where |
 //! |---|---|
-//! | experiment files as written, and their JSON Schema | `file`, `sweep` |
+//! | experiment files as written, and their JSON Schema | `file`, `part_file`, `policy_file`, `sweep` |
 //! | … as understood: scenarios, methods, settings, blocks | `experiment` |
 //! | problem files | the crate `emphatic-problems` |
 //! | where experience comes from | `source` |
@@ -46,6 +46,7 @@ mod group;
 mod measure;
 mod merge;
 mod part_file;
+mod policy_file;
 mod rows;
 mod runs;
 mod settings_table;

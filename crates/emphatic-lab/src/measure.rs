@@ -2,11 +2,10 @@
 //!
 //! Each measure is a file that declares its name, its columns and how it is taken; [`MEASURES`] lists them all.
 
-mod emphasis;
 mod exact_emphasis;
 mod objective;
-mod rho;
 mod target;
+mod update;
 mod weights;
 
 use emphatic::{Action, ComposeError, Isa, Known, Lanes, Learner, Real, Recipe, State, Step, Update};
@@ -30,9 +29,9 @@ pub(crate) type Columns = Vec<(String, Arc<dyn Measure>)>;
 /// All kinds.
 pub(crate) const MEASURES: [Kind; 7] = [
     objective::KIND,
-    emphasis::KIND,
+    update::EMPHASIS,
     exact_emphasis::KIND,
-    rho::KIND,
+    update::RHO,
     weights::KIND,
     target::OF_STATE,
     target::OF_ACTION,
@@ -65,6 +64,12 @@ pub(crate) struct Subject<'a> {
     /// The form of their policy.
     pub(crate) policy: &'a dyn std::any::Any,
     pub(crate) isa: Isa,
+}
+
+/// The problem that an exact measure is computed from.
+fn known<'a>(problem: Option<&'a Known>, what: &str) -> Result<&'a Known, ComposeError> {
+    let unknown = || ComposeError::Unfit(format!("only a problem that is known exactly has an exact {what}"));
+    problem.ok_or_else(unknown)
 }
 
 /// Something that can be recorded of learners in every number type.

@@ -2,6 +2,7 @@
 //!
 //! What the keys mean, the catalogue says, once the whole file is read.
 
+use crate::source::SIGHTS;
 use crate::sweep::{Located, Sweep};
 use emphatic::catalogue::{Catalogue, Entry, Inner, Range, Role, Setting, Tells};
 use emphatic_problems::Expected;
@@ -14,7 +15,7 @@ use std::fmt;
 use std::ops::Range as Span;
 use toml::Spanned;
 
-/// A critic or an emphasis.
+/// A part of any role.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PartFile {
     /// Its name in the catalogue.
@@ -46,6 +47,21 @@ impl PartFile {
         // Where it stands, the value around it knows.
         let values = vec![Located { value: kind.to_owned(), span: 0..0 }];
         Self { kind: Some(Sweep { values, span: 0..0, is_list: false }), ..Self::default() }
+    }
+
+    /// Reads the value of a key that all parts have: their kind, or a setting.
+    pub(crate) fn read<'de, A: MapAccess<'de>>(
+        &mut self,
+        key: Spanned<String>,
+        map: &mut A,
+    ) -> Result<(), A::Error> {
+        if key.get_ref() == "kind" {
+            self.kind = Some(map.next_value()?);
+        } else {
+            let entry = PartEntry { key: key.span(), value: map.next_value()? };
+            self.entries.insert(key.into_inner(), entry);
+        }
+        Ok(())
     }
 
     /// These values where they are given, those of `below` elsewhere.
@@ -86,14 +102,9 @@ impl<'de> Deserialize<'de> for PartFile {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PartFile, A::Error> {
                 let mut part = PartFile::default();
                 while let Some(key) = map.next_key::<Spanned<String>>()? {
-                    let span = key.span();
-                    match key.into_inner().as_str() {
-                        "kind" => part.kind = Some(map.next_value()?),
+                    match key.get_ref().as_str() {
                         "features" => part.features = Some(map.next_value()?),
-                        name => {
-                            let entry = PartEntry { key: span, value: map.next_value()? };
-                            part.entries.insert(name.to_owned(), entry);
-                        }
+                        _ => part.read(key, &mut map)?,
                     }
                 }
                 Ok(part)
@@ -185,37 +196,52 @@ fn tells_values(entry: &&Entry) -> bool {
 fn parts_schema(parts: &[&Entry], generator: &mut SchemaGenerator) -> Schema {
     let name = |part: &&Entry| json!({ "description": part.about, "type": "string", "const": part.name });
     let mut kinds: Vec<Json> = parts.iter().map(name).collect();
-    kinds.extend(parts.iter().map(|part| {
-        let mut properties = properties(&[part], generator);
-        properties.insert("kind".to_owned(), json!({ "const": part.name }));
-        let description = format!("{} ({})", part.about, part.source);
+    let several = "Several kinds, or, in a combination, values that are added to the method's.";
+    kinds.extend(tables(parts, &Map::new(), several, generator));
+    json_schema!({ "anyOf": kinds })
+}
+
+/// A table for each of these parts with just its settings, and one for all of them; each may have `more` keys.
+pub(crate) fn tables(
+    parts: &[&Entry],
+    more: &Map<String, Json>,
+    about_several: &str,
+    generator: &mut SchemaGenerator,
+) -> Vec<Json> {
+    let mut keys = |parts: &[&Entry], kind: Json| {
+        let mut keys = properties(parts, generator);
+        keys.extend(more.clone());
+        keys.insert("kind".to_owned(), kind);
+        keys
+    };
+    let one = |part: &&Entry| {
         json!({
-            "description": description,
+            "description": format!("{} ({})", part.about, part.source),
             "type": "object",
-            "properties": properties,
+            "properties": keys(&[part], json!({ "const": part.name })),
             "required": ["kind"],
             "additionalProperties": false,
         })
-    }));
+    };
+    let mut tables: Vec<Json> = parts.iter().map(one).collect();
     let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
-    let mut several = properties(parts, generator);
     let list = json!({ "type": "array", "items": { "enum": names }, "minItems": 1 });
-    several.insert("kind".to_owned(), list);
-    kinds.push(json!({
-        "description": "Several kinds, or, in a combination, values that are added to the method's.",
+    tables.push(json!({
+        "description": about_several,
         "type": "object",
-        "properties": several,
+        "properties": keys(parts, list),
         "additionalProperties": false,
     }));
-    json_schema!({ "anyOf": kinds })
+    tables
 }
 
 /// The keys that tables of these parts may have.
 fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, Json> {
     let mut properties = Map::new();
     for part in parts {
-        if part.features {
-            let sights = json!({ "enum": ["critic", "actor", "states"] });
+        // A policy sees the actor's features.
+        if part.features && part.role != Role::Policy {
+            let sights = json!({ "enum": SIGHTS });
             let about = "What it sees of a state: the problem's features for critics (`critic`, the default), those for actors \
                          (`actor`), or the state itself (`states`).";
             properties.insert("features".to_owned(), swept(about, sights));

@@ -16,25 +16,29 @@ pub(crate) struct Rows {
     episodes: Vec<u64>,
     steps: Vec<u64>,
     diverged: Vec<Option<u64>>,
-    /// A list for each column.
-    values: Vec<Vec<f64>>,
-    weights: Vec<Vec<f64>>,
+    columns: Vec<Values>,
+}
+
+/// The values of a column, row by row.
+enum Values {
+    Numbers(Vec<f64>),
+    Lists(Vec<Vec<f64>>),
 }
 
 impl Rows {
     /// Room for so many settings and evaluations of these measures.
     pub(crate) fn new(settings: usize, evaluations: usize, measures: &[Arc<dyn Measure>]) -> Self {
         let rows = settings * evaluations;
-        let values =
-            |measure: &Arc<dyn Measure>| if measure.is_list() { Vec::new() } else { vec![f64::NAN; rows] };
-        let weights = if measures.iter().any(|measure| measure.is_list()) { rows } else { 0 };
+        let values = |measure: &Arc<dyn Measure>| match measure.is_list() {
+            true => Values::Lists(vec![Vec::new(); rows]),
+            false => Values::Numbers(vec![f64::NAN; rows]),
+        };
         Self {
             evaluations,
             episodes: Vec::with_capacity(evaluations),
             steps: Vec::with_capacity(evaluations),
             diverged: vec![None; rows],
-            values: measures.iter().map(values).collect(),
-            weights: vec![Vec::new(); weights],
+            columns: measures.iter().map(values).collect(),
         }
     }
 
@@ -49,17 +53,21 @@ impl Rows {
         self.diverged[setting * self.evaluations + evaluation] = step;
     }
 
-    pub(crate) fn set(&mut self, column: usize, setting: usize, evaluation: usize, value: f64) {
+    /// Notes what was read in a column: one number, or the list.
+    pub(crate) fn set(
+        &mut self,
+        column: usize,
+        setting: usize,
+        evaluation: usize,
+        mut numbers: impl Iterator<Item = f64>,
+    ) {
         let row = setting * self.evaluations + evaluation;
-        if self.diverged[row].is_none() {
-            self.values[column][row] = value;
+        if self.diverged[row].is_some() {
+            return;
         }
-    }
-
-    pub(crate) fn set_list(&mut self, setting: usize, evaluation: usize, numbers: impl Iterator<Item = f64>) {
-        let row = setting * self.evaluations + evaluation;
-        if self.diverged[row].is_none() {
-            self.weights[row].extend(numbers);
+        match &mut self.columns[column] {
+            Values::Numbers(values) => values[row] = numbers.next().unwrap_or(f64::NAN),
+            Values::Lists(lists) => lists[row].extend(numbers),
         }
     }
 
@@ -68,12 +76,12 @@ impl Rows {
         self.diverged.iter().skip(self.evaluations - 1).step_by(self.evaluations).flatten().count() as u32
     }
 
-    /// The rows as a table.
+    /// The rows as a table with these columns.
     pub(crate) fn table(
         self,
         unit: Unit,
         settings: &[usize],
-        names: &[String],
+        schema: SchemaRef,
     ) -> Result<RecordBatch, ArrowError> {
         let evaluations = self.evaluations;
         let each_row = || settings.iter().flat_map(move |s| (0..evaluations).map(move |e| (*s as u32, e)));
@@ -86,25 +94,32 @@ impl Rows {
             Arc::new(UInt64Array::from_iter_values(each_row().map(|(_, e)| self.steps[e]))),
             Arc::new(UInt64Array::from(self.diverged)),
         ];
-        for values in self.values {
-            if values.is_empty() {
-                let mut lists = ListBuilder::new(Float64Builder::new());
-                for weights in &self.weights {
-                    lists.values().append_slice(weights);
-                    lists.append(!weights.is_empty());
-                }
-                columns.push(Arc::new(lists.finish()));
-            } else {
-                let finite = values.into_iter().map(|x| x.is_finite().then_some(x));
-                columns.push(Arc::new(finite.collect::<Float64Array>()));
-            }
-        }
-        RecordBatch::try_new(schema(names), columns)
+        columns.extend(self.columns.into_iter().map(Values::finish));
+        RecordBatch::try_new(schema, columns)
     }
 }
 
-/// The columns of a table of results.
-pub(crate) fn schema(names: &[String]) -> SchemaRef {
+impl Values {
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Numbers(values) => {
+                let finite = values.into_iter().map(|x| x.is_finite().then_some(x));
+                Arc::new(finite.collect::<Float64Array>())
+            }
+            Self::Lists(values) => {
+                let mut lists = ListBuilder::new(Float64Builder::new());
+                for numbers in &values {
+                    lists.values().append_slice(numbers);
+                    lists.append(!numbers.is_empty());
+                }
+                Arc::new(lists.finish())
+            }
+        }
+    }
+}
+
+/// The columns of a table of results: those of the measures have these names, and are lists or not.
+pub(crate) fn schema<'a>(measured: impl Iterator<Item = (&'a str, bool)>) -> SchemaRef {
     let counts = [
         ("setting", DataType::UInt32, false),
         ("run", DataType::UInt32, false),
@@ -116,7 +131,7 @@ pub(crate) fn schema(names: &[String]) -> SchemaRef {
     let mut fields: Vec<Field> =
         counts.into_iter().map(|(name, kind, empty)| Field::new(name, kind, empty)).collect();
     let list = DataType::List(Arc::new(Field::new_list_field(DataType::Float64, true)));
-    let kind = |name: &String| if name == "weights" { list.clone() } else { DataType::Float64 };
-    fields.extend(names.iter().map(|name| Field::new(name, kind(name), true)));
+    let kind = |is_list: bool| if is_list { list.clone() } else { DataType::Float64 };
+    fields.extend(measured.map(|(name, is_list)| Field::new(name, kind(is_list), true)));
     Arc::new(Schema::new(fields))
 }

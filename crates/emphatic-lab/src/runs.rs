@@ -40,8 +40,8 @@ pub fn read_runs(
     settings: &[usize],
 ) -> Result<BTreeMap<usize, Vec<Run>>, SummaryError> {
     let (experiment, view) = open(dir)?;
-    // Weights are lists.
-    if quantity == "weights" || !experiment.record.iter().any(|name| name == quantity) {
+    // Lists are no quantities.
+    if !experiment.measured().any(|column| column == (quantity, false)) {
         return Err(SummaryError::NotRecorded(quantity.to_owned()));
     }
     of_settings(&experiment, &view, kind, quantity, settings)
@@ -121,7 +121,7 @@ impl Runs {
                 row: 0,
             })
         };
-        Ok(runs().ok_or_else(|| table.other_columns(&schema(&experiment.record)))?)
+        Ok(runs().ok_or_else(|| table.other_columns(&schema(experiment.measured())))?)
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) trait Source: Debug + Send + Sync {
     /// The stream with this seed and number: the same on every machine.
     fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_>;
 
-    /// The features of a state by these names; `None` if there are none of that name.
+    /// The features of a state by a name of [`SIGHTS`]; `None` if there are none of that name.
     fn features(&self, sight: &str) -> Option<Features>;
 
     /// How many actions there are; `None` where the action is a real number.
@@ -34,6 +34,9 @@ pub(crate) trait Stream {
     fn next(&mut self) -> Option<Step<State<'_>, Action>>;
 }
 
+/// The names of features that a source may have.
+pub(crate) const SIGHTS: [&str; 3] = ["actor", "critic", "states"];
+
 /// The features that parts may look at, by name.
 #[derive(Clone, Debug)]
 pub(crate) struct Sights(Vec<(&'static str, Features)>);
@@ -42,7 +45,7 @@ impl Sights {
     /// Those of a source.
     pub(crate) fn of(source: &dyn Source) -> Self {
         let of = |name| source.features(name).map(|features| (name, features));
-        Self(["actor", "critic", "states"].into_iter().filter_map(of).collect())
+        Self(SIGHTS.into_iter().filter_map(of).collect())
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Features> {

@@ -2,7 +2,7 @@
 
 use crate::experiment::{Experiment, Length};
 use crate::group::{Group, Members, SetUpError};
-use crate::rows::Rows;
+use crate::rows::{Rows, schema};
 use crate::source::{Chunk, Stream};
 use crate::table::{self, TableError, Unit};
 use bytes::Bytes;
@@ -82,7 +82,7 @@ pub(crate) fn run(
 ) -> Result<Option<Bytes>, UnitError> {
     let Some(rows) = learn(experiment, settings, stream, machine, shared)? else { return Ok(None) };
     let diverged = rows.diverged();
-    let table = rows.table(unit, settings, &experiment.record)?;
+    let table = rows.table(unit, settings, schema(experiment.measured()))?;
     Ok(Some(table::encode(label, unit, diverged, &table)?))
 }
 

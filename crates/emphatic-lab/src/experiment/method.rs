@@ -1,15 +1,16 @@
 //! Methods, and the settings their lists make.
 
-use super::part::{DEFAULT_SIGHT, PartChoice, listed, values};
+use super::part::{DEFAULT_SIGHT, PartChoice, joined, listed, values};
 use super::variant::{Axis, Owner, Structure, Variant};
 use super::{Cell, MOST_KINDS, MOST_SETTINGS, Method, Scenario};
-use crate::file::{Actions, MethodFile, PolicyFile, Vector, Vectors};
+use crate::file::{Actions, MethodFile, Vector, Vectors};
 use crate::part_file::{PartFile, PartValue};
+use crate::policy_file::{PolicyFile, Start};
 use crate::sweep::{Located, Sweep};
 use emphatic::catalogue::{
     ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Range as Numbers, Role, Setting, Tells,
 };
-use emphatic::{PartRecipe, Recipe, RuleKind, Subset};
+use emphatic::{Recipe, RuleKind, Subset};
 use emphatic_problems::{Interest, Number, Unfit, Whole, Wrong, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,6 +25,7 @@ const ALPHA: Setting =
 struct Draft<'a> {
     algorithm: Option<&'a Located<String>>,
     emphasis: Option<&'a PartChoice>,
+    policy: Option<&'a Located<PolicyFile>>,
     policy_kind: Option<&'a Located<String>>,
     weights: Option<(&'a Vector, &'a Range<usize>)>,
     probabilities: Option<&'a Located<BTreeMap<String, Number>>>,
@@ -94,7 +96,7 @@ fn overlay(whole: &MethodFile, part: &MethodFile) -> MethodFile {
         ($($key:ident),*) => {
             MethodFile {
                 $($key: part.$key.clone().or_else(|| whole.$key.clone()),)*
-                policy: overlay_tables(&whole.policy, &part.policy, |_| false, overlay_policy),
+                policy: overlay_tables(&whole.policy, &part.policy, |_| false, |whole, part| part.over(whole)),
                 critic: overlay_tables(&whole.critic, &part.critic, has_kind, |whole, part| part.over(whole)),
                 emphasis: overlay_tables(&whole.emphasis, &part.emphasis, has_kind, |whole, part| part.over(whole)),
                 combinations: None,
@@ -124,17 +126,6 @@ fn overlay_tables<T: Clone>(
         all.values.extend(whole.values.iter().map(with));
     }
     Some(all)
-}
-
-fn overlay_policy(whole: &PolicyFile, part: &PolicyFile) -> PolicyFile {
-    let start = part.weights.is_some() || part.probabilities.is_some();
-    let below =
-        if start { PolicyFile { kind: whole.kind.clone(), ..PolicyFile::default() } } else { whole.clone() };
-    PolicyFile {
-        kind: part.kind.clone().or(below.kind),
-        weights: part.weights.clone().or(below.weights),
-        probabilities: part.probabilities.clone().or(below.probabilities),
-    }
 }
 
 fn has_kind(part: &PartFile) -> bool {
@@ -214,15 +205,17 @@ fn grid(
     spread(&mut drafts, file.interest.as_ref(), "interest", |d, x| d.interest = Some(x))?;
     spread(&mut drafts, file.actions.as_ref(), "actions", |d, x| d.actions = Some(x))?;
     spread(&mut drafts, file.subset.as_ref(), "subset", |d, x| d.subset = Some(x))?;
-    let tables: Vec<PolicyFile> = match &file.policy {
-        Some(policies) => policies.several("policy")?.iter().map(|p| p.value.clone()).collect(),
-        None => vec![PolicyFile::default()],
+    let tables: Vec<Option<&Located<PolicyFile>>> = match &file.policy {
+        Some(policies) => policies.several("policy")?.iter().map(Some).collect(),
+        None => vec![None],
     };
     let mut all = Vec::new();
-    for policy in &tables {
+    for policy in tables {
         for critic in &critics {
             let mut drafts = drafts.clone();
-            spread_policy(&mut drafts, policy)?;
+            if let Some(policy) = policy {
+                spread_policy(&mut drafts, policy)?;
+            }
             spread_over(&mut drafts, critic, span, |d, x| d.critic = Some(x))?;
             all.extend(drafts);
             check_kinds(all.len(), scenarios.len(), span)?;
@@ -230,13 +223,16 @@ fn grid(
     }
     for (scenario, scene) in scenarios.iter().enumerate() {
         for draft in &all {
-            let mut variant = resolve(draft, file, span, scenario, scene)?;
-            let count: f64 = variant.axes.iter().map(|axis| axis.values.len() as f64).product();
-            let first = variants.last().map_or(0, |v| v.settings.end);
-            check_count(first as f64 + count, span)?;
-            variant.settings = first..first + count as usize;
-            variant.method = number;
-            variants.push(variant);
+            let (policy, emphasis) = policy_and_emphasis(draft, span, scene)?;
+            for policy in &policies(policy, draft, span)? {
+                let mut variant = resolve(draft, policy, &emphasis, file, span, scenario, scene)?;
+                let count: f64 = variant.axes.iter().map(|axis| axis.values.len() as f64).product();
+                let first = variants.last().map_or(0, |v| v.settings.end);
+                check_count(first as f64 + count, span)?;
+                variant.settings = first..first + count as usize;
+                variant.method = number;
+                variants.push(variant);
+            }
         }
     }
     Ok(())
@@ -249,11 +245,13 @@ fn part_choices(role: Role, parts: &Option<Sweep<PartFile>>) -> Result<Vec<Vec<P
     parts.several(role.word())?.iter().map(choices).collect()
 }
 
-fn spread_policy<'a>(drafts: &mut Vec<Draft<'a>>, policy: &'a PolicyFile) -> Result<(), Wrong> {
-    spread(drafts, policy.kind.as_ref(), "policy.kind", |d, x| d.policy_kind = Some(x))?;
-    spread(drafts, policy.probabilities.as_ref(), "policy.probabilities", |d, x| d.probabilities = Some(x))?;
-    let Some(Vectors { values, span }) = &policy.weights else { return Ok(()) };
-    if policy.probabilities.is_some() {
+fn spread_policy<'a>(drafts: &mut Vec<Draft<'a>>, policy: &'a Located<PolicyFile>) -> Result<(), Wrong> {
+    let PolicyFile { part, start: Start { weights, probabilities } } = &policy.value;
+    drafts.iter_mut().for_each(|draft| draft.policy = Some(policy));
+    spread(drafts, part.kind.as_ref(), "policy.kind", |d, x| d.policy_kind = Some(x))?;
+    spread(drafts, probabilities.as_ref(), "policy.probabilities", |d, x| d.probabilities = Some(x))?;
+    let Some(Vectors { values, span }) = weights else { return Ok(()) };
+    if probabilities.is_some() {
         return Err(Wrong::at(span, "a policy starts from `weights` or from `probabilities`, not both"));
     }
     check_kinds(drafts.len(), values.len(), span)?;
@@ -278,6 +276,16 @@ fn policy_that(acts: Acts) -> Result<&'static Entry, Wrong> {
     found.ok_or_else(|| Wrong::anywhere("the catalogue has no policy for this problem"))
 }
 
+/// The choices that a draft leaves open of a kind of policy.
+fn policies(kind: &'static Entry, draft: &Draft, span: &Range<usize>) -> Result<Vec<PartChoice>, Wrong> {
+    let nothing = PartFile::default();
+    let (file, table) = draft.policy.map_or((&nothing, span), |policy| (&policy.value.part, &policy.span));
+    let place = draft.policy_kind.map_or(table, |kind| &kind.span);
+    let mut choices = Vec::new();
+    PartChoice::of_kind(kind, file, place, table, &mut choices)?;
+    Ok(choices)
+}
+
 /// The name of a composition.
 fn algorithm_of(policy: &Entry, emphasis: &Entry) -> Option<&'static Algorithm> {
     let deterministic = policy.acts == Some(Acts::Deterministic);
@@ -293,18 +301,19 @@ fn part_named(role: Role, name: &str, span: &Range<usize>) -> Result<PartChoice,
 /// Checks that the choices fit together and with the problem.
 fn resolve(
     draft: &Draft,
+    policy: &PartChoice,
+    emphasis: &PartChoice,
     file: &MethodFile,
     span: &Range<usize>,
     scenario: usize,
     scene: &Scenario,
 ) -> Result<Variant, Wrong> {
-    let (policy, emphasis) = policy_and_emphasis(draft, span, scene)?;
     let emphasis = match &file.lambda_a {
-        Some(lambda_a) => emphasis.with_number("lambda_a", &as_part_values(lambda_a))?,
-        None => emphasis,
+        Some(lambda_a) => emphasis.clone().with_number("lambda_a", &as_part_values(lambda_a))?,
+        None => emphasis.clone(),
     };
     let Some(critic) = draft.critic else { return Err(Wrong::at(span, "the method has no critic")) };
-    let rule = rule(draft, policy, critic)?;
+    let rule = rule(draft, policy.entry, critic)?;
     let subset = subset(draft, rule, scene)?;
     let interest = match draft.interest {
         Some(Located { value, span }) => {
@@ -312,14 +321,14 @@ fn resolve(
         }
         None => None,
     };
-    let weights = weights(draft, policy, scene)?;
-    let axes = axes(file, span, &emphasis, critic)?;
-    let algorithm = algorithm_of(policy, emphasis.entry);
+    let weights = weights(draft, policy.entry, scene)?;
+    let axes = axes(file, span, [policy, &emphasis, critic])?;
+    let algorithm = algorithm_of(policy.entry, emphasis.entry);
 
     let word = |name, word: &str| (name, Cell::Text(word.to_owned()));
     let mut columns: Vec<(&'static str, Cell)> =
         algorithm.iter().map(|algorithm| word("algorithm", algorithm.name)).collect();
-    columns.push(word("policy", policy.name));
+    columns.push(word("policy", policy.entry.name));
     columns.push(word("emphasis", emphasis.entry.name));
     columns.push(word("critic", critic.entry.name));
     let sight =
@@ -344,11 +353,9 @@ fn resolve(
     if draft.weights.is_some() || draft.probabilities.is_some() {
         columns.push(("initial_weights", Cell::Text(format!("{weights:?}"))));
     }
-    let mut of_policy = PartRecipe::new(policy.name);
-    of_policy.features = scene.sights.find("actor").cloned();
     let recipe = Recipe {
         rule,
-        policy: of_policy,
+        policy: policy.recipe(&scene.sights)?,
         actions: scene.source.actions(),
         critic: critic.recipe(&scene.sights)?,
         emphasis: emphasis.recipe(&scene.sights)?,
@@ -447,13 +454,10 @@ fn policy_and_emphasis(
         }
     };
     if (wanted.acts == Some(Acts::Finite)) != (drawn == Acts::Finite) {
-        let (has, needs) = match drawn {
-            Acts::Finite => ("named actions", "a softmax policy (offpac, ace or true-ace)"),
-            _ => ("one real action", "a gaussian or deterministic policy"),
-        };
+        let has = if drawn == Acts::Finite { "named actions" } else { "one real action" };
         let place = draft.policy_kind.map_or(place, |kind| &kind.span);
         let message = format!("a {} policy does not fit this problem, which has {has}", wanted.name);
-        return Err(Wrong::at(place, message).help(format!("it needs {needs}")));
+        return Err(Wrong::at(place, message).help(format!("it needs {}", policies_for(drawn))));
     }
     if let (Some(kind), Some(asked)) = (draft.policy_kind, asked)
         && asked.name != wanted.name
@@ -471,6 +475,20 @@ fn policy_and_emphasis(
         return Err(Wrong::at(place, message).help(help));
     }
     Ok((wanted, emphasis))
+}
+
+/// Which policies fit a problem whose actions are drawn like this, and, if not all do, which algorithms.
+fn policies_for(drawn: Acts) -> String {
+    let fits = |acts: Acts| (acts == Acts::Finite) == (drawn == Acts::Finite);
+    let policies = Catalogue::current().of(Role::Policy).filter(|entry| entry.acts.is_some_and(fits));
+    let policies: Vec<&str> = policies.map(|entry| entry.name).collect();
+    let fits = |known: &&Algorithm| fits(if known.deterministic { Acts::Deterministic } else { drawn });
+    let algorithms: Vec<&str> = ALGORITHMS.iter().filter(fits).map(|known| known.name).collect();
+    let policies = format!("a {} policy", joined(&policies, "or"));
+    if algorithms.len() == ALGORITHMS.len() {
+        return policies;
+    }
+    format!("{policies} ({})", joined(&algorithms, "or"))
 }
 
 fn at(span: &Range<usize>) -> impl Fn(Unfit) -> Wrong {
@@ -497,6 +515,7 @@ fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, 
     let features = scene.sights.find("actor").map_or(0, |features| features.len());
     let len = features * policy.outputs.or(scene.source.actions()).unwrap_or(1);
     if let Some(Located { value, span }) = draft.probabilities {
+        // The logarithms of probabilities are the weights of no other policy, though it may have as many.
         if policy.name != "softmax" {
             return Err(
                 Wrong::at(span, "only a softmax policy starts from probabilities").help("give `weights`")
@@ -511,9 +530,9 @@ fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, 
     };
     if weights.len() != len {
         let each = match policy.outputs {
-            None => "one for each feature and action, the actions of a feature side by side",
-            Some(2) => "two for each feature, for the mean and for the standard deviation",
-            Some(_) => "one for each feature",
+            None => "one for each feature and action, the actions of a feature side by side".to_owned(),
+            Some(1) => "one for each feature".to_owned(),
+            Some(n) => format!("{n} for each feature, side by side: {}", policy.about),
         };
         let message = format!("{} weights for a policy that has {len}", weights.len());
         return Err(Wrong::at(span, message).help(each));
@@ -525,12 +544,7 @@ fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, 
 }
 
 /// The numeric settings. The actor's come first, so that settings with the same step-size share lanes.
-fn axes(
-    file: &MethodFile,
-    span: &Range<usize>,
-    emphasis: &PartChoice,
-    critic: &PartChoice,
-) -> Result<Vec<Axis>, Wrong> {
+fn axes(file: &MethodFile, span: &Range<usize>, parts: [&PartChoice; 3]) -> Result<Vec<Axis>, Wrong> {
     let Some(alpha) = &file.alpha else {
         return Err(Wrong::at(span, "the method needs `alpha`")
             .help("it is the actor's step-size; give a number, or a list to sweep"));
@@ -538,7 +552,8 @@ fn axes(
     let values = values(&ALPHA, &as_part_values(alpha))?;
     let mut axes =
         vec![Axis { column: ALPHA.name.to_owned(), name: ALPHA.name, owner: Owner::Actor, values }];
-    emphasis.add_axes(Owner::Emphasis(0), &mut axes)?;
-    critic.add_axes(Owner::Critic(0), &mut axes)?;
+    for part in parts {
+        part.add_axes(Owner::Part(part.entry.role, 0), &mut axes)?;
+    }
     Ok(axes)
 }

@@ -3,6 +3,7 @@
 use super::method::check_kinds;
 use super::variant::{Axis, Owner};
 use crate::part_file::{PartEntry, PartFile, PartValue};
+use crate::policy_file::PolicyFile;
 use crate::source::Sights;
 use crate::sweep::{Located, Sweep};
 use emphatic::PartRecipe;
@@ -31,9 +32,14 @@ pub(super) struct PartChoice {
 /// The words `a`, `b` and `c`.
 pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>, last: &str) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    match &names[..] {
+    joined(&names.iter().map(String::as_str).collect::<Vec<_>>(), last)
+}
+
+/// The words a, b and c.
+pub(super) fn joined(names: &[&str], last: &str) -> String {
+    match names {
         [] => String::new(),
-        [one] => one.clone(),
+        [one] => (*one).to_owned(),
         [some @ .., one] => format!("{} {last} {one}", some.join(", ")),
     }
 }
@@ -55,18 +61,31 @@ impl PartChoice {
                 let message = format!("there is no {word} `{kind}`");
                 return Err(Wrong::at(span, message).maybe_help(suggest(kind, known())));
             };
-            let features = match &file.features {
-                Some(features) => {
-                    features.several(&format!("{word}.features"))?.iter().cloned().map(Some).collect()
-                }
-                None => vec![None],
-            };
-            for features in features {
-                Self::with_inner(entry, file, features, span, table, &mut choices)?;
-                check_kinds(1, choices.len(), table)?;
-            }
+            Self::of_kind(entry, file, span, table, &mut choices)?;
         }
         Ok(choices)
+    }
+
+    /// Adds the choices of one kind.
+    pub(super) fn of_kind(
+        entry: &'static Entry,
+        file: &PartFile,
+        span: &Range<usize>,
+        table: &Range<usize>,
+        choices: &mut Vec<Self>,
+    ) -> Result<(), Wrong> {
+        let features = match &file.features {
+            Some(features) => {
+                let key = format!("{}.features", entry.role.word());
+                features.several(&key)?.iter().cloned().map(Some).collect()
+            }
+            None => vec![None],
+        };
+        for features in features {
+            Self::with_inner(entry, file, features, span, table, choices)?;
+            check_kinds(1, choices.len(), table)?;
+        }
+        Ok(())
     }
 
     /// Adds the choices of one kind with every part inside it.
@@ -155,21 +174,31 @@ impl PartChoice {
         let owners: Vec<&str> =
             Catalogue::current().of(self.entry.role).filter(has).map(|other| other.name).collect();
         if owners.is_empty() {
+            let keys: &[&str] = match self.entry.role {
+                Role::Policy => &PolicyFile::KEYS,
+                Role::Critic | Role::Emphasis => &["kind", "features"],
+            };
             let known = self.entry.settings.iter().map(|setting| setting.name);
-            let known = known.chain(["kind", "features"]).chain(self.entry.inner.map(|inner| inner.name));
+            let known = known.chain(keys.iter().copied()).chain(self.entry.inner.map(|inner| inner.name));
             return Wrong::at(&entry.key, format!("the {role} `{own}` has no setting `{name}`"))
                 .maybe_help(suggest(name, known));
         }
-        let several = if owners.len() > 1 { "s" } else { "" };
+        let role = match self.entry.role {
+            _ if owners.len() == 1 => role,
+            Role::Policy => "policies",
+            Role::Critic => "critics",
+            Role::Emphasis => "emphases",
+        };
         Wrong::at(&entry.value.span, format!("`{name}` has no meaning here"))
-            .help(format!("it belongs to the {role}{several} {}", listed(owners.into_iter(), "and")))
+            .help(format!("it belongs to the {role} {}", listed(owners.into_iter(), "and")))
     }
 
     /// The part without its numbers, in a source with these features.
     pub(super) fn recipe(&self, sights: &Sights) -> Result<PartRecipe, Wrong> {
         let mut recipe = PartRecipe::new(self.entry.name);
         if self.entry.features {
-            let sight = self.features.as_ref().map_or(DEFAULT_SIGHT, |features| features.value.as_str());
+            let default = if self.entry.role == Role::Policy { "actor" } else { DEFAULT_SIGHT };
+            let sight = self.features.as_ref().map_or(default, |features| features.value.as_str());
             let Some(features) = sights.find(sight) else {
                 let span = self.features.as_ref().map_or(&self.span, |features| &features.span);
                 let message = format!("there are no features `{sight}`");
@@ -188,8 +217,7 @@ impl PartChoice {
         if let Some(inner) = &self.inner {
             let deeper = match owner {
                 Owner::Actor => Owner::Actor,
-                Owner::Emphasis(depth) => Owner::Emphasis(depth + 1),
-                Owner::Critic(depth) => Owner::Critic(depth + 1),
+                Owner::Part(role, depth) => Owner::Part(role, depth + 1),
             };
             inner.add_axes(deeper, axes)?;
         }
@@ -230,18 +258,18 @@ impl PartChoice {
 }
 
 /// A setting's column in the table of settings: its name; with that of its part before it, where another part has a setting of that name or the
-/// part is an emphasis.
+/// part is no critic.
 fn column(setting: &Setting, owner: Owner, axes: &[Axis]) -> String {
-    let name = match owner {
-        Owner::Emphasis(_) if setting.name != "lambda_a" => format!("emphasis.{}", setting.name),
-        _ => setting.name.to_owned(),
-    };
-    let taken = |name: &str| axes.iter().any(|axis| axis.column == name);
     let place = match owner {
         Owner::Actor => "actor",
-        Owner::Emphasis(_) => "emphasis",
-        Owner::Critic(_) => "critic",
+        Owner::Part(role, _) => role.word(),
     };
+    let name = match owner {
+        Owner::Part(Role::Emphasis, _) if setting.name == "lambda_a" => setting.name.to_owned(),
+        Owner::Part(Role::Policy | Role::Emphasis, _) => format!("{place}.{}", setting.name),
+        Owner::Actor | Owner::Part(Role::Critic, _) => setting.name.to_owned(),
+    };
+    let taken = |name: &str| axes.iter().any(|axis| axis.column == name);
     let longer = std::iter::successors(Some(name), |name| Some(format!("{place}.{name}")));
     longer.into_iter().find(|name| !taken(name)).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Settings that differ in numbers alone.
 
 use super::Cell;
-use emphatic::catalogue::Algorithm;
+use emphatic::catalogue::{Algorithm, Role};
 use emphatic::{PartRecipe, Recipe, Subset};
 use std::ops::Range;
 
@@ -29,10 +29,8 @@ pub(crate) struct Axis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Actor,
-    /// The emphasis, or the part so deep inside it.
-    Emphasis(usize),
-    /// The critic, or the part so deep inside it.
-    Critic(usize),
+    /// The part of this role, or the part so deep inside it.
+    Part(Role, usize),
 }
 
 /// A grid of settings that differ in numbers alone.
@@ -66,15 +64,16 @@ impl Variant {
         let mut recipe = self.structure.recipe.clone();
         recipe.subset = recipe.subset.map(|Subset { count, .. }| Subset { count, seed, run });
         for (axis, x) in self.numbers(setting) {
-            let part = match axis.owner {
-                Owner::Actor => {
-                    recipe.alpha = x;
-                    continue;
-                }
-                Owner::Emphasis(depth) => inside(&mut recipe.emphasis, depth),
-                Owner::Critic(depth) => inside(&mut recipe.critic, depth),
+            let Owner::Part(role, depth) = axis.owner else {
+                recipe.alpha = x;
+                continue;
             };
-            part.numbers.insert(axis.name.to_owned(), x);
+            let part = match role {
+                Role::Policy => &mut recipe.policy,
+                Role::Emphasis => &mut recipe.emphasis,
+                Role::Critic => &mut recipe.critic,
+            };
+            inside(part, depth).numbers.insert(axis.name.to_owned(), x);
         }
         recipe
     }

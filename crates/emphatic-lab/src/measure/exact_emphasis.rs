@@ -1,13 +1,13 @@
 //! The mean of the emphasis as it would be for a policy that stays as it is.
 
-use super::{Kind, Mean, Measure, Meter, Subject, meters, plain};
+use super::{Kind, Mean, Measure, Meter, Subject, known, meters, plain};
 use emphatic::{
     Action, Composable, ComposeError, Emphasis, Learner, Real, Recipe, Seen, State, Step, Update,
 };
 
 pub(super) const KIND: Kind = Kind {
     pattern: "exact_emphasis",
-    about: "m_{λ_a}(S_t)/d_μ(S_t), what E[M_t | S_t] would be for a policy that stays as it is: its mean over the same steps",
+    about: "(1 − λ_a) i(S_t) + λ_a m(S_t)/d_μ(S_t) with the emphasis's own λ_a, computed: what E[M_t | S_t] would be for a policy that stays as it is; its mean over the same steps",
     parse: |name, _| plain(name, "exact_emphasis", Exact),
 };
 
@@ -19,14 +19,13 @@ impl Measure for Exact {
 }
 
 fn meter<R: Composable>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
-    let unknown =
-        || ComposeError::Unfit("only a problem that is known exactly has an exact emphasis".to_owned());
-    let exact = R::exact_emphasis(of.own.ok_or_else(unknown)?, of.policy, of.isa)?;
+    let exact = R::exact_emphasis(known(of.own, "emphasis")?, of.policy, of.isa)?;
     let lambda_a = R::from_lanes(|lane| lambda_a(of.recipes.get(lane).unwrap_or(&of.recipes[0])));
     Ok(Box::new(Density { exact, lambda_a, fresh: true, density: R::zero(), mean: Mean::default() }))
 }
 
-/// The share of m/d_μ in what an emphasis estimates.
+/// The share of m/d_μ in what an emphasis is meant to estimate. A λ_a below 1 is a bias on purpose, so it counts; what else an emphasis
+/// leaves out, such as old steps, does not.
 fn lambda_a(recipe: &Recipe) -> f64 {
     let emphasis = &recipe.emphasis;
     let all = if emphasis.kind == "none" { 0.0 } else { 1.0 };

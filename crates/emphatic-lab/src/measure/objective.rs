@@ -1,6 +1,6 @@
 //! The exact objective.
 
-use super::{Kind, Measure, Meter, Subject, meters, plain};
+use super::{Kind, Measure, Meter, Subject, known, meters, plain};
 use emphatic::problem::Objective;
 use emphatic::{Composable, ComposeError, Isa, Learner, Real};
 
@@ -18,9 +18,7 @@ impl Measure for Exact {
 }
 
 fn meter<R: Composable>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
-    let unknown =
-        || ComposeError::Unfit("only a problem that is known exactly has an exact objective".to_owned());
-    let objective = R::objective(of.judged.ok_or_else(unknown)?, of.policy)?;
+    let objective = R::objective(known(of.judged, "objective")?, of.policy)?;
     Ok(Box::new(Judged { objective, isa: of.isa }))
 }
 
