@@ -43,6 +43,13 @@ fn acts_word(acts: Acts) -> &'static str {
     }
 }
 
+/// Words that Python has another use for: those of `keyword.kwlist` that a setting could be called by.
+const KEYWORDS: [&str; 32] = [
+    "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else",
+    "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not",
+    "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
 const HEAD: &str = r#""""The policies, critics and emphases that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
 
 from __future__ import annotations
@@ -125,6 +132,9 @@ fn class(text: &mut String, entry: &Entry) {
     if let Some(acts) = acts {
         let _ = writeln!(text, "    _acts: ClassVar[str] = \"{}\"", acts_word(acts));
     }
+    if let Some(outputs) = entry.outputs {
+        let _ = writeln!(text, "    _outputs: ClassVar[int | None] = {outputs}");
+    }
 }
 
 /// A field of a dataclass.
@@ -155,9 +165,8 @@ fn fields(entry: &Entry, acts: Option<Acts>) -> Vec<Field> {
         fields.push(Field::new("problem", "Problem", None, "the problem that it knows"));
     }
     for Setting { name, default, about, .. } in entry.settings {
-        // A word that Python has another use for.
-        let name = if *name == "lambda" { "lambda_" } else { name };
-        fields.push(Field::new(name, "float", default.map(|x| format!("{x:?}")).as_deref(), about));
+        let name = if KEYWORDS.contains(name) { format!("{name}_") } else { (*name).to_owned() };
+        fields.push(Field::new(&name, "float", default.map(|x| format!("{x:?}")).as_deref(), about));
     }
     if let Some(inner) = entry.inner {
         let required = fields.iter().any(|field| field.default.is_some()).then_some("REQUIRED");

@@ -70,7 +70,7 @@ pub(crate) fn with_parts(
     }
     let raised = Raised(Some(Arc::default()));
     let builder = Builder { parts, features: features.cloned(), raised: raised.clone() };
-    (catalogue.clone().with_builder(DECLARATION, |_, _| Size::default(), builder), raised)
+    (catalogue.clone().with_builder(DECLARATION, |_| Size::default(), builder), raised)
 }
 
 struct Builder {

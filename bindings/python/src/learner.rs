@@ -1,17 +1,15 @@
 //! The native half of every learner in Python.
 
 use crate::columns::{Arrays, Columns, Numbers, unless_changed};
-use crate::error::{DivergedError, OrRaise, Raise};
+use crate::error::{DivergedError, OrRaise};
 use crate::in_python::{Raised, with_parts};
 use crate::memory;
 use crate::problem::Problem;
 use crate::saved::{self, NameAndText, Saved};
-use crate::settings::{Acts, Settings, Sight, catalogue, known};
+use crate::settings::{Settings, Sight, catalogue, known};
 use crate::waiting::Pieces;
-use emphatic::{
-    Action, Composable, Gaussian, Isa, Normal, Real, Recipe, State, Step, StepError, StochasticPolicy,
-    Tensors, index_at,
-};
+use emphatic::catalogue::Acts;
+use emphatic::{Action, Composable, Draw, Isa, Real, Recipe, State, Step, StepError, Tensors};
 use emphatic_problems::ProblemFile;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -340,29 +338,12 @@ impl Learner {
     /// π(a|x): the probability, or the density, of an action.
     fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
         let (x, action) = (Input::new(x, self.sight(), "x")?, self.action(action)?);
-        let inside = self.acting()?;
-        let numbers = inside.boxed.learner.distribution(x.seen()?).or_raise()?;
-        match action {
-            Action::Number(action) => {
-                let missing = || StepError::Action { action, actions: numbers.len() }.raise();
-                numbers.get(action).copied().ok_or_else(missing)
-            }
-            Action::Real(action) if !action.is_finite() => Err(StepError::RealAction(action).raise()),
-            Action::Real(action) => {
-                match (inside.boxed.learner.policy().downcast_ref::<Gaussian>(), &numbers[..]) {
-                    (Some(policy), &[mean, standard_deviation]) => {
-                        let at = Normal { mean, standard_deviation, slope: 0.0 };
-                        Ok(policy.probability(&at, action))
-                    }
-                    _ => Err(PyTypeError::new_err(
-                        "a deterministic policy has no probabilities; `action(x)` is what it does",
-                    )),
-                }
-            }
-        }
+        let probability = self.acting()?.boxed.learner.probability(x.seen()?, action).or_raise()?;
+        let computed = "a deterministic policy has no probabilities; `action(x)` is what it does";
+        probability.ok_or_else(|| PyTypeError::new_err(computed))
     }
 
-    /// Draws an action with a uniform number or, for a Gaussian, a standard normal one.
+    /// Draws an action with numbers of a NumPy generator.
     #[pyo3(name = "_sample")]
     fn sample_with(
         &self,
@@ -371,21 +352,15 @@ impl Learner {
         rng: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
         let x = Input::new(x, self.sight(), "x")?;
-        let numbers = self.acting()?.boxed.learner.distribution(x.seen()?).or_raise()?;
-        if !numbers.iter().all(|number| number.is_finite()) {
+        let mut numbers = Generator { rng, failed: None };
+        let sampled = self.acting()?.boxed.learner.sample(0, x.seen()?, &mut numbers);
+        numbers.failed.map_or(Ok(()), Err)?;
+        if sampled == Err(StepError::Acting) {
             self.check()?;
-            return Err(PyValueError::new_err("the weights are so large that the policy cannot act"));
         }
-        Ok(match self.made.settings.acts() {
-            Acts::Finite(_) => {
-                let uniform: f64 = rng.call_method0("random")?.extract()?;
-                index_at(uniform, numbers).into_pyobject(py)?.into_any().unbind()
-            }
-            Acts::Real => {
-                let normal: f64 = rng.call_method0("standard_normal")?.extract()?;
-                (numbers[0] + numbers[1] * normal).into_pyobject(py)?.into_any().unbind()
-            }
-            Acts::Deterministic => numbers[0].into_pyobject(py)?.into_any().unbind(),
+        Ok(match sampled.or_raise()? {
+            Action::Number(action) => action.into_pyobject(py)?.into_any().unbind(),
+            Action::Real(action) => action.into_pyobject(py)?.into_any().unbind(),
         })
     }
 
@@ -493,16 +468,43 @@ impl Learner {
 
     fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<Action> {
         match self.made.settings.acts() {
-            Acts::Finite(actions) => {
-                let number = whole(action, "the action")?;
+            Some(Acts::Finite) => {
+                let (number, actions) =
+                    (whole(action, "the action")?, self.made.settings.actions.unwrap_or(0));
                 usize::try_from(number).map(Action::Number).map_err(|_| {
                     PyIndexError::new_err(format!(
                         "action {number} does not exist: there are {actions} actions, numbered from 0"
                     ))
                 })
             }
-            Acts::Real | Acts::Deterministic => Ok(Action::Real(real(action, "the action")?)),
+            _ => Ok(Action::Real(real(action, "the action")?)),
         }
+    }
+}
+
+/// A NumPy generator, as policies draw from it.
+struct Generator<'a, 'py> {
+    rng: &'a Bound<'py, PyAny>,
+    failed: Option<PyErr>,
+}
+
+impl Generator<'_, '_> {
+    fn number(&mut self, method: &str) -> f64 {
+        let number = self.rng.call_method0(method).and_then(|number| number.extract());
+        number.unwrap_or_else(|error| {
+            self.failed.get_or_insert(error);
+            0.0
+        })
+    }
+}
+
+impl Draw for Generator<'_, '_> {
+    fn uniform(&mut self) -> f64 {
+        self.number("random")
+    }
+
+    fn normal(&mut self) -> f64 {
+        self.number("standard_normal")
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::error::{OrRaise, of_system};
 use crate::former;
+use crate::in_python;
 use crate::memory;
 use crate::settings::{Settings, TEXT_IN_MEMORY};
 use emphatic::{Learner, Numbers, Tensors};
@@ -129,10 +130,13 @@ pub(crate) fn read_file<'py>(
     let metadata = parsed_header(&header).map_err(wrong)?;
     let (settings, problems) = contents(&metadata).map_err(wrong)?;
     let size = settings.size(1);
-    if !(size.least - SLACK..=size.state + SLACK).contains(&(metadata.data_len() as f64)) {
+    // What an emphasis in Python holds, its settings do not say.
+    let most = if settings.emphasis.kind == in_python::KIND { f64::INFINITY } else { size.state };
+    if !(size.least - SLACK..=most + SLACK).contains(&(metadata.data_len() as f64)) {
         let right = format!("with its settings it would have {} to {}", size.least, size.state);
         return Err(wrong(format!("its tensors have {} bytes; {right}", metadata.data_len())));
     }
+    memory::ask(metadata.data_len() as f64, || format!("{}: its tensors", path.display()))?;
     let bytes = PyBytes::new_with(py, header.len() + metadata.data_len(), |bytes| {
         let (head, data) = bytes.split_at_mut(header.len());
         head.copy_from_slice(&header);

@@ -3,7 +3,7 @@
 //! It is a [`Recipe`] with the name of a Python class. Each part has its own numbers, so that names of different parts never meet.
 
 use crate::{in_python, memory};
-use emphatic::catalogue::{Entry, Need, Role};
+use emphatic::catalogue::{Acts, Entry, Extent, Need, Role};
 use emphatic::{Catalogue, Features, Known, PartRecipe, Recipe, RuleKind, Subset, Table};
 use emphatic_problems::{ProblemFile, World};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -99,17 +99,6 @@ pub(crate) enum Sight {
     Number,
 }
 
-/// What a policy does.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Acts {
-    /// Draws one of so many actions.
-    Finite(usize),
-    /// Draws a real action.
-    Real,
-    /// Computes a real action.
-    Deterministic,
-}
-
 impl Settings {
     /// From JSON.
     pub(crate) fn parse(json: &str) -> PyResult<Self> {
@@ -122,12 +111,9 @@ impl Settings {
         serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    pub(crate) fn acts(&self) -> Acts {
-        match (self.rule, self.actions) {
-            (Rule::Deterministic, _) => Acts::Deterministic,
-            (_, Some(actions)) => Acts::Finite(actions),
-            (_, None) => Acts::Real,
-        }
+    /// What the policy does.
+    pub(crate) fn acts(&self) -> Option<Acts> {
+        self.policy.entry(Role::Policy).and_then(|entry| entry.acts)
     }
 
     /// What the policy sees of a state.
@@ -157,9 +143,10 @@ impl Settings {
         })
     }
 
-    /// Weights for each feature, at most.
+    /// Weights of the policy for each feature.
     pub(crate) fn outputs(&self) -> usize {
-        self.actions.unwrap_or(2)
+        let declared = self.policy.entry(Role::Policy).and_then(|entry| entry.outputs);
+        declared.or(self.actions).unwrap_or(1)
     }
 
     /// The size of one learner, or of those in lanes.
@@ -182,7 +169,7 @@ impl Settings {
             // Traces are collected first.
             copy: 8.0 * (state + in_lanes),
             weights: 8.0 * lanes * weights,
-            least: 8.0 * len * self.actions.unwrap_or(1) as f64,
+            least: 8.0 * weights,
         }
     }
 
@@ -273,7 +260,8 @@ impl Part {
     /// How many numbers it holds with the parts inside it, if the policy has `len` features.
     fn size(&self, role: Role, len: f64, outputs: f64) -> emphatic::catalogue::Size {
         let features = self.features.as_ref().map_or(len, |features| features.len() as f64);
-        let own = self.entry(role).map_or_else(Default::default, |entry| entry.size(features, outputs));
+        let extent = Extent { features, actions: outputs, numbers: &self.numbers };
+        let own = self.entry(role).map_or_else(Default::default, |entry| entry.size(&extent));
         let Some(inner) = &self.inner else { return own };
         let inner = inner.size(Role::Critic, len, outputs);
         emphatic::catalogue::Size {

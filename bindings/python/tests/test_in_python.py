@@ -341,6 +341,44 @@ def test_classes_that_make_no_sense(tmp_path: Path) -> None:
         ActorCritic(Softmax(OneHot(1), 2), VALUES, Seeing(Dense(1)), alpha=0.1)
 
 
+@dataclass
+class Derived(PythonEmphasis):
+    lambda_a: float = 0.9
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.rest = 1 - self.lambda_a
+
+    def weigh(self, step: PartStep, rho: Floats) -> Floats:
+        return np.full(len(rho), self.rest)
+
+
+def test_what_is_made_of_one_learners_settings_is_refused() -> None:
+    """Once every learner of a sweep had the first one's."""
+    with pytest.raises(TypeError, match=r"`rest` of Derived is set before there are learners: set it in\s+reset"):
+        ActorCritic(Softmax(OneHot(1), 2), VALUES, Derived(0.5), alpha=0.1)
+
+
+@dataclass
+class Large(PythonEmphasis):
+    state = ("much",)
+
+    def reset(self, learners: int) -> None:
+        self.much = np.arange(learners * 20_000.0).reshape(learners, -1)
+
+    def weigh(self, step: PartStep, rho: Floats) -> Floats:
+        return np.full(len(rho), step.interest)
+
+
+def test_a_large_state_comes_back(tmp_path: Path) -> None:
+    """Once it was written, and refused when it was read: larger than what the settings said."""
+    large = ActorCritic(Softmax(OneHot(1), 2), VALUES, Large(), alpha=0.1)
+    large.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+    large.save(tmp_path / "large")
+    again = emphatic.load(tmp_path / "large", parts=[Large])
+    assert again._state() == large._state()
+
+
 def test_learners_and_sweeps_in_threads_of_their_own() -> None:
     """All of them call Python, which does one thing at a time: none may wait for another for ever."""
     batch = experience(agent(), 500)

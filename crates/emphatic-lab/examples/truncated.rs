@@ -3,7 +3,7 @@
 //! The part is one file that implements [`Emphasis`] and declares itself; one line hands it to the catalogue. From then on experiment
 //! files may name it, in every number of lanes and on every instruction set.
 
-use emphatic::catalogue::{Declaration, Need, Range, Role, Setting, Size};
+use emphatic::catalogue::{Declaration, Need, Range, Role, Setting};
 use emphatic::{
     Built, Catalogue, ComposeError, Declared, Emphasis, Part, PartBuilder, Real, Seen, StateError, Visitor,
 };
@@ -85,10 +85,6 @@ impl Declared for InCatalogue {
             "the follow-on trace, truncated to the last n steps",
         )
     };
-
-    fn size(_features: f64, _actions: f64) -> Size {
-        Size::default()
-    }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         let n: R = with.number("n")?;

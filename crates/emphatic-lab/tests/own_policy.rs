@@ -7,7 +7,7 @@ mod common;
 use common::{results, settings};
 use emphatic::catalogue::{Acts, Declaration, Role, Setting};
 use emphatic::{
-    Built, Catalogue, ComposeError, Declared, Features, PartBuilder, Policy, Random, Range, Real, Row,
+    Built, Catalogue, ComposeError, Declared, Draw, Features, PartBuilder, Policy, Range, Real, Row,
     RuleKind, Softmax, StepError, StochasticPolicy,
 };
 use emphatic_lab::store::Kind;
@@ -58,6 +58,10 @@ impl Policy for Tempered {
     fn numbers<R: Real>(&self, at: &Vec<R>) -> Vec<R> {
         self.softmax.numbers(at)
     }
+
+    fn sample<R: Real>(&self, at: &Vec<R>, lane: usize, draw: &mut dyn Draw) -> usize {
+        self.softmax.sample(at, lane, draw)
+    }
 }
 
 impl StochasticPolicy for Tempered {
@@ -67,10 +71,6 @@ impl StochasticPolicy for Tempered {
 
     fn add_score<R: Real>(&self, x: Row, at: &Vec<R>, action: usize, scale: R, weights: &mut [R]) -> R {
         self.softmax.add_score(x, at, action, scale / self.temperature(), weights)
-    }
-
-    fn sample(&self, at: &Vec<f64>, random: &mut Random) -> usize {
-        self.softmax.sample(at, random)
     }
 }
 

@@ -8,8 +8,8 @@
 
 use emphatic::theory::{Bellman, Order};
 use emphatic::{
-    Action, ContinuousCounterexample, Exact, ExactCritic, Features, Gaussian, Isa, Learner, Model, Normal,
-    Policy, Random, Real, Row as Seen, State, StepError, StochasticPolicy, ace, dpg,
+    Action, ContinuousCounterexample, Draw, Exact, ExactCritic, Features, Gaussian, Isa, Learner, Model,
+    Normal, Policy, Real, Row as Seen, State, StepError, StochasticPolicy, ace, dpg,
 };
 use std::error::Error;
 use std::f64::consts::FRAC_PI_8;
@@ -72,10 +72,6 @@ impl StochasticPolicy for Released {
         }
         sum
     }
-
-    fn sample(&self, at: &Normal<f64>, random: &mut Random) -> f64 {
-        self.0.sample(at, random)
-    }
 }
 
 /// How it acts is the same.
@@ -106,6 +102,10 @@ impl Policy for Released {
 
     fn numbers<R: Real>(&self, at: &Normal<R>) -> Vec<R> {
         self.0.numbers(at)
+    }
+
+    fn sample<R: Real>(&self, at: &Normal<R>, lane: usize, draw: &mut dyn Draw) -> f64 {
+        self.0.sample(at, lane, draw)
     }
 }
 

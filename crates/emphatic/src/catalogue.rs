@@ -12,6 +12,7 @@ pub use crate::setting::Range;
 use crate::{critic, emphasis, policy};
 use serde::Serialize;
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 use thiserror::Error;
 
@@ -185,6 +186,17 @@ impl Declaration {
     }
 }
 
+/// What the size of a part depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent<'a> {
+    /// How many features it looks at.
+    pub features: f64,
+    /// How many actions there are, or how many outputs the policy has.
+    pub actions: f64,
+    /// Its settings that are given.
+    pub numbers: &'a BTreeMap<String, f64>,
+}
+
 /// How many numbers something holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Size {
@@ -199,9 +211,8 @@ pub trait Declared: Send + Sync + 'static {
     /// What is to be known of it.
     const DECLARATION: Declaration;
 
-    /// How many numbers it holds at most, if it looks at so many features and there are so many actions. (In floating point, where
-    /// nothing is too large.)
-    fn size(_features: f64, _actions: f64) -> Size {
+    /// How many numbers it holds at most. (In floating point, where nothing is too large.)
+    fn size(_of: &Extent) -> Size {
         Size::default()
     }
 
@@ -214,14 +225,14 @@ pub trait Declared: Send + Sync + 'static {
 pub struct Entry {
     /// What is to be known of it.
     pub declaration: Declaration,
-    size: fn(f64, f64) -> Size,
+    size: fn(&Extent) -> Size,
     pub(crate) builder: Arc<dyn Build>,
 }
 
 impl Entry {
     /// How many numbers it holds at most: see [`Declared::size`].
-    pub fn size(&self, features: f64, actions: f64) -> Size {
-        (self.size)(features, actions)
+    pub fn size(&self, of: &Extent) -> Size {
+        (self.size)(of)
     }
 
     /// Whether it is this part, not another of its name.
@@ -352,7 +363,7 @@ impl Catalogue {
     pub fn with_builder(
         mut self,
         declaration: Declaration,
-        size: fn(f64, f64) -> Size,
+        size: fn(&Extent) -> Size,
         builder: impl Build,
     ) -> Self {
         self.entries.retain(|entry| (entry.role, entry.name) != (declaration.role, declaration.name));

@@ -2,7 +2,7 @@
 
 mod fused;
 
-use crate::catalogue::{Catalogue, Declared, Entry, Role, Tells};
+use crate::catalogue::{Acts, Catalogue, Declared, Entry, Role, Tells};
 use crate::critic::{ActionCritic, Critic, SlopeCritic};
 use crate::emphasis::Emphasis;
 use crate::features::Features;
@@ -189,6 +189,10 @@ fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, Compos
         return unfit("only a learner from all actions draws some of them");
     }
     let parts = composer.recipes.iter().map(|recipe| &recipe.policy).collect();
+    let acts = composer.catalogue.find(Role::Policy, &first.policy.kind).and_then(|policy| policy.acts);
+    if first.actions.is_some() && acts.is_some_and(|acts| acts != Acts::Finite) {
+        return unfit(format!("the policy `{}` has no finitely many actions", first.policy.kind));
+    }
     match composer.built(Role::Policy, parts, Tells::Delta, &())? {
         Built::Learner(learner) => Ok(learner),
         other => unfit(format!("the policy was built as {other:?}")),

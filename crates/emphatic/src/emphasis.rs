@@ -28,9 +28,9 @@ pub trait Emphasis<R: Real>: Part<R> {
         true
     }
 
-    /// Whether [`Emphasis::learn`] does anything.
+    /// Whether [`Emphasis::learn`] does anything. One that says `false` is not called in vain.
     fn learns(&self) -> bool {
-        false
+        true
     }
 
     /// Learns from the step, after the actor has. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.

@@ -25,6 +25,7 @@ use crate::features::{AsState, FeatureError, Features, Scratch, State};
 use crate::isa::{Isa, Kernel};
 use crate::part::{ComposeError, Part, Slot};
 use crate::policy::Policy;
+use crate::random::Draw;
 use crate::real::Real;
 use crate::setting::{Range, not_finite};
 use crate::step::{Step, StepError};
@@ -78,6 +79,12 @@ pub trait Learner<R: Real>: Send {
 
     /// π(·|s) as it is now, as numbers: see [`Policy::numbers`].
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError>;
+
+    /// π(a|s) as it is now: the probability, or the density, of an action; `None` if the policy computes its action.
+    fn probability(&self, state: State, action: Action) -> Result<Option<R>, StepError>;
+
+    /// Draws an action, or computes it, as the learner in one lane would act.
+    fn sample(&self, lane: usize, state: State, draw: &mut dyn Draw) -> Result<Action, StepError>;
 
     /// The form of the policy.
     fn policy(&self) -> &dyn Any;
@@ -185,6 +192,9 @@ pub trait Rule<R: Real, P: Policy, C, E>: Send + Sized {
         told: Option<&mut Update<R>>,
     ) -> Result<(), StepError>;
 
+    /// π(a|s); `None` if the policy computes its action.
+    fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R>;
+
     /// Shows the numbers of its own that change.
     fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), StateError> {
         Ok(())
@@ -263,12 +273,19 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         &self.emphasis.part
     }
 
+    /// Refuses an action that is none of the policy's.
+    #[inline(always)]
+    fn check_action(&self, action: Action) -> Result<P::Action, StepError> {
+        let action = P::Action::of(action).ok_or_else(|| other_action(action))?;
+        self.actor.policy.check_action(action)?;
+        Ok(action)
+    }
+
     /// Refuses a step that makes no sense. Returns the action.
     #[inline(always)]
     fn check_step(&self, step: &Step<State, Action>) -> Result<P::Action, StepError> {
         step.check()?;
-        let action = P::Action::of(step.action).ok_or_else(|| other_action(step.action))?;
-        self.actor.policy.check_action(action)?;
+        let action = self.check_action(step.action)?;
         self.actor.policy.check_mu(step.mu)?;
         self.check_state(step.state)?;
         if step.gamma_next > 0.0 {
@@ -431,6 +448,21 @@ where
 
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {
         Ok(self.actor.policy.numbers(&self.actor.distribution(state)?))
+    }
+
+    fn probability(&self, state: State, action: Action) -> Result<Option<R>, StepError> {
+        let action = self.check_action(action)?;
+        let at = self.actor.distribution(state)?;
+        Ok(K::probability(&self.actor.policy, &at, action))
+    }
+
+    fn sample(&self, lane: usize, state: State, draw: &mut dyn Draw) -> Result<Action, StepError> {
+        let Actor { policy, .. } = &self.actor;
+        let at = self.actor.distribution(state)?;
+        if !policy.numbers(&at).iter().all(|number| number.lane(lane).is_finite()) {
+            return Err(StepError::Acting);
+        }
+        Ok(policy.sample(&at, lane, draw).into())
     }
 
     fn policy(&self) -> &dyn Any {

@@ -149,7 +149,7 @@ pub use policy::{
 pub use problem::{
     ContinuousCounterexample, Key, Known, Problem, ProblemBuilder, ProblemError, Task, Transition,
 };
-pub use random::{Random, index_at};
+pub use random::{Draw, Random, index_at};
 pub use real::{Dual, Lanes, Real};
 pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};
 pub use setting::{Range, SettingError};

@@ -16,7 +16,7 @@ pub use softmax::Softmax;
 
 use crate::action::Acts;
 use crate::features::{Features, Row};
-use crate::random::Random;
+use crate::random::Draw;
 use crate::real::Real;
 use crate::step::StepError;
 use std::any::Any;
@@ -63,6 +63,9 @@ pub trait Policy: Clone + Debug + Send + Sync + 'static {
     /// π(·|s) as numbers: for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
     /// deterministic policy the action.
     fn numbers<R: Real>(&self, at: &Self::Distribution<R>) -> Vec<R>;
+
+    /// Draws an action, or computes it, as one lane has it.
+    fn sample<R: Real>(&self, at: &Self::Distribution<R>, lane: usize, draw: &mut dyn Draw) -> Self::Action;
 }
 
 /// A policy that draws its actions.
@@ -81,9 +84,6 @@ pub trait StochasticPolicy: Policy {
         scale: R,
         weights: &mut [R],
     ) -> R;
-
-    /// Draws an action.
-    fn sample(&self, at: &Self::Distribution<f64>, random: &mut Random) -> Self::Action;
 }
 
 /// A policy with finitely many actions, numbered from 0.

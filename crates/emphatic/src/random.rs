@@ -2,6 +2,25 @@
 
 use crate::real::elementary;
 
+/// Where policies get their random numbers from: a [`Random`], or another generator.
+pub trait Draw {
+    /// A number in [0, 1).
+    fn uniform(&mut self) -> f64;
+
+    /// A standard normal number.
+    fn normal(&mut self) -> f64;
+}
+
+impl Draw for Random {
+    fn uniform(&mut self) -> f64 {
+        Self::uniform(self)
+    }
+
+    fn normal(&mut self) -> f64 {
+        Self::normal(self)
+    }
+}
+
 /// A source of random numbers, keyed by an experiment's seed and a run's number.
 ///
 /// xoshiro256++ (Blackman and Vigna 2019) with samplers of our own: the numbers never depend on a thread, an order or a platform, and its

@@ -68,6 +68,9 @@ pub enum StepError {
     /// An action of another kind than the policy's.
     #[error("the action is {0}; the policy's is {1}")]
     ActionKind(&'static str, &'static str),
+    /// A policy that cannot act.
+    #[error("the weights are so large that the policy cannot act")]
+    Acting,
     /// A state that the features cannot describe.
     #[error(transparent)]
     Features(#[from] FeatureError),

@@ -6,8 +6,8 @@ mod common;
 use common::case::Case;
 use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
 use emphatic::{
-    Action, Composable, ContinuousCounterexample, Features, Isa, Known, Lanes, PartRecipe, Range, Recipe,
-    RuleKind, State, Step, Subset, Table, Task,
+    Action, Composable, ComposeError, ContinuousCounterexample, Draw, Features, Isa, Known, Lanes,
+    PartRecipe, Range, Real, Recipe, RuleKind, State, Step, Subset, Table, Task,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -200,6 +200,81 @@ fn a_step_that_makes_no_sense_changes_nothing() {
             assert!(learner.update(&wrong).is_err(), "{}: {wrong:?}", case.name);
             assert_eq!(learner.state().unwrap(), state, "{}: {wrong:?}", case.name);
         }
+    }
+}
+
+/// What an emphasis declares and what it says of itself must agree: files and Python's types go by the one, learners by the other.
+#[test]
+fn an_emphasis_that_needs_ratios_is_refused_beside_a_policy_that_has_none() {
+    let catalogue = Catalogue::standard();
+    let deterministic = |entry: &&Entry| entry.acts == Some(Acts::Deterministic);
+    for policy in catalogue.of(Role::Policy).filter(deterministic) {
+        let critic = catalogue.find(Role::Critic, "exact").unwrap();
+        for emphasis in catalogue.of(Role::Emphasis) {
+            let recipe = recipe(policy, RuleKind::Deterministic, critic, emphasis, 0);
+            let composed = f64::compose(catalogue, &[&recipe], &[known(Acts::Deterministic)], Isa::Plain);
+            let right = if emphasis.needs.contains(&Need::Ratio) { Some(ComposeError::Ratio) } else { None };
+            assert_eq!(composed.err(), right, "{}", emphasis.name);
+        }
+    }
+}
+
+/// A generator that gives the same numbers all the time.
+struct Same(f64);
+
+impl Draw for Same {
+    fn uniform(&mut self) -> f64 {
+        self.0
+    }
+
+    fn normal(&mut self) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn every_learner_acts_as_its_distribution_says() {
+    for (case, recipes) in cases() {
+        // The second diverges nowhere, and differs from the first.
+        let mut learner = case.compose::<Lanes<8>>(&[&recipes[1], &recipes[2]], Isa::Plain);
+        learner.learn(Isa::Plain, &case.steps[..30]).unwrap();
+        let state = case.steps[0].state;
+        let at = learner.distribution(state).unwrap();
+        for lane in [0, 1].into_iter().filter(|lane| learner.diverged(*lane).is_none()) {
+            let drawn = learner.sample(lane, state, &mut Same(0.75)).unwrap();
+            let of = |action: f64| learner.probability(state, Action::Real(action)).unwrap();
+            match (recipes[0].policy.kind.as_str(), drawn) {
+                ("softmax", Action::Number(drawn)) => {
+                    let first = learner.probability(state, Action::Number(0)).unwrap().unwrap().lane(lane);
+                    assert_eq!(first, at[0].lane(lane), "{}", case.name);
+                    assert_eq!(drawn, usize::from(first <= 0.75), "{}", case.name);
+                }
+                ("gaussian", Action::Real(drawn)) => {
+                    let (mean, deviation) = (at[0].lane(lane), at[1].lane(lane));
+                    assert_eq!(drawn, mean + 0.75 * deviation, "{}", case.name);
+                    let density = (-0.5 * 0.75 * 0.75f64).exp() / (deviation * std::f64::consts::TAU.sqrt());
+                    let got = of(drawn).unwrap().lane(lane);
+                    assert!((got / density - 1.0).abs() < 1e-9, "{}: {got} {density}", case.name);
+                }
+                ("deterministic", Action::Real(drawn)) => {
+                    assert_eq!((drawn, of(drawn)), (at[0].lane(lane), None), "{}", case.name);
+                }
+                other => panic!("{}: what should {other:?} do?", case.name),
+            }
+        }
+        let other = if let Action::Number(_) = case.steps[0].action { Action::Real(0.5) } else { Action::Number(0) };
+        assert!(learner.probability(state, other).is_err(), "{}", case.name);
+        assert!(learner.sample(0, State::Number(99), &mut Same(0.5)).is_err(), "{}", case.name);
+    }
+}
+
+/// Once a number of actions beside a policy of real ones was read over.
+#[test]
+fn a_number_of_actions_is_refused_where_there_is_none() {
+    for (case, recipes) in cases().into_iter().filter(|(_, recipes)| recipes[0].policy.kind != "softmax") {
+        let recipe = Recipe { actions: Some(2), ..recipes[0].clone() };
+        let right = format!("the policy `{}` has no finitely many actions", recipe.policy.kind);
+        assert_eq!(case.refused(&recipe).to_string(), right);
     }
 }
 

@@ -95,6 +95,14 @@ def _settings(part: PythonEmphasis) -> list[Any]:
 def side_by_side(each: Sequence[PythonEmphasis]) -> PythonEmphasis:
     """One part for many learners: its settings are arrays."""
     part = copy.copy(each[0])
+    own = {field.name for field in fields(part)}
+    for name in vars(part):
+        if name not in own:
+            # It was made of the settings of one learner, and would be every learner's.
+            raise TypeError(
+                f"`{name}` of {type(part).__name__} is set before there are learners: set it in"
+                " reset(self, learners), where settings are arrays, or make it a property"
+            )
     for field in _settings(part):
         numbers = np.array([getattr(one, field.name) for one in each], np.float64)
         object.__setattr__(part, field.name, numbers)

@@ -24,6 +24,7 @@ from .catalogue import (
     ExactEmphasis,
     FinitePolicy,
     FollowOn,
+    Gaussian,
     NoEmphasis,
     Policy,
     RatioFreeEmphasis,
@@ -138,20 +139,20 @@ class Learner(_native.Learner):
     # --- The policy ---
 
     def probabilities(self, x: Any) -> convert.Floats:
-        """π(·|x) of a softmax: [actions], or [n, actions] for n states at once."""
+        """π(·|x) of a policy with finitely many actions: [actions], or [n, actions] for n states at once."""
         if self.policy._acts != "finite":
             raise TypeError(
                 "only a Softmax policy has probabilities; see `probability`, `normal` and `action`"
             )
-        return self._distribution_at(x)
+        return self._distribution_at(x, self._settings["actions"])
 
     def normal(self, x: Any) -> convert.Floats:
         """Mean and standard deviation of a Gaussian: [2], or [n, 2] for n states at once."""
-        if self.policy._acts != "real":
+        if not isinstance(self.policy, Gaussian):
             raise TypeError(
                 "only a Gaussian policy has a mean and a deviation; see `probabilities` and `action`"
             )
-        return self._distribution_at(x)
+        return self._distribution_at(x, 2)
 
     def action(self, x: Any) -> float:
         """The action of a deterministic policy."""
@@ -159,14 +160,14 @@ class Learner(_native.Learner):
             raise TypeError("only a DeterministicLinear policy computes its action; see `sample`")
         return float(self._distribution(x)[0])
 
-    def _distribution_at(self, x: Any) -> convert.Floats:
+    def _distribution_at(self, x: Any, each: int) -> convert.Floats:
         numbers_of_states = isinstance(self.policy.features, (parts.OneHot, parts.Table))
         if convert.array(x, "x").ndim <= (0 if numbers_of_states else 1):
             return self._distribution(x)
         want = 1 if numbers_of_states else 2
         dense = isinstance(self.policy.features, parts.Dense)
         states = convert.floats(x, "x", want) if dense else convert.ints(x, "x", want)
-        return self._distributions(states).reshape(len(states), self._shape()[-1])
+        return self._distributions(states).reshape(len(states), each)
 
     def sample(self, x: Any, rng: np.random.Generator) -> Any:
         """Draws an action: an int from a softmax (one uniform number of `rng`), a float from a Gaussian (one normal number). A
@@ -192,10 +193,10 @@ class Learner(_native.Learner):
         self._set_weights(new.ravel())
 
     def _shape(self) -> tuple[int, ...]:
-        policy, len = self.policy, self.policy.features.len
-        if policy._acts == "finite":
+        len, outputs = self.policy.features.len, self.policy._outputs
+        if outputs is None:
             return (len, self._settings["actions"])
-        return (len, 2) if policy._acts == "real" else (len,)
+        return (len,) if outputs == 1 else (len, outputs)
 
     @property
     def critic_weights(self) -> dict[str, convert.Floats]:
@@ -209,7 +210,7 @@ class Learner(_native.Learner):
                 # Those of a part inside the critic have names such as `values.v`.
                 own = "." not in inner
                 short = inner.rpartition(".")[2]
-                shaped = weights.reshape(-1, self._shape()[-1]) if by_action and own else weights
+                shaped = weights.reshape(-1, self._settings["actions"]) if by_action and own else weights
                 found[inner if short in found else short] = _read_only(shaped)
         return found
 

@@ -161,6 +161,8 @@ class Part(_Checked):
     _inner: ClassVar[tuple[str, str] | None] = None
     # What a policy does: it draws one of finitely many actions ("finite") or a real one ("real"), or computes it ("deterministic").
     _acts: ClassVar[str] = ""
+    # How many weights a policy has for each feature; None if it is one for each action.
+    _outputs: ClassVar[int | None] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -36,6 +36,10 @@ impl<R: Real> Emphasis<R> for Trace<R> {
             Self::FollowOn(trace) => trace.weigh(step, rho),
         }
     }
+
+    fn learns(&self) -> bool {
+        false
+    }
 }
 
 /// The learner of a softmax policy, if it is one of these; the parts that come with the library, not others of their names.

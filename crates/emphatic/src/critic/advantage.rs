@@ -2,7 +2,7 @@
 
 use super::gq::number;
 use super::{ActionCritic, Critic};
-use crate::catalogue::{Declaration, Declared, Inner, Role, Setting, Size, Tells};
+use crate::catalogue::{Declaration, Declared, Extent, Inner, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
@@ -41,8 +41,8 @@ impl Declared for InCatalogue {
         )
     };
 
-    fn size(features: f64, actions: f64) -> Size {
-        Size { in_lanes: features * actions, shared: 0.0 }
+    fn size(of: &Extent) -> Size {
+        Size { in_lanes: of.features * of.actions, shared: 0.0 }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

@@ -2,7 +2,7 @@
 
 use super::SlopeCritic;
 use crate::action::Acts;
-use crate::catalogue::{Declaration, Declared, Role, Setting, Size, Tells};
+use crate::catalogue::{Declaration, Declared, Extent, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::Features;
 use crate::part::{ComposeError, Part, Seen};
@@ -48,8 +48,8 @@ impl Declared for InCatalogue {
         )
     };
 
-    fn size(features: f64, _actions: f64) -> Size {
-        Size { in_lanes: 4.0 * features, shared: 0.0 }
+    fn size(of: &Extent) -> Size {
+        Size { in_lanes: 4.0 * of.features, shared: 0.0 }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

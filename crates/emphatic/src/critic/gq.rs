@@ -3,7 +3,7 @@
 use super::gradient_td::GradientTd;
 use super::{ActionCritic, Critic};
 use crate::action::{Action, Acts};
-use crate::catalogue::{Declaration, Declared, Inner, Role, Setting, Size, Tells};
+use crate::catalogue::{Declaration, Declared, Extent, Inner, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row, State};
 use crate::part::{ComposeError, Part, Seen, Slot};
@@ -50,8 +50,8 @@ impl Declared for InCatalogue {
         ..Declaration::new(Role::Critic, "gq", "GQ", "q̂(s,b) by GQ(λ), less the v̂ of another critic")
     };
 
-    fn size(features: f64, actions: f64) -> Size {
-        Size { in_lanes: 3.0 * features * actions, shared: 5.0 * features * actions }
+    fn size(of: &Extent) -> Size {
+        Size { in_lanes: 3.0 * of.features * of.actions, shared: 5.0 * of.features * of.actions }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

@@ -2,7 +2,7 @@
 
 use super::Critic;
 use super::gradient_td::GradientTd;
-use crate::catalogue::{Declaration, Declared, Role, Setting, Size, Tells};
+use crate::catalogue::{Declaration, Declared, Extent, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::Features;
 use crate::part::{ComposeError, Part, Seen};
@@ -42,8 +42,8 @@ impl Declared for InCatalogue {
         ..Declaration::new(Role::Critic, "gtd", "GTD", "GTD(λ): gradient temporal-difference learning of v̂")
     };
 
-    fn size(features: f64, _actions: f64) -> Size {
-        Size { in_lanes: 3.0 * features, shared: 5.0 * features }
+    fn size(of: &Extent) -> Size {
+        Size { in_lanes: 3.0 * of.features, shared: 5.0 * of.features }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

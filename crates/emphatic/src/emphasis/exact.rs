@@ -89,4 +89,8 @@ impl<R: Real, P: Policy, M: Model<P>> Emphasis<R> for ExactEmphasis<R, M, P> {
     fn needs_ratio(&self) -> bool {
         false
     }
+
+    fn learns(&self) -> bool {
+        false
+    }
 }

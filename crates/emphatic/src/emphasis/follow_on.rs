@@ -83,6 +83,10 @@ impl<R: Real> Emphasis<R> for FollowOn<R> {
     fn weigh(&mut self, step: &Seen, rho: R) -> R {
         self.next(step.gamma, step.interest, rho)
     }
+
+    fn learns(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

@@ -41,4 +41,8 @@ impl<R: Real> Emphasis<R> for NoEmphasis {
     fn needs_ratio(&self) -> bool {
         false
     }
+
+    fn learns(&self) -> bool {
+        false
+    }
 }

@@ -57,4 +57,8 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E
         learner.updated(step.state, changed);
         Ok(())
     }
+
+    fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R> {
+        Some(policy.probability(at, action))
+    }
 }

@@ -118,6 +118,10 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
         Ok(())
     }
 
+    fn probability(policy: &P, at: &P::Distribution<R>, action: usize) -> Option<R> {
+        Some(policy.probability(at, action))
+    }
+
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         let mut drawn: Vec<u64> = self.drawn.iter().map(|action| *action as u64).collect();
         visitor.counts("drawn", &mut drawn)?;

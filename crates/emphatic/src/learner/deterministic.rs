@@ -73,4 +73,8 @@ where
         learner.updated(step.state, changed);
         Ok(())
     }
+
+    fn probability(_policy: &P, _at: &P::Distribution<R>, _action: f64) -> Option<R> {
+        None
+    }
 }

@@ -5,6 +5,7 @@ use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
+use crate::random::Draw;
 use crate::real::Real;
 use crate::recipe::RuleKind;
 use crate::step::StepError;
@@ -67,6 +68,10 @@ impl Policy for DeterministicLinear {
 
     fn numbers<R: Real>(&self, at: &R) -> Vec<R> {
         vec![*at]
+    }
+
+    fn sample<R: Real>(&self, at: &R, lane: usize, _draw: &mut dyn Draw) -> f64 {
+        at.lane(lane)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{FinitePolicy, Policy, StochasticPolicy};
 use crate::features::{Features, Row};
 use crate::problem::{ProblemError, Task};
-use crate::random::Random;
+use crate::random::{Draw, index_at};
 use crate::real::Real;
 use crate::step::StepError;
 
@@ -66,6 +66,10 @@ impl Policy for Fixed {
     fn numbers<R: Real>(&self, at: &Vec<R>) -> Vec<R> {
         at.clone()
     }
+
+    fn sample<R: Real>(&self, at: &Vec<R>, lane: usize, draw: &mut dyn Draw) -> usize {
+        index_at(draw.uniform(), at.iter().map(|p| p.lane(lane)))
+    }
 }
 
 impl StochasticPolicy for Fixed {
@@ -75,10 +79,6 @@ impl StochasticPolicy for Fixed {
 
     fn add_score<R: Real>(&self, _: Row, _: &Vec<R>, _: usize, _: R, _: &mut [R]) -> R {
         R::zero() // There are no weights to change.
-    }
-
-    fn sample(&self, at: &Vec<f64>, random: &mut Random) -> usize {
-        random.index(at.iter().copied())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
-use crate::random::Random;
+use crate::random::Draw;
 use crate::real::Real;
 use crate::recipe::RuleKind;
 use crate::step::StepError;
@@ -88,6 +88,10 @@ impl Policy for Gaussian {
     fn numbers<R: Real>(&self, at: &Normal<R>) -> Vec<R> {
         vec![at.mean, at.standard_deviation]
     }
+
+    fn sample<R: Real>(&self, at: &Normal<R>, lane: usize, draw: &mut dyn Draw) -> f64 {
+        at.mean.lane(lane) + at.standard_deviation.lane(lane) * draw.normal()
+    }
 }
 
 impl StochasticPolicy for Gaussian {
@@ -107,10 +111,6 @@ impl StochasticPolicy for Gaussian {
         }
         add_outputs(x, c, weights)
     }
-
-    fn sample(&self, at: &Normal<f64>, random: &mut Random) -> f64 {
-        at.mean + at.standard_deviation * random.normal()
-    }
 }
 
 impl<R: Real> Normal<R> {
@@ -126,6 +126,7 @@ impl<R: Real> Normal<R> {
 mod tests {
     use super::*;
     use crate::features::AsState;
+    use crate::random::Random;
     use crate::real::Dual;
 
     #[test]
@@ -182,7 +183,7 @@ mod tests {
         let (mut random, n) = (Random::new(5, 0), 100_000);
         let (mut sum, mut square) = (0.0, 0.0);
         for _ in 0..n {
-            let a = policy.sample(&at, &mut random);
+            let a = policy.sample(&at, 0, &mut random);
             sum += a;
             square += (a + 2.0) * (a + 2.0);
         }

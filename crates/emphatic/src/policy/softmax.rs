@@ -5,7 +5,7 @@ use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
-use crate::random::Random;
+use crate::random::{Draw, index_at};
 use crate::real::Real;
 use crate::recipe::RuleKind;
 use crate::step::StepError;
@@ -95,6 +95,10 @@ impl Policy for Softmax {
     fn numbers<R: Real>(&self, at: &Vec<R>) -> Vec<R> {
         at.clone()
     }
+
+    fn sample<R: Real>(&self, at: &Vec<R>, lane: usize, draw: &mut dyn Draw) -> usize {
+        index_at(draw.uniform(), at.iter().map(|p| p.lane(lane)))
+    }
 }
 
 impl StochasticPolicy for Softmax {
@@ -122,10 +126,6 @@ impl StochasticPolicy for Softmax {
             }
         }
         sum
-    }
-
-    fn sample(&self, at: &Vec<f64>, random: &mut Random) -> usize {
-        random.index(at.iter().copied())
     }
 }
 
@@ -178,6 +178,7 @@ fn softmax<R: Real>(preferences: &mut [R]) {
 mod tests {
     use super::*;
     use crate::features::AsState;
+    use crate::random::Random;
 
     #[test]
     fn probabilities_and_score_by_hand() {
@@ -227,7 +228,7 @@ mod tests {
         let policy = Softmax { features: Features::one_hot(1), actions: 2 };
         let mut random = Random::new(11, 0);
         let n = 100_000;
-        let first = (0..n).filter(|_| policy.sample(&vec![0.3, 0.7], &mut random) == 0).count();
+        let first = (0..n).filter(|_| policy.sample(&vec![0.3, 0.7], 0, &mut random) == 0).count();
         assert!((first as f64 / f64::from(n) - 0.3).abs() < 5.0 * (0.21 / f64::from(n)).sqrt());
     }
 }
