@@ -29,20 +29,20 @@ def part(kind: type[Part], problem: Any, shift: float) -> Part:
     values: dict[str, Any] = {}
     for number, field in enumerate(fields(kind)):
         if field.name == "features":
-            values["features"] = problem.softmax().features if problem is FINITE else problem.gaussian().features
+            values["features"] = (
+                problem.softmax().features if problem is FINITE else problem.gaussian().features
+            )
         elif field.name == "actions":
             values["actions"] = len(problem.actions)
         elif field.name == "problem":
             values["problem"] = problem
         elif kind._inner is not None and field.name == kind._inner[0]:
-            inner = next(part for part in PARTS["critic"].values() if kind._inner[1] in part._tells)
-            values[field.name] = part_of(inner, problem, shift)
+            tells = kind._inner[1]
+            inner = next(critic for critic in PARTS["critic"].values() if tells in critic._tells)
+            values[field.name] = part(inner, problem, shift)
         else:
             values[field.name] = 0.01 * (number + 1) + shift
     return kind(**values)
-
-
-part_of = part
 
 
 def learners() -> dict[str, tuple[type[Any], type[Part], type[Part], type[Part]]]:
@@ -62,7 +62,10 @@ def make(name: str, shift: float = 0.0) -> Learner:
     learner, policy, critic, emphasis = learners()[name]
     problem = FINITE if policy._acts == "finite" else REAL
     made: Learner = learner(
-        part(policy, problem, 0.0), part(critic, problem, shift), part(emphasis, problem, shift), alpha=0.01 + shift
+        part(policy, problem, 0.0),
+        part(critic, problem, shift),
+        part(emphasis, problem, shift),
+        alpha=0.01 + shift,
     )
     return made
 

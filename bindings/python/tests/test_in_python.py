@@ -355,7 +355,9 @@ class Derived(PythonEmphasis):
 
 def test_what_is_made_of_one_learners_settings_is_refused() -> None:
     """Once every learner of a sweep had the first one's."""
-    with pytest.raises(TypeError, match=r"`rest` of Derived is set before there are learners: set it in\s+reset"):
+    with pytest.raises(
+        TypeError, match=r"`rest` of Derived is set before there are learners: set it in\s+reset"
+    ):
         ActorCritic(Softmax(OneHot(1), 2), VALUES, Derived(0.5), alpha=0.1)
 
 

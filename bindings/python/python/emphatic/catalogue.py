@@ -59,6 +59,7 @@ class Gaussian(Part):
     _role: ClassVar[str] = "policy"
     _kind: ClassVar[str] = "gaussian"
     _acts: ClassVar[str] = "real"
+    _outputs: ClassVar[int | None] = 2
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,6 +76,7 @@ class DeterministicLinear(Part):
     _role: ClassVar[str] = "policy"
     _kind: ClassVar[str] = "deterministic"
     _acts: ClassVar[str] = "deterministic"
+    _outputs: ClassVar[int | None] = 1
 
 
 # --- Critics: how good was it? ---
