@@ -2,6 +2,7 @@
 //!
 //! Actor, critic and emphasis may each look at their own features of the same state.
 
+use crate::real::Real;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -119,25 +120,45 @@ impl<S: AsState + ?Sized> AsState for &S {
 
 /// The active features of a state, with their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Row<'a>(&'a [(usize, f64)]);
+pub struct Row<'a> {
+    entries: &'a [(usize, f64)],
+    /// Whether it is one feature with the value one, as in a table of states.
+    is_one: bool,
+}
 
 impl<'a> Row<'a> {
     /// How many features are active.
     #[inline(always)]
     pub fn len(self) -> usize {
-        self.0.len()
+        self.entries.len()
     }
 
     /// Whether none is.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
+    }
+
+    /// The feature, where there is just one and its value is one: then there is no loop, and nothing to multiply by. (In lanes the
+    /// loop makes no difference, and one piece of code is compiled sooner than two.)
+    #[inline(always)]
+    pub(crate) fn one<R: Real>(self) -> Option<usize> {
+        if R::LANES == 1 && self.is_one { Some(self.entries[0].0) } else { None }
+    }
+
+    /// Does something for every active feature and its value.
+    #[inline(always)]
+    pub(crate) fn each<R: Real>(self, mut act: impl FnMut(usize, f64)) {
+        match self.one::<R>() {
+            Some(feature) => act(feature, 1.0),
+            None => self.iter().for_each(|(feature, value)| act(feature, value)),
+        }
     }
 
     /// The active features and their values.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + Clone + use<'a> {
-        self.0.iter().copied()
+        self.entries.iter().copied()
     }
 }
 
@@ -263,7 +284,7 @@ impl Features {
             State::Active(list) => scratch.0.extend(list.iter().map(|&index| (index, 1.0))),
             State::Number(_) => {}
         }
-        Row(&scratch.0)
+        Row { entries: &scratch.0, is_one: false }
     }
 
     /// The active features of a numbered state that has been checked.
@@ -293,12 +314,14 @@ pub struct Table {
     /// Where each state's entries start, and the end of the last.
     starts: Vec<usize>,
     entries: Vec<(usize, f64)>,
+    /// Whether every state has one feature, with the value one.
+    all_one: bool,
 }
 
 impl Table {
     /// A table from each state's active features and their values.
     pub fn new(len: usize, rows: &[Vec<(usize, f64)>]) -> Result<Self, FeatureError> {
-        let mut table = Self { len, most_active: 1, starts: vec![0], entries: Vec::new() };
+        let mut table = Self { len, most_active: 1, starts: vec![0], entries: Vec::new(), all_one: false };
         for row in rows {
             for &(index, value) in row {
                 check_index(index, len)?;
@@ -311,6 +334,8 @@ impl Table {
             table.most_active = table.most_active.max(active);
             table.starts.push(table.entries.len());
         }
+        table.all_one = table.starts.iter().enumerate().all(|(state, start)| state == *start)
+            && table.entries.iter().all(|(_, value)| *value == 1.0);
         Ok(table)
     }
 
@@ -326,6 +351,7 @@ impl Table {
             most_active: 1,
             starts: (0..=groups.len()).collect(),
             entries: groups.iter().map(|&group| (group, 1.0)).collect(),
+            all_one: true,
         }
     }
 
@@ -368,7 +394,10 @@ impl Table {
     /// The active features of a state. There must be such a state.
     #[inline(always)]
     pub fn row(&self, state: usize) -> Row<'_> {
-        Row(&self.entries[self.starts[state]..self.starts[state + 1]])
+        if self.all_one {
+            return Row { entries: std::slice::from_ref(&self.entries[state]), is_one: true };
+        }
+        Row { entries: &self.entries[self.starts[state]..self.starts[state + 1]], is_one: false }
     }
 
     /// The active features of a state and their values. There must be such a state.

@@ -262,7 +262,8 @@ fn every_learner_acts_as_its_distribution_says() {
                 other => panic!("{}: what should {other:?} do?", case.name),
             }
         }
-        let other = if let Action::Number(_) = case.steps[0].action { Action::Real(0.5) } else { Action::Number(0) };
+        let other =
+            if let Action::Number(_) = case.steps[0].action { Action::Real(0.5) } else { Action::Number(0) };
         assert!(learner.probability(state, other).is_err(), "{}", case.name);
         assert!(learner.sample(0, State::Number(99), &mut Same(0.5)).is_err(), "{}", case.name);
     }

@@ -4,7 +4,7 @@ use super::Critic;
 use super::gradient_td::GradientTd;
 use crate::catalogue::{Declaration, Declared, Extent, Role, Setting, Size, Tells};
 use crate::compose::{Built, PartBuilder};
-use crate::features::Features;
+use crate::features::{Features, Row};
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
 use crate::setting::{Range, SettingError};
@@ -101,18 +101,23 @@ impl<R: Real> Part<R> for Gtd<R> {
 impl<R: Real> Critic<R> for Gtd<R> {
     #[inline(always)]
     fn value(&mut self, step: &Seen) -> R {
-        self.td.estimate(step.x.iter())
+        self.estimate(step.x)
     }
 
     #[inline(always)]
     fn next_value(&mut self, step: &Seen) -> R {
-        self.td.estimate(step.x_next.iter())
+        self.estimate(step.x_next)
     }
 
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
         let (gammas, scales) = ([step.gamma, step.gamma_next], [rho, rho, delta]);
+        if let Some(feature) = step.x.one::<R>() {
+            // So has the next state, unless an episode ends.
+            let next = || step.x_next.one::<R>().map(|f| (f, R::one())).into_iter();
+            return self.td.learn(gammas, scales, std::iter::once((feature, 1.0)), next);
+        }
         if !self.features.are_dense() {
             return self.td.learn(gammas, scales, step.x.iter(), next);
         }
@@ -126,6 +131,15 @@ impl<R: Real> Critic<R> for Gtd<R> {
 }
 
 impl<R: Real> Gtd<R> {
+    /// v·x.
+    #[inline(always)]
+    fn estimate(&self, x: Row) -> R {
+        match x.one::<R>() {
+            Some(feature) => self.td.estimate(std::iter::once((feature, 1.0))),
+            None => self.td.estimate(x.iter()),
+        }
+    }
+
     #[inline(never)]
     fn learn_dense(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
