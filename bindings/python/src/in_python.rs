@@ -3,6 +3,7 @@
 //! One call serves all learners in lanes. Whatever is raised is kept until the learner has come back to Python; until then the emphasis is
 //! not a number.
 
+use crate::memory;
 use emphatic::catalogue::{Build, Role, Size};
 use emphatic::{
     Built, Catalogue, ComposeError, Declaration, Emphasis, Features, Lanes, Part, PartBuilder, Real, Row,
@@ -11,7 +12,6 @@ use emphatic::{
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -108,17 +108,22 @@ impl Builder {
         let parts: Vec<&Py<PyAny>> = self.parts.iter().collect();
         let part = py.import("emphatic.in_python")?.call_method1("side_by_side", (parts,))?;
         let learns: bool = part.getattr("_learns")?.extract()?;
-        Ok(InPython {
+        let mut emphasis = InPython {
             weigh: part.getattr("weigh")?.unbind(),
             learn: if learns { Some(part.getattr("learn")?.unbind()) } else { None },
             needs_ratio: part.getattr("needs_ratio")?.extract()?,
-            state: part.getattr("state")?.extract()?,
-            part: part.unbind(),
+            state: Vec::new(),
+            part: part.clone().unbind(),
             learners: self.parts.len(),
             features: self.features.clone(),
             raised: self.raised.clone(),
             number: PhantomData,
-        })
+        };
+        for name in part.getattr("state")?.extract::<Vec<String>>()? {
+            let shape = emphasis.array(py, &name)?.shape().to_vec();
+            emphasis.state.push((name, shape));
+        }
+        Ok(emphasis)
     }
 }
 
@@ -128,8 +133,8 @@ struct InPython<R> {
     weigh: Py<PyAny>,
     learn: Option<Py<PyAny>>,
     needs_ratio: bool,
-    /// The names of its arrays that change.
-    state: Vec<String>,
+    /// The names of its arrays that change, and their shapes.
+    state: Vec<(String, Vec<usize>)>,
     learners: usize,
     features: Option<Features>,
     raised: Raised,
@@ -171,7 +176,8 @@ impl<R: Real> InPython<R> {
     /// A number for each learner; lanes without one do as the first.
     fn numbers(&self, returned: &Bound<'_, PyAny>) -> PyResult<R> {
         let class = || self.part.bind(returned.py()).get_type().name().map(|name| name.to_string());
-        let Ok(array) = returned.cast::<PyArray1<f64>>() else {
+        // Not a subclass, whose numbers may not be all: a masked array has a mask.
+        let Ok(array) = returned.cast_exact::<PyArray1<f64>>() else {
             let right = format!("it must be a NumPy array of {} float64", self.learners);
             let got = returned.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string());
             return Err(PyTypeError::new_err(format!("weigh of {} returned {got}; {right}", class()?)));
@@ -189,19 +195,37 @@ impl<R: Real> InPython<R> {
         Ok(R::from_lanes(|lane| numbers[if lane < self.learners { lane } else { 0 }]))
     }
 
-    /// Shows one of its arrays to a visitor, which may change it.
-    fn tensor(&self, py: Python<'_>, name: &str, visitor: &mut Visitor) -> PyResult<Result<(), StateError>> {
+    /// One of its arrays that change.
+    fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let part = self.part.bind(py);
         let class = part.get_type().name()?;
-        let found = part.getattr(name)?;
-        let wrong = || {
-            let right = format!("its first dimension must be that of the {} learners", self.learners);
-            PyTypeError::new_err(format!("`{name}` of {class} must be a NumPy array of float64; {right}"))
-        };
-        let array = found.cast::<PyArrayDyn<f64>>().map_err(|_| wrong())?;
-        if array.shape().first() != Some(&self.learners) {
-            return Err(wrong());
+        match part.getattr(name)?.cast_into_exact::<PyArrayDyn<f64>>() {
+            Ok(array) if array.shape().first() == Some(&self.learners) => Ok(array),
+            _ => {
+                let right = format!("its first dimension must be that of the {} learners", self.learners);
+                let message = format!("`{name}` of {class} must be a NumPy array of float64; {right}");
+                Err(PyTypeError::new_err(message))
+            }
         }
+    }
+
+    /// Shows one of its arrays to a visitor, which may change it.
+    fn tensor(
+        &self,
+        py: Python<'_>,
+        (name, shape): &(String, Vec<usize>),
+        visitor: &mut Visitor,
+    ) -> PyResult<Result<(), StateError>> {
+        let array = self.array(py, name)?;
+        if array.shape() != shape {
+            let class = self.part.bind(py).get_type().name()?;
+            let got = array.shape();
+            return Err(PyValueError::new_err(format!(
+                "`{name}` of {class} has the shape {got:?}; `reset` made it {shape:?}, and so it must stay"
+            )));
+        }
+        // Once as it is, once by learner, once for the visitor.
+        memory::ask(24.0 * array.len() as f64, || format!("a copy of `{name}`"))?;
         let all: Vec<f64> = array.readonly().as_array().iter().copied().collect();
         let each = all.len() / self.learners;
         let of = |k: usize| R::from_lanes(|lane| all[if lane < self.learners { lane * each } else { 0 } + k]);
@@ -212,8 +236,9 @@ impl<R: Real> InPython<R> {
         if visitor.restores() {
             let of = |learner: usize| numbers.iter().map(move |number| number.lane(learner));
             let restored: Vec<f64> = (0..self.learners).flat_map(of).collect();
-            let restored = PyArray1::from_vec(py, restored).reshape(array.shape().to_vec())?;
-            part.setattr(PyString::new(py, name), restored)?;
+            let restored = PyArray1::from_vec(py, restored).reshape(shape.clone())?;
+            // In its place: other arrays may be views of it.
+            array.set_item(py.Ellipsis(), restored)?;
         }
         Ok(Ok(()))
     }
@@ -226,10 +251,11 @@ impl<R: Real> Part<R> for InPython<R> {
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         Python::attach(|py| {
-            for name in &self.state {
-                match self.tensor(py, name, visitor) {
+            for array in &self.state {
+                match self.tensor(py, array, visitor) {
                     Ok(shown) => shown?,
                     Err(error) => {
+                        let name = &array.0;
                         self.raised.keep(error, false);
                         return Err(StateError::Part(format!(
                             "`{name}` of the emphasis in Python cannot be read"

@@ -372,6 +372,137 @@ class Large(PythonEmphasis):
         return np.full(len(rho), step.interest)
 
 
+def test_the_learner_has_settings_of_its_own() -> None:
+    """Once it shared them with the object it was given, and copies learned otherwise than the learner."""
+    given = Trace(0.9)
+    mine = ActorCritic(Softmax(Dense(4), 3), VALUES, given, alpha=0.1)
+    given.lambda_a = 0.0
+    mine.emphasis.lambda_a = 0.5  # type: ignore[union-attr]
+    batch, right = experience(mine), same(0.9)
+    right.learn(batch)
+    for again in (mine.copy(), pickle.loads(pickle.dumps(mine)), emphatic.sweep([mine], batch)[0]):
+        if again.steps == 0:
+            again.learn(batch)
+        assert np.array_equal(again.weights, right.weights)
+    assert mine.emphasis == Trace(0.9)
+
+
+@dataclass
+class Doubling(PythonEmphasis):
+    factor: float = 1.0
+
+    def __post_init__(self) -> None:
+        self.factor *= 2  # And no call of super().__post_init__().
+
+    def weigh(self, step: PartStep, rho: Floats) -> Floats:
+        return np.asarray(self.factor * np.ones(len(rho)))
+
+
+@dataclass
+class Unchecked(Doubling):
+    count: int = 3
+
+
+def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
+    """Once what __post_init__ makes of them was made of them again."""
+    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, Doubling(3.0), alpha=0.1)
+    mine.save(tmp_path / "a")
+    again = emphatic.load(tmp_path / "a", parts=[Doubling])
+    assert again.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5).emphasis == 6.0
+    with pytest.raises(TypeError, match="`count` of Unchecked is of type 'int'; settings are floats"):
+        ActorCritic(Softmax(OneHot(1), 2), VALUES, Unchecked(), alpha=0.1)
+
+
+@dataclass
+class Views(PythonEmphasis):
+    state = ("first",)
+
+    def reset(self, learners: int) -> None:
+        self.both = np.zeros((learners, 2))
+        self.first = self.both[:, 0]
+
+    def weigh(self, step: PartStep, rho: Floats) -> Floats:
+        self.both += 1
+        return self.both[:, 0].copy()
+
+
+def test_a_view_is_restored_in_its_place() -> None:
+    """Once it became an array of its own, and what it was a view of stayed behind."""
+    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, Views(), alpha=0.1)
+    for _ in range(3):
+        mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+    assert mine.copy().step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5).emphasis == 4.0
+
+
+@dataclass
+class Growing(PythonEmphasis):
+    state = ("seen",)
+
+    def reset(self, learners: int) -> None:
+        self.seen = np.zeros((learners, 0))
+
+    def weigh(self, step: PartStep, rho: Floats) -> Floats:
+        self.seen = np.concatenate([self.seen, rho[:, None]], axis=1)
+        return np.ones(len(rho))
+
+
+def test_what_cannot_be_read_is_not_written(tmp_path: Path) -> None:
+    """Once an array that had grown was saved, and refused when it was loaded."""
+    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, Growing(), alpha=0.1)
+    mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+    with pytest.raises(ValueError, match=r"`seen` of Growing has the shape \[1, 1\]; `reset` made it \[1, 0\]"):
+        mine.save(tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def with_state(names: Any, array: Any, returned: Any = None) -> Any:
+    """A class with this state."""
+
+    @dataclass
+    class Odd(PythonEmphasis):
+        state = names
+
+        def reset(self, learners: int) -> None:
+            self.a = array
+
+        def weigh(self, step: PartStep, rho: Floats) -> Any:
+            return returned
+
+    return Odd
+
+
+@pytest.mark.parametrize(
+    ("names", "array", "match"),
+    [
+        ("a", np.zeros(1), "it must be a tuple of names"),
+        (None, np.zeros(1), "it must be a tuple of names"),
+        (("a", "a"), np.zeros(1), "names `a` twice"),
+        (("a",), np.zeros(1, int), "must be a NumPy array of float64"),
+        (("a",), [0.0], "must be a NumPy array of float64"),
+        (("a",), np.ma.masked_array([1.0], [True]), "must be a NumPy array of float64"),
+        (("a",), np.zeros(2), "its first dimension must be that of the 1 learners"),
+    ],
+)
+def test_a_wrong_state_is_refused_when_the_learner_is_made(names: Any, array: Any, match: str) -> None:
+    """Once only when it was saved."""
+    with pytest.raises(TypeError, match=match):
+        ActorCritic(Softmax(OneHot(1), 2), VALUES, with_state(names, array)(), alpha=0.1)
+
+
+def test_a_masked_array_is_no_emphasis() -> None:
+    masked = with_state((), None, np.ma.masked_array([1.0], [True]))()
+    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, masked, alpha=0.1)
+    with pytest.raises(TypeError, match="it must be a NumPy array of 1 float64"):
+        mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+
+
+@pytest.mark.parametrize("parts", [Trace, [Trace()], ["Trace"], [int]])
+def test_parts_of_a_file_are_classes(parts: Any, tmp_path: Path) -> None:
+    agent().save(tmp_path / "a")
+    with pytest.raises(TypeError, match="they must be a list of classes of PythonEmphasis"):
+        emphatic.load(tmp_path / "a", parts=parts)
+
+
 def test_a_large_state_comes_back(tmp_path: Path) -> None:
     """Once it was written, and refused when it was read: larger than what the settings said."""
     large = ActorCritic(Softmax(OneHot(1), 2), VALUES, Large(), alpha=0.1)

@@ -146,3 +146,32 @@ print(used("VmHWM") - start, held)
 """
     peak, held = map(float, run(code, tmp_path).split())
     assert held > 50 and peak < 2.1 * held
+
+
+def test_a_part_in_python_holds_much(tmp_path: Path) -> None:
+    """Once the process was ended by a copy of it."""
+    assert run(
+        """
+from dataclasses import dataclass
+
+@dataclass
+class Large(PythonEmphasis):
+    state = ("much",)
+
+    def reset(self, learners):
+        self.much = np.zeros((learners, 20_000_000))
+
+    def weigh(self, step, rho):
+        return np.ones(len(rho))
+
+agent = ActorCritic(Softmax(OneHot(2), 2), CRITIC, Large(), alpha=0.1)
+limit(200)
+print(refused(agent.copy), refused(lambda: agent.save("a")), os.path.exists("a"))
+""",
+        tmp_path,
+    ).split() == ["True", "True", "False"]
+
+
+def test_many_active_features_of_few_take_no_room(tmp_path: Path) -> None:
+    """Once room was made for as many as could be active at once, and the process was ended."""
+    assert run("print(ACE(Softmax(Active(3, 2**62), 2), CRITIC, alpha=0.1).steps)", tmp_path).split() == ["0"]

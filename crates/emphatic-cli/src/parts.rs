@@ -2,7 +2,7 @@
 
 use crate::arguments::PartsArguments;
 use crate::output::{print, print_json};
-use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Role};
+use emphatic::catalogue::{ALGORITHMS, Algorithm, Catalogue, Entry, Role};
 use emphatic_problems::suggest;
 use emphatic_text::table;
 use miette::miette;
@@ -21,8 +21,17 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
     let found: Vec<&Entry> =
         catalogue.iter().filter(|entry| entry.name == name || entry.class == name).collect();
     if found.is_empty() {
-        let known = catalogue.iter().map(|entry| entry.name);
-        let help = suggest(name, known).unwrap_or_else(|| "`emphatic parts` lists them all".to_owned());
+        if let Some(algorithm) = ALGORITHMS.iter().find(|known| known.name == name || known.title == name) {
+            return match arguments.json {
+                true => print_json(&[algorithm]),
+                false => print(&of_algorithm(algorithm)),
+            };
+        }
+        let mut known: Vec<&str> = catalogue.iter().map(|entry| entry.name).collect();
+        known.extend(ALGORITHMS.iter().map(|known| known.name));
+        known.sort_unstable();
+        known.dedup();
+        let help = suggest(name, known.into_iter()).unwrap_or_else(|| "`emphatic parts` lists them all".to_owned());
         return Err(miette!(help = help, "there is no part `{name}`"));
     }
     if arguments.json {
@@ -41,9 +50,7 @@ fn list(catalogue: &Catalogue) -> String {
         text.push('\n');
     }
     text += "Algorithms: names for a policy and an emphasis\n";
-    let row = |known: &emphatic::catalogue::Algorithm| {
-        vec![known.name.to_owned(), known.title.to_owned(), known.about.to_owned()]
-    };
+    let row = |known: &Algorithm| vec![known.name.to_owned(), known.title.to_owned(), known.about.to_owned()];
     text += &table(ALGORITHMS.iter().map(row).collect(), 3, 2);
     text += "\nThe first column is the name in files, the second the class in Python.\n";
     text += "`emphatic parts NAME` tells all that is to be known of one.\n";
@@ -68,6 +75,15 @@ fn explanation(entry: &Entry) -> String {
         text += &format!("\n{}", table(rows, 4, 2));
     }
     text
+}
+
+/// All that is to be known of an algorithm.
+fn of_algorithm(algorithm: &Algorithm) -> String {
+    let Algorithm { name, title, about, emphasis, deterministic } = algorithm;
+    let policy = if *deterministic { "that computes its action" } else { "that draws its actions" };
+    format!(
+        "{name} (algorithm, {title} in print)\n  {about}\n\n  A policy {policy}, and the emphasis `{emphasis}`.\n"
+    )
 }
 
 /// All that is to be known of all parts, as a page of the documentation.

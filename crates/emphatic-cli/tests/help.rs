@@ -135,6 +135,11 @@ fn every_part_is_listed_and_explained() {
     let parts: serde_json::Value =
         serde_json::from_str(&printed(&["parts", "gtd", "--json"])).expect("it is JSON");
     assert_eq!(parts[0]["settings"][2]["default"], 0.0);
+    // Once those were listed, and denied when asked for.
+    for algorithm in emphatic::catalogue::ALGORITHMS {
+        let explained = printed(&["parts", algorithm.name]);
+        assert!(explained.contains(algorithm.about) && explained.contains(algorithm.emphasis), "{explained}");
+    }
 }
 
 #[test]

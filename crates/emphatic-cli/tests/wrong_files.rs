@@ -164,6 +164,16 @@ const EXPERIMENTS: &[Case] = &[
         CRITIC,
         r#"critic = { kind = "gq", values = { kind = "gtd", alpha_v = 1 }, alpha_w = 1, alpha_q = 1, alpha_h = 1 }"#,
     ),
+    // Once the inner critic was blamed, which nobody had written.
+    (
+        "typo beside an inner critic",
+        CRITIC,
+        r#"critic = { kind = "gq", alpha_qq = 0.1, alpha_h = 0.1, alpha_v = 1, alpha_w = 1 }"#,
+    ),
+    ("features of none", "algorithm", r#"emphasis = { kind = "none", featurs = "actor" }"#),
+    ("kind twice", CRITIC, r#"critic = { kind = ["exact", "exact"] }"#),
+    ("algorithm twice", "algorithm", r#"algorithm = ["ace", "ace"]"#),
+    ("two names", "separate", r#"name = ["a", "b"]"#),
     (
         "unknown features",
         CRITIC,
@@ -328,6 +338,7 @@ const CONTINUOUS_CASES: &[Case] = &[
         "algorithm = \"offpac\"\ncritic = { kind = \"gq\", alpha_v = 0.1, alpha_w = 0.1, alpha_q = 0.1, alpha_h = 0.1 }\nalpha = 0.1\n[[method]]\nalgorithm = \"dpg\"",
     ),
     ("several algorithms, no name", "algorithm", r#"algorithm = ["dpg", "true-dpge"]"#),
+    ("the action taken with dpg", "alpha", "alpha = 0.1\nactions = \"taken\""),
     ("gtd with dpg", "critic", r#"critic = { kind = "gtd", alpha_v = 0.1, alpha_w = 0.1 }"#),
     (
         "follow-on trace of a deterministic policy",
@@ -397,6 +408,10 @@ fn made() -> Vec<(&'static str, Vec<u8>)> {
          critic = {{ kind = \"gtd\", alpha_v = {numbers:?}, alpha_w = {numbers:?} }}\n"
     );
     let kinds = format!(
+        "[[method]]\nalpha = 0.1\ncritic = \"exact\"\nalgorithm = \"ace\"\ninterest = {numbers:#?}\npolicy.weights = [{}]\n",
+        (0..1000).map(|k| format!("[{k}, 0, 0, 0],\n")).collect::<String>()
+    );
+    let words = format!(
         "[[method]]\nalpha = 0.1\ncritic = \"exact\"\nemphasis = {:#?}\nactions = {:#?}\npolicy.kind = {:#?}\n",
         ["none"; 60], ["taken"; 60], ["softmax"; 60]
     );
@@ -409,8 +424,9 @@ fn made() -> Vec<(&'static str, Vec<u8>)> {
         format!("interest = {:#?}\nbehaviour = [{}]\n", [1; 101], "{ A0 = 0.5, A1 = 0.5 },\n".repeat(101));
     vec![
         ("a grid of 10^12 settings", format!("{top}{settings}").into()),
-        ("a grid of words", format!("{top}{kinds}").into()),
-        ("a grid of parts inside parts", format!("{top}{parts}").into()),
+        ("a grid of kinds", format!("{top}{kinds}").into()),
+        ("the same words many times", format!("{top}{words}").into()),
+        ("the same parts inside parts many times", format!("{top}{parts}").into()),
         ("a grid of problems", format!("{problems}{EXPERIMENT}").into()),
         ("no methods", format!("{top}method = []\n").into()),
         ("number for a method", format!("{top}method = [1]\n").into()),

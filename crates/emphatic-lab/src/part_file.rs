@@ -64,6 +64,16 @@ impl PartFile {
         Ok(())
     }
 
+    /// Whether one of the kinds that it may be has a setting, or a part inside it, of this name. (A kind that does not exist is refused
+    /// later.)
+    pub(crate) fn may_have(&self, role: Role, name: &str) -> bool {
+        let has = |entry: &Entry| {
+            entry.setting(name).is_some() || entry.inner.is_some_and(|inner| inner.name == name)
+        };
+        let mut kinds = self.kind.iter().flat_map(|kinds| &kinds.values);
+        kinds.any(|kind| Catalogue::current().find(role, &kind.value).is_none_or(has))
+    }
+
     /// These values where they are given, those of `below` elsewhere.
     pub(crate) fn over(&self, below: &Self) -> Self {
         let mut entries = below.entries.clone();

@@ -46,6 +46,21 @@ impl<T> Sweep<T> {
         }
         Ok(&self.values)
     }
+
+    /// The same, each once.
+    pub(crate) fn distinct(&self, key: &str) -> Result<&[Located<T>], Wrong>
+    where
+        T: PartialEq,
+    {
+        let values = self.several(key)?;
+        for (k, Located { value, span }) in values.iter().enumerate() {
+            if values[..k].iter().any(|before| before.value == *value) {
+                return Err(Wrong::at(span, format!("`{key}` has this value twice"))
+                    .help("each value makes settings of its own: leave one out"));
+            }
+        }
+        Ok(values)
+    }
 }
 
 impl<'de, T: Deserialize<'de> + Expected> Deserialize<'de> for Sweep<T> {

@@ -193,7 +193,7 @@ impl<'de> Deserialize<'de> for Keys {
 }
 
 /// The interest: a number for all states, or a table.
-#[derive(Clone, Debug, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
 #[schemars(untagged)]
 pub enum Interest {
     /// The same in all states.

@@ -267,7 +267,8 @@ impl Features {
     pub fn scratch(&self) -> Scratch {
         Scratch(match self {
             Self::Dense { len } => Vec::with_capacity(*len),
-            Self::Active { most_active, .. } => Vec::with_capacity(*most_active),
+            // A list is not longer than there are features, unless some are listed twice.
+            Self::Active { len, most_active } => Vec::with_capacity((*most_active).min(*len)),
             Self::Table(_) => Vec::new(),
         })
     }

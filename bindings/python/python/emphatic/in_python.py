@@ -49,11 +49,21 @@ class PythonEmphasis(parts._Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check()
+
+    def _check(self) -> None:
+        """Refuses a class that makes no sense."""
+        kind, names = type(self).__name__, self.state
         for field in fields(self):
             if field.name != "features" and not _is_float(field.type):
-                raise TypeError(
-                    f"`{field.name}` of {type(self).__name__} is of type {field.type!r}; settings are floats"
-                )
+                raise TypeError(f"`{field.name}` of {kind} is of type {field.type!r}; settings are floats")
+        if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
+            raise TypeError(f'`state` of {kind} is {names!r}; it must be a tuple of names, such as ("trace",)')
+        for name in names:
+            if names.count(name) > 1:
+                raise TypeError(f"`state` of {kind} names `{name}` twice")
+        if not isinstance(self.needs_ratio, bool):
+            raise TypeError(f"`needs_ratio` of {kind} is {self.needs_ratio!r}; it must be True or False")
 
     def reset(self, learners: int) -> None:
         """Makes its arrays, for so many learners."""
@@ -78,10 +88,17 @@ class PythonEmphasis(parts._Checked):
 
     @classmethod
     def _read(cls: type[_E], data: parts.Data) -> _E:
-        values = dict(data.get("numbers", {}))
-        if data.get("features") is not None:
-            values["features"] = parts._read_features(data["features"])
-        return cls(**values)
+        # As it was: what `__init__` made of its settings once, it must not make of them again.
+        part, values = cls.__new__(cls), dict(data.get("numbers", {}))
+        names = {field.name for field in _settings(part)}
+        if set(values) != names:
+            raise ValueError(f"it has the settings {sorted(values)}; {cls.__name__} has {sorted(names)}")
+        if any(field.name == "features" for field in fields(part)):
+            features = data.get("features")
+            values["features"] = None if features is None else parts._read_features(features)
+        for name, value in values.items():
+            object.__setattr__(part, name, value)
+        return part
 
 
 def _is_float(kind: Any) -> bool:
@@ -95,6 +112,7 @@ def _settings(part: PythonEmphasis) -> list[Any]:
 def side_by_side(each: Sequence[PythonEmphasis]) -> PythonEmphasis:
     """One part for many learners: its settings are arrays."""
     part = copy.copy(each[0])
+    part._check()
     own = {field.name for field in fields(part)}
     for name in vars(part):
         if name not in own:

@@ -77,7 +77,8 @@ class Learner(_native.Learner):
     ) -> _L:
         _check_part(policy, Policy, "the policy")
         _check_part(critic, Critic, "the critic")
-        own = emphasis if isinstance(emphasis, PythonEmphasis) else None
+        # A copy: what becomes of the one that was given must not become of the learner's.
+        own = copy.copy(emphasis) if isinstance(emphasis, PythonEmphasis) else None
         if own is None:
             _check_part(emphasis, Emphasis, "the emphasis")
         cls._check_rule(policy, critic, emphasis)
@@ -240,7 +241,7 @@ class Learner(_native.Learner):
     def emphasis(self) -> Emphasis | PythonEmphasis:
         """How states are weighted."""
         if self._in_python is not None:
-            return self._in_python
+            return copy.copy(self._in_python)
         return parts.read("emphasis", self._settings["emphasis"], self._problems)  # type: ignore[no-any-return]
 
     @property
@@ -494,6 +495,10 @@ def load(path: str | os.PathLike[str], *, parts: Sequence[type[PythonEmphasis]] 
     """The learner that `save` wrote, to go on as if it had never stopped. A file that is none, or is damaged, raises `ValueError`.
 
     A file runs no code: for a learner with a part of your own, give its class in `parts`."""
+    if isinstance(parts, type) or not all(
+        isinstance(part, type) and issubclass(part, PythonEmphasis) for part in parts
+    ):
+        raise TypeError(f"parts are {parts!r}; they must be a list of classes of PythonEmphasis")
     settings, texts, state = _native.Learner._read(path)
     data = json.loads(settings)
     name, rule = data["class"], data["rule"]

@@ -65,7 +65,10 @@ pub(super) fn method(
     }
     let name = match &whole.name {
         Some(name) => {
-            let Located { value, span } = name.single("name")?;
+            let Located { value, span } = match &name.values[..] {
+                [one] if !name.is_list => one,
+                _ => return Err(Wrong::at(&name.span, "a method has one name, not a list")),
+            };
             if value.trim().is_empty() {
                 return Err(Wrong::at(span, "the name is empty"));
             }
@@ -133,14 +136,14 @@ fn has_kind(part: &PartFile) -> bool {
 }
 
 /// Every draft with every value of a list.
-fn spread<'a, T>(
+fn spread<'a, T: PartialEq>(
     drafts: &mut Vec<Draft<'a>>,
     sweep: Option<&'a Sweep<T>>,
     key: &str,
     set: impl Fn(&mut Draft<'a>, &'a Located<T>),
 ) -> Result<(), Wrong> {
     let Some(sweep) = sweep else { return Ok(()) };
-    spread_over(drafts, sweep.several(key)?, &sweep.span, set)
+    spread_over(drafts, sweep.distinct(key)?, &sweep.span, set)
 }
 
 fn spread_over<'a, T>(
@@ -388,6 +391,9 @@ fn rule(draft: &Draft, policy: &Entry, critic: &PartChoice) -> Result<RuleKind, 
             Actions::Taken if !tells(Tells::Delta) && tells(Tells::Advantages) => {
                 let right = "this critic compares actions: the actor learns from all of them";
                 return refuse(span, right.to_owned());
+            }
+            Actions::Taken if policy.acts == Some(Acts::Deterministic) => {
+                return refuse(span, "a deterministic policy learns from ∂q/∂a".to_owned());
             }
             Actions::All if policy.acts != Some(Acts::Finite) => {
                 return refuse(span, "a real action has no list of alternatives".to_owned());

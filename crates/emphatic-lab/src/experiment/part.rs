@@ -55,7 +55,7 @@ impl PartChoice {
                 .help(format!("kind = {}", names.join(" or "))));
         };
         let mut choices = Vec::new();
-        for Located { value: kind, span } in kinds.several(&format!("{word}.kind"))? {
+        for Located { value: kind, span } in kinds.distinct(&format!("{word}.kind"))? {
             let span = if span.is_empty() { table } else { span };
             let Some(entry) = Catalogue::current().find(role, kind) else {
                 let message = format!("there is no {word} `{kind}`");
@@ -77,7 +77,7 @@ impl PartChoice {
         let features = match &file.features {
             Some(features) => {
                 let key = format!("{}.features", entry.role.word());
-                features.several(&key)?.iter().cloned().map(Some).collect()
+                features.distinct(&key)?.iter().cloned().map(Some).collect()
             }
             None => vec![None],
         };
@@ -126,11 +126,21 @@ impl PartChoice {
                 return Err(Wrong::at(place, message));
             };
             let mut part = part.clone();
+            // Its settings may stand beside those of the part around it, if it has none of its own.
+            for (name, entry) in &rest {
+                if !part.may_have(Role::Critic, name) {
+                    return Err(choice(None).unknown(name, entry));
+                }
+                if !part.entries.is_empty() {
+                    let message =
+                        format!("`{name}` stands beside `{}`, which has settings of its own", declared.name);
+                    return Err(
+                        Wrong::at(&entry.key, message).help(format!("put it into `{}`", declared.name))
+                    );
+                }
+            }
             if part.entries.is_empty() {
-                // Its settings may stand beside those of the part around it.
                 part.entries = rest.clone();
-            } else if let Some((name, entry)) = rest.iter().next() {
-                return Err(choice(None).unknown(name, entry));
             }
             for mut inner in Self::all(Role::Critic, &part, place)? {
                 if !inner.entry.tells.contains(&declared.tells) {
@@ -176,7 +186,8 @@ impl PartChoice {
         if owners.is_empty() {
             let keys: &[&str] = match self.entry.role {
                 Role::Policy => &PolicyFile::KEYS,
-                Role::Critic | Role::Emphasis => &["kind", "features"],
+                Role::Critic | Role::Emphasis if self.entry.features => &["kind", "features"],
+                Role::Critic | Role::Emphasis => &["kind"],
             };
             let known = self.entry.settings.iter().map(|setting| setting.name);
             let known = known.chain(keys.iter().copied()).chain(self.entry.inner.map(|inner| inner.name));
