@@ -373,7 +373,7 @@ Q = GQ(0.1, 0.1, 0.5, VALUES)
         (
             lambda: DeterministicActorCritic(DeterministicLinear(Dense(3)), SLOPE, FollowOn(), alpha=0.1),
             TypeError,
-            "no follow-on trace",
+            "no ratio, which this emphasis needs: use NoEmphasis or ExactEmphasis",
         ),
         (
             lambda: OffPAC(Gaussian(OneHot(3)), ExactCritic(FINITE), alpha=0.1),

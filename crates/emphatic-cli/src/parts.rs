@@ -2,7 +2,7 @@
 
 use crate::arguments::PartsArguments;
 use crate::output::{print, print_json};
-use emphatic::catalogue::{ALGORITHMS, Algorithm, Catalogue, Entry, Role};
+use emphatic::catalogue::{ALGORITHMS, Algorithm, Catalogue, Entry, Inner, Role};
 use emphatic_problems::suggest;
 use emphatic_text::table;
 use miette::miette;
@@ -31,7 +31,8 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
         known.extend(ALGORITHMS.iter().map(|known| known.name));
         known.sort_unstable();
         known.dedup();
-        let help = suggest(name, known.into_iter()).unwrap_or_else(|| "`emphatic parts` lists them all".to_owned());
+        let help =
+            suggest(name, known.into_iter()).unwrap_or_else(|| "`emphatic parts` lists them all".to_owned());
         return Err(miette!(help = help, "there is no part `{name}`"));
     }
     if arguments.json {
@@ -52,7 +53,7 @@ fn list(catalogue: &Catalogue) -> String {
     text += "Algorithms: names for a policy and an emphasis\n";
     let row = |known: &Algorithm| vec![known.name.to_owned(), known.title.to_owned(), known.about.to_owned()];
     text += &table(ALGORITHMS.iter().map(row).collect(), 3, 2);
-    text += "\nThe first column is the name in files, the second the class in Python.\n";
+    text += "\nThe first column is the name in files, the second the class in Python (of an algorithm, its name in print).\n";
     text += "`emphatic parts NAME` tells all that is to be known of one.\n";
     text
 }
@@ -89,7 +90,14 @@ fn of_algorithm(algorithm: &Algorithm) -> String {
 /// All that is to be known of all parts, as a page of the documentation.
 fn page(catalogue: &Catalogue) -> String {
     let mut text = "# Parts\n\nA learner is a policy, a critic and an emphasis, put together. This page is what `emphatic parts --markdown` prints: \
-                    the names in files, the classes in Python, and their settings with what they are if left out.\n"
+                    the names in files, the classes in Python, and their settings with what they are if left out. (Python writes `lambda_` for `lambda`, and wants the \
+                    part inside another to be given.) [`conventions.md`](conventions.md) has the symbols and the time indices. A step-size is finite and not \
+                    negative, and is divided by the number of active features.\n\n\
+                    What a critic tells the actor decides how the actor learns:\n\n\
+                    | the critic tells | the actor learns from | in Python | policies |\n|---|---|---|---|\n\
+                    | δ | the action taken | `ActorCritic` | that draw their actions |\n\
+                    | advantages | all actions, or some (`actions = \"all\"` in files) | `AllActions` | of finitely many actions |\n\
+                    | ∂q/∂a | the slope at its own action | `DeterministicActorCritic` | that compute their action |\n"
         .to_owned();
     for role in Role::ALL {
         text += &format!("\n## {}\n", role.heading());
@@ -111,7 +119,7 @@ fn page(catalogue: &Catalogue) -> String {
         }
     }
     text += "\n## Algorithms: names for a policy and an emphasis\n\n";
-    text += "| name | in Python and in print | what it is |\n|---|---|---|\n";
+    text += "| name | in print | what it is |\n|---|---|---|\n";
     for algorithm in &ALGORITHMS {
         text += &format!("| `{}` | {} | {} |\n", algorithm.name, algorithm.title, algorithm.about);
     }
@@ -133,7 +141,10 @@ fn sentences(entry: &Entry) -> String {
         text += " It looks at features of its own (`features`).";
     }
     if let Some(inner) = &entry.inner {
-        text += &format!(" `{}` is {}; left out, it is `{}`.", inner.name, inner.about, inner.default);
+        let Inner { name, about, default, .. } = inner;
+        text += &format!(
+            " `{name}` is {about}; left out of a file, it is `{default}`, whose settings stand beside."
+        );
     }
     text
 }

@@ -40,6 +40,10 @@ impl<R: Real> Part<R> for Truncated<R> {
 }
 
 impl<R: Real> Emphasis<R> for Truncated<R> {
+    fn learns(&self) -> bool {
+        false
+    }
+
     // Inlined into functions that are compiled for each instruction set.
     #[inline(always)]
     fn weigh(&mut self, step: &Seen, rho: R) -> R {

@@ -166,8 +166,8 @@ pub(crate) struct MethodFile {
     /// λ_a of the emphasis: 1 is full emphasis, 0 is none. (It may as well stand in the emphasis's table.)
     #[schemars(with = "Option<Sweep<Fraction>>")]
     pub(crate) lambda_a: Option<Sweep<Number>>,
-    /// From which actions the actor learns at each step: the one `taken` (with δ; the default), or `all` (with their
-    /// advantages).
+    /// From which actions the actor learns at each step: the one `taken` (with δ), or `all` (with their advantages). Left out, it is what the
+    /// critic tells; the action taken, if it tells both.
     pub(crate) actions: Option<Sweep<Actions>>,
     /// With `actions = "all"`: how many of them are drawn at each step. Left out, it is all of them.
     #[schemars(with = "Option<Sweep<Count>>")]

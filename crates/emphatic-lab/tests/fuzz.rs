@@ -38,7 +38,7 @@ actions = "all"
 subset = 1
 interest = 2.0
 policy = { kind = "softmax", weights = 0.5 }
-critic = ["exact", { kind = ["gq", "gq"], features = "states", alpha_v = 0.1, alpha_w = 0.1, alpha_q = 0.1, alpha_h = 0 }]
+critic = ["exact", { kind = ["gq"], features = "states", alpha_v = 0.1, alpha_w = 0.1, alpha_q = 0.1, alpha_h = 0 }]
 
 [[method]]
 algorithm = "offpac"

@@ -23,7 +23,9 @@ class PythonEmphasis(parts._Checked):
 
     Its fields are settings, each a float. While it learns they are arrays with one number for each learner, and so is all else: one call
     serves all learners that learn side by side. `reset` makes its arrays; those that `state` names are saved, copied and restored with the
-    learner. Give it a field `features` if it is to see the state: `step.x`.
+    learner (what else changes is not). Give it a field `features` if it is to see the state: `step.x`. A `step` has `gamma`, `gamma_next`,
+    `interest`, `reward`, `x` and `x_next`; `rho` is a new array at each call. A class that does without `rho` says `needs_ratio = False`,
+    and may then weigh a deterministic policy.
 
     If a method raises an exception, or Ctrl-C comes while it runs, the learner is left half-way and cannot be used any more.
 
@@ -54,11 +56,16 @@ class PythonEmphasis(parts._Checked):
     def _check(self) -> None:
         """Refuses a class that makes no sense."""
         kind, names = type(self).__name__, self.state
+        own = vars(type(self))
+        if own.get("__annotations__") and "__dataclass_fields__" not in own:
+            raise TypeError(f"{kind} has settings and is no dataclass: write @dataclass above it")
         for field in fields(self):
             if field.name != "features" and not _is_float(field.type):
                 raise TypeError(f"`{field.name}` of {kind} is of type {field.type!r}; settings are floats")
         if not isinstance(names, (tuple, list)) or not all(isinstance(name, str) for name in names):
-            raise TypeError(f'`state` of {kind} is {names!r}; it must be a tuple of names, such as ("trace",)')
+            raise TypeError(
+                f'`state` of {kind} is {names!r}; it must be a tuple of names, such as ("trace",)'
+            )
         for name in names:
             if names.count(name) > 1:
                 raise TypeError(f"`state` of {kind} names `{name}` twice")

@@ -110,7 +110,7 @@ class Learner(_native.Learner):
         ratio_free = parts.kinds(RatioFreeEmphasis)
         if cls._rule == "deterministic" and not isinstance(emphasis, (*ratio_free, PythonEmphasis)):
             raise TypeError(
-                "a deterministic policy has no ratio, so there is no follow-on trace:"
+                "a deterministic policy has no ratio, which this emphasis needs:"
                 f" use {parts.either(ratio_free)}, not {emphasis!r}"
             )
 
@@ -510,17 +510,25 @@ def load(path: str | os.PathLike[str], *, parts: Sequence[type[PythonEmphasis]] 
         if rule != _CLASSES[name]._rule:
             raise ValueError(f"it is a {name} and learns by the rule `{rule}`, which do not go together")
         problems = [Problem.parse(text, file) for file, text in texts]
-        in_python = _in_python(data["emphasis"], parts)
+        in_python = _in_python(os.fspath(path), data["emphasis"], parts)
         learner = _restore(_CLASSES[name], settings, problems, state, in_python)
         # What its parts are is looked at only when somebody asks.
         if learner.policy and learner.critic and not isinstance(learner.emphasis, learner._emphases):
             raise ValueError(f"it is a {name} with {learner.emphasis}, which do not go together")
         return learner
+    except _MissingPart:
+        raise
     except (TypeError, ValueError) as error:
         raise ValueError(f"{os.fspath(path)}: this is not a saved learner: {error}") from error
 
 
-def _in_python(data: dict[str, Any], given: Sequence[type[PythonEmphasis]]) -> PythonEmphasis | None:
+class _MissingPart(ValueError):
+    """The file is right, but a class is missing."""
+
+
+def _in_python(
+    path: str | bytes, data: dict[str, Any], given: Sequence[type[PythonEmphasis]]
+) -> PythonEmphasis | None:
     """The part of the user's own that a file names, if it does."""
     if data["kind"] != "python":
         return None
@@ -528,7 +536,9 @@ def _in_python(data: dict[str, Any], given: Sequence[type[PythonEmphasis]]) -> P
     for cls in given:
         if cls.__name__ == name:
             return cls._read(data)
-    raise ValueError(f"its emphasis is the class {name}, written in Python: load(path, parts=[{name}])")
+    raise _MissingPart(
+        f"{path!s}: its emphasis is the class {name}, written in Python: load(path, parts=[{name}])"
+    )
 
 
 def sweep(
