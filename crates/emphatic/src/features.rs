@@ -146,15 +146,6 @@ impl<'a> Row<'a> {
         if R::LANES == 1 && self.is_one { Some(self.entries[0].0) } else { None }
     }
 
-    /// Does something for every active feature and its value.
-    #[inline(always)]
-    pub(crate) fn each<R: Real>(self, mut act: impl FnMut(usize, f64)) {
-        match self.one::<R>() {
-            Some(feature) => act(feature, 1.0),
-            None => self.iter().for_each(|(feature, value)| act(feature, value)),
-        }
-    }
-
     /// The active features and their values.
     #[inline(always)]
     pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + Clone + use<'a> {

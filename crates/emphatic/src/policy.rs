@@ -110,12 +110,18 @@ pub trait DeterministicPolicy: Policy<Action = f64> {
 pub(crate) fn outputs<R: Real, const K: usize>(x: Row, weights: &[R]) -> [R; K] {
     let weights = weights.as_chunks::<K>().0;
     let mut y = [R::zero(); K];
-    x.each::<R>(|f, x| {
+    if let Some(f) = x.one::<R>() {
+        for (y, w) in y.iter_mut().zip(&weights[f]) {
+            *y += *w;
+        }
+        return y;
+    }
+    for (f, x) in x.iter() {
         let x = R::splat(x);
         for (y, w) in y.iter_mut().zip(&weights[f]) {
             *y += x * *w;
         }
-    });
+    }
     y
 }
 
@@ -125,13 +131,20 @@ pub(crate) fn add_outputs<R: Real, const K: usize>(x: Row, c: [R; K], weights: &
     let weights = weights.as_chunks_mut::<K>().0;
     // A sum for each output: they need not wait for one another.
     let mut sums = [R::zero(); K];
-    x.each::<R>(|f, x| {
+    if let Some(f) = x.one::<R>() {
+        for ((w, c), sum) in weights[f].iter_mut().zip(c).zip(&mut sums) {
+            *w += c;
+            *sum += w.nan_unless_finite();
+        }
+        return sums.into_iter().fold(R::zero(), |all, sum| all + sum);
+    }
+    for (f, x) in x.iter() {
         let x = R::splat(x);
         for ((w, c), sum) in weights[f].iter_mut().zip(c).zip(&mut sums) {
             *w += c * x;
             *sum += w.nan_unless_finite();
         }
-    });
+    }
     sums.into_iter().fold(R::zero(), |all, sum| all + sum)
 }
 
