@@ -67,11 +67,9 @@ impl PartFile {
     /// Whether one of the kinds that it may be has a setting, or a part inside it, of this name. (A kind that does not exist is refused
     /// later.)
     pub(crate) fn may_have(&self, role: Role, name: &str) -> bool {
-        let has = |entry: &Entry| {
-            entry.setting(name).is_some() || entry.inner.is_some_and(|inner| inner.name == name)
-        };
         let mut kinds = self.kind.iter().flat_map(|kinds| &kinds.values);
-        kinds.any(|kind| Catalogue::current().find(role, &kind.value).is_none_or(has))
+        kinds
+            .any(|kind| Catalogue::current().find(role, &kind.value).is_none_or(|entry| has_key(entry, name)))
     }
 
     /// These values where they are given, those of `below` elsewhere.
@@ -84,6 +82,11 @@ impl PartFile {
             entries,
         }
     }
+}
+
+/// Whether a part has a setting, or a part inside it, of this name.
+pub(crate) fn has_key(entry: &Entry, name: &str) -> bool {
+    entry.setting(name).is_some() || entry.inner.is_some_and(|inner| inner.name == name)
 }
 
 impl Expected for PartFile {

@@ -2,7 +2,7 @@
 
 use super::method::check_kinds;
 use super::variant::{Axis, Owner};
-use crate::part_file::{PartEntry, PartFile, PartValue};
+use crate::part_file::{PartEntry, PartFile, PartValue, has_key};
 use crate::policy_file::PolicyFile;
 use crate::source::Sights;
 use crate::sweep::{Located, Sweep};
@@ -178,9 +178,7 @@ impl PartChoice {
     /// A key that the part has no use for.
     fn unknown(&self, name: &str, entry: &PartEntry) -> Wrong {
         let (role, own) = (self.entry.role.word(), self.entry.name);
-        let has = |other: &&Entry| {
-            other.setting(name).is_some() || other.inner.is_some_and(|inner| inner.name == name)
-        };
+        let has = |other: &&Entry| has_key(other, name);
         let owners: Vec<&str> =
             Catalogue::current().of(self.entry.role).filter(has).map(|other| other.name).collect();
         if owners.is_empty() {
