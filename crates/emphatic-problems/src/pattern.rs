@@ -3,7 +3,7 @@
 use crate::file_error::Wrong;
 use crate::values::{Key, Keys, Number, Whole};
 use emphatic::Random;
-use emphatic::theory::Order;
+use emphatic::theory::EliminationOrder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -358,7 +358,7 @@ impl RandomProblem {
         // Where nothing is discounted by more than 0, only the behaviour's chain remains, which may take one action.
         let led_to = if gamma == 0.0 { branching } else { branching * actions };
         if end < 1.0 {
-            Order::check_random(n as usize, led_to as usize)
+            EliminationOrder::check_random(n as usize, led_to as usize)
                 .map_err(|error| Wrong::at(&self.states.span(), error.to_string()))?;
         }
         let mut random = Random::new(self.seed.0, 0);

@@ -11,9 +11,10 @@ use crate::leaf::Leaf;
 use crate::learner::{ActorCritic, AllActions, DeterministicActorCritic, Learner};
 use crate::part::ComposeError;
 use crate::policy::{DeterministicPolicy, FinitePolicy, Softmax, StochasticPolicy};
-use crate::problem::{Known, Objective};
+use crate::problem::KnownProblem;
 use crate::real::{Lanes, Real};
 use crate::recipe::{PartRecipe, Recipe, RuleKind};
+use crate::theory::Objective;
 use std::any::Any;
 use std::marker::PhantomData;
 
@@ -49,16 +50,16 @@ pub trait Composable: Real {
     fn compose(
         catalogue: &Catalogue,
         recipes: &[&Recipe],
-        problems: &[Known],
+        problems: &[KnownProblem],
         isa: Isa,
     ) -> Result<Box<dyn Learner<Self>>, ComposeError>;
 
-    /// What tells J_μ of one policy after another in a problem, all of this form.
-    fn objective(problem: &Known, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
+    /// J_μ of policies of this form in a problem.
+    fn objective(problem: &KnownProblem, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
 
     /// m(S_t)/d_μ(S_t) of policies of this form.
     fn exact_emphasis(
-        problem: &Known,
+        problem: &KnownProblem,
         policy: &dyn Any,
         isa: Isa,
     ) -> Result<Box<dyn Emphasis<Self>>, ComposeError>;
@@ -103,7 +104,7 @@ macro_rules! composable {
             fn compose(
                 catalogue: &Catalogue,
                 recipes: &[&Recipe],
-                problems: &[Known],
+                problems: &[KnownProblem],
                 isa: Isa,
             ) -> Result<Box<dyn Learner<Self>>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
@@ -111,14 +112,14 @@ macro_rules! composable {
             }
 
             fn objective(
-                problem: &Known,
+                problem: &KnownProblem,
                 policy: &dyn Any,
             ) -> Result<Box<dyn Objective<Self>>, ComposeError> {
                 problem.objective(policy)
             }
 
             fn exact_emphasis(
-                problem: &Known,
+                problem: &KnownProblem,
                 policy: &dyn Any,
                 isa: Isa,
             ) -> Result<Box<dyn Emphasis<Self>>, ComposeError> {
@@ -143,7 +144,7 @@ type BuildIn<'a, R> = &'a dyn Fn(&Entry, &PartBuilder<R>) -> Result<Built<R>, Co
 struct Composer<'a, R: Real> {
     catalogue: &'a Catalogue,
     recipes: &'a [&'a Recipe],
-    problems: &'a [Known],
+    problems: &'a [KnownProblem],
     isa: Isa,
     /// Builds in the number type.
     build: BuildIn<'a, R>,
@@ -302,7 +303,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
     }
 
     /// The problem that the part knows.
-    pub fn problem(&self) -> Result<&'a Known, ComposeError> {
+    pub fn problem(&self) -> Result<&'a KnownProblem, ComposeError> {
         match self.composer.problems.get(self.parts[0].problem) {
             Some(problem) => Ok(problem),
             None => unfit(format!("{} needs a problem that is known exactly", self.name())),

@@ -147,7 +147,7 @@ pub use policy::{
     StochasticPolicy,
 };
 pub use problem::{
-    ContinuousCounterexample, Key, Known, Problem, ProblemBuilder, ProblemError, Task, Transition,
+    ContinuousCounterexample, Key, KnownProblem, Problem, ProblemBuilder, ProblemError, Task, Transition,
 };
 pub use random::{Draw, Random, index_at};
 pub use real::{Dual, Lanes, Real};
@@ -155,4 +155,4 @@ pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};
 pub use setting::{Range, SettingError};
 pub use step::{Step, StepError};
 pub use tensors::{Numbers, StateError, Tensors, Visitor};
-pub use theory::{Exact, Limit, Model, Trace, best_attainable, limit};
+pub use theory::{Exact, FollowOnMoments, Limit, Model, best_attainable, limit};

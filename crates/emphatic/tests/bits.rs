@@ -7,8 +7,8 @@ mod common;
 
 use common::case::Case;
 use emphatic::{
-    Action, ContinuousCounterexample, Features, Gtd, Isa, Known, Lanes, Learner, PartRecipe, Problem, Random,
-    Real, Recipe, RuleKind, Softmax, State, Step, Subset, Table, Task, ace, off_pac,
+    Action, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner, PartRecipe, Problem,
+    Random, Real, Recipe, RuleKind, Softmax, State, Step, Subset, Table, Task, ace, off_pac,
 };
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ fn in_continuous(policy: &str, critic: PartRecipe, emphasis: PartRecipe, k: usiz
 }
 
 fn same_bits(
-    problem: Known,
+    problem: KnownProblem,
     streams: impl IntoIterator<Item = Vec<Experience>>,
     recipe: impl Fn(usize) -> Recipe,
 ) {
@@ -146,7 +146,7 @@ use RuleKind::{All, Taken};
 #[test]
 fn off_pac_with_gtd() {
     let task = varied();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.actor(), k), none(), k)
     });
 }
@@ -154,7 +154,7 @@ fn off_pac_with_gtd() {
 #[test]
 fn ace_with_gtd() {
     let task = three();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.critic(), k), follow_on(k), k)
     });
 }
@@ -162,7 +162,7 @@ fn ace_with_gtd() {
 #[test]
 fn ace_with_gtd_and_several_features_at_once() {
     let task = varied();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.actor(), k), follow_on(k), k)
     });
 }
@@ -171,7 +171,7 @@ fn ace_with_gtd_and_several_features_at_once() {
 fn ace_with_gtd_and_a_trace_that_forgets() {
     let task = Arc::new(endless());
     let steps: Vec<Experience> = task.stream(3, 0).take(3000).collect();
-    same_bits(Known::Finite(task.clone()), [steps], |k| {
+    same_bits(KnownProblem::Finite(task.clone()), [steps], |k| {
         let critic =
             PartRecipe::new("gtd").with("alpha_v", 0.05).with("alpha_w", 0.01).with("lambda", lambda(k));
         let emphasis = PartRecipe::new("follow-on").with("lambda_a", 0.1);
@@ -182,7 +182,7 @@ fn ace_with_gtd_and_a_trace_that_forgets() {
 #[test]
 fn exact_critics_and_emphases() {
     for task in [eleven(), varied()] {
-        let known = || Known::Finite(task.clone());
+        let known = || KnownProblem::Finite(task.clone());
         same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), follow_on(k), k));
         same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), exact(), k));
         same_bits(known(), [steps(&task)], |k| in_task(&task, All, exact(), follow_on(k), k));
@@ -198,7 +198,7 @@ fn gq(features: &Table, k: usize) -> PartRecipe {
 #[test]
 fn all_actions_with_learned_values() {
     for task in [three(), varied()] {
-        same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
             in_task(&task, All, gq(task.critic(), k), follow_on(k), k)
         });
     }
@@ -207,7 +207,7 @@ fn all_actions_with_learned_values() {
 #[test]
 fn some_actions_with_a_learned_advantage() {
     for task in [three(), varied()] {
-        same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
             let critic = PartRecipe::new("advantage").with("alpha_u", alpha_v(k + 1));
             let critic = critic.with_features(task.critic()).with_inner(gtd(task.critic(), k));
             let subset = Some(Subset { count: 2, seed: 7, run: 0 });
@@ -226,7 +226,7 @@ fn many_continuous() -> impl Iterator<Item = Vec<Experience>> {
 
 #[test]
 fn gaussian_policies() {
-    let known = || Known::Continuous(continuous());
+    let known = || KnownProblem::Continuous(continuous());
     same_bits(known(), many_continuous(), |k| {
         in_continuous("gaussian", gtd(&Table::one_hot(3), k), follow_on(k), k)
     });
@@ -236,7 +236,7 @@ fn gaussian_policies() {
 
 #[test]
 fn deterministic_policies() {
-    let known = || Known::Continuous(continuous());
+    let known = || KnownProblem::Continuous(continuous());
     let features = Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap();
     same_bits(known(), many_continuous(), |k| {
         let critic =
@@ -291,7 +291,7 @@ fn vectors_and_lists_of_active_features() {
                     subset: None,
                 }
             };
-            let (name, problem) = (format!("{features:?} {critic}"), Known::Finite(three()));
+            let (name, problem) = (format!("{features:?} {critic}"), KnownProblem::Finite(three()));
             let case = Case { name, problem, steps: steps.clone() };
             case.check(&(0..16).map(recipe).collect::<Vec<_>>());
         }

@@ -8,7 +8,7 @@ use crate::emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
 use crate::learner::ActorCritic;
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Softmax;
-use crate::problem::known::Fit;
+use crate::problem::known_problem::Solvable;
 use crate::real::Real;
 use crate::tensors::{StateError, Visitor};
 
@@ -59,7 +59,7 @@ pub(crate) fn softmax<R: Real>(
     let Some(critic) = with.declared_critic::<crate::critic::exact::InCatalogue>(policy)? else {
         return Ok(None);
     };
-    let Fit::Softmax(task, _) = critic.problem()?.with_policy(policy)? else { return Ok(None) };
+    let Solvable::Softmax(task, _) = critic.problem()?.with_policy(policy)? else { return Ok(None) };
     let critic = ExactCritic::new(task, policy)?;
     if let Some(trace) = trace(with, policy)? {
         return learner(with, policy, critic, trace);
@@ -67,7 +67,7 @@ pub(crate) fn softmax<R: Real>(
     let Some(emphasis) = with.declared_emphasis::<crate::emphasis::exact::InCatalogue>(policy)? else {
         return Ok(None);
     };
-    let Fit::Softmax(task, _) = emphasis.problem()?.with_policy(policy)? else { return Ok(None) };
+    let Solvable::Softmax(task, _) = emphasis.problem()?.with_policy(policy)? else { return Ok(None) };
     learner(with, policy, critic, ExactEmphasis::new(task, policy)?)
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use crate::compose::Composable;
     use crate::isa::Isa;
     use crate::learner::Learner;
-    use crate::problem::{Known, Task};
+    use crate::problem::{KnownProblem, Task};
     use crate::real::Lanes;
     use crate::recipe::{PartRecipe, Recipe, RuleKind};
     use std::marker::PhantomData;
@@ -125,7 +125,7 @@ mod tests {
     fn learned<R: Composable>(catalogue: &Catalogue, recipe: &Recipe) -> Box<dyn Learner<R>> {
         let task = Arc::new(Task::long_counterexample(3));
         let mut learner =
-            R::compose(catalogue, &[recipe], &[Known::Finite(task.clone())], Isa::best()).unwrap();
+            R::compose(catalogue, &[recipe], &[KnownProblem::Finite(task.clone())], Isa::best()).unwrap();
         let steps: Vec<_> = task.stream(5, 0).take(1000).collect();
         learner.learn(Isa::best(), &steps).unwrap();
         learner

@@ -7,10 +7,10 @@ use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
-use crate::problem::known::Fit;
+use crate::problem::known_problem::Solvable;
 use crate::real::Real;
 use crate::theory::Model;
-use crate::theory::tracker::Tracker;
+use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -32,9 +32,9 @@ impl Declared for InCatalogue {
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         match with.problem()?.with_policy(with.policy())? {
-            Fit::Softmax(task, policy) => with.emphasis(ExactEmphasis::new(task, policy)?),
-            Fit::Gaussian(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
-            Fit::Deterministic(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
+            Solvable::Softmax(task, policy) => with.emphasis(ExactEmphasis::new(task, policy)?),
+            Solvable::Gaussian(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
+            Solvable::Deterministic(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
         }
     }
 }
@@ -45,7 +45,7 @@ impl Declared for InCatalogue {
 pub struct ExactEmphasis<R: Real, M, P: Policy> {
     states: Features,
     inverse_stationary: Vec<f64>,
-    weighting: Tracker<R, M, P>,
+    weighting: IncrementalSolution<R, M, P>,
 }
 
 impl<R: Real, P: Policy, M: Model<P>> ExactEmphasis<R, M, P> {
@@ -55,7 +55,11 @@ impl<R: Real, P: Policy, M: Model<P>> ExactEmphasis<R, M, P> {
         let inverse = |d: &f64| if *d > 0.0 { 1.0 / d } else { 0.0 };
         let inverse_stationary: Vec<f64> = model.stationary().iter().map(inverse).collect();
         let states = Features::one_hot(inverse_stationary.len());
-        Ok(Self { states, inverse_stationary, weighting: Tracker::new(model, policy, true)? })
+        Ok(Self {
+            states,
+            inverse_stationary,
+            weighting: IncrementalSolution::new(model, policy, Quantity::EmphaticWeighting)?,
+        })
     }
 }
 

@@ -1,14 +1,14 @@
 //! Learners by recipe, alone and in lanes.
 
 use emphatic::{
-    Action, Catalogue, Composable, ComposeError, Isa, Known, Lanes, Learner, Numbers, Real, Recipe, State,
-    Step,
+    Action, Catalogue, Composable, ComposeError, Isa, KnownProblem, Lanes, Learner, Numbers, Real, Recipe,
+    State, Step,
 };
 
 /// What learners learn from.
 pub struct Case<'a> {
     pub name: String,
-    pub problem: Known,
+    pub problem: KnownProblem,
     pub steps: Vec<Step<State<'a>, Action>>,
 }
 

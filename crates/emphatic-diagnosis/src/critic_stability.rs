@@ -1,14 +1,14 @@
-//! Whether linear critics are stable.
+//! The stability of linear critics.
 
-use crate::subject::Subject;
+use crate::diagnosable::Diagnosable;
 use emphatic::{Exact, Policy, Table};
 use nalgebra::{DMatrix, Schur, SymmetricEigen};
 use serde::Serialize;
 
-/// The most features of which eigenvalues are computed: they take time that grows with their cube.
+/// The largest number of features for which eigenvalues are computed: the time grows with its cube.
 const MOST_FEATURES: usize = 500;
 
-/// A direction in which updated features vary less than this, relative to the largest, is none.
+/// A direction in which the features of updated states vary less than this, relative to the largest, is left out.
 const NO_DIRECTION: f64 = 1e-12;
 
 /// A real part that is smaller than this beside the matrix may be rounding.
@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-12;
 /// The key matrices of linear critics.
 #[derive(Clone, Debug, Serialize)]
 pub struct Critics {
-    /// How many features the critic sees.
+    /// The number of the critic's features.
     pub features: usize,
     /// Whether each state has one feature of its own.
     pub tabular: bool,
@@ -30,20 +30,23 @@ pub struct Critics {
 /// Whether the expected update of a critic is stable.
 #[derive(Clone, Debug, Serialize)]
 pub struct Stability {
-    /// Stable if the real parts of all eigenvalues are positive; nothing if it was not decided.
+    /// Whether the real parts of all eigenvalues are positive; `None` if it was not decided.
     pub stable: Option<bool>,
     /// The eigenvalues of the key matrix as (real, imaginary), smallest real part first, without those of directions in which
-    /// no state that is updated has features. Empty if they were not computed.
+    /// no updated state has features. Empty if they were not computed.
     pub eigenvalues: Vec<(f64, f64)>,
 }
 
-/// Asks about the stability of critics with these features.
-pub(crate) fn critics<P: Policy, M: Subject<P>>(exact: &Exact<f64, M, P>, features: &Table) -> Critics {
+/// The stability of critics with these features.
+pub(crate) fn critic_stability<P: Policy, M: Diagnosable<P>>(
+    exact: &Exact<f64, M, P>,
+    features: &Table,
+) -> Critics {
     let one_each = |s: usize| features.active(s).eq([(s, 1.0)]);
     let tabular = features.len() == features.states() && (0..features.states()).all(one_each);
     let m = exact.emphatic_weighting(1.0);
     let stability = |weighting: &[f64]| match features.len() <= MOST_FEATURES {
-        true => of_matrix(&exact.key_matrix(features, weighting), features, weighting),
+        true => stability_of(&exact.key_matrix(features, weighting), features, weighting),
         // D (I − P) is an M-matrix: its eigenvalues have positive real parts.
         false => {
             let everywhere = weighting.iter().all(|w| *w > 0.0);
@@ -53,7 +56,7 @@ pub(crate) fn critics<P: Policy, M: Subject<P>>(exact: &Exact<f64, M, P>, featur
     Critics { features: features.len(), tabular, td: stability(exact.stationary()), etd: stability(&m) }
 }
 
-fn of_matrix(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Stability {
+fn stability_of(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Stability {
     let k = matrix.len();
     let undecided = Stability { stable: None, eigenvalues: Vec::new() };
     if k == 0 {
@@ -68,7 +71,7 @@ fn of_matrix(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Stabil
     if gram.iter().chain(matrix.iter().flatten()).any(|x| !x.is_finite()) {
         return undecided;
     }
-    // In the directions that no updated state has, nothing is learned, and nothing can grow.
+    // In directions in which no updated state has features nothing is learned, and nothing can grow.
     let Some(directions) = SymmetricEigen::try_new(gram, f64::EPSILON, 1000 * k) else { return undecided };
     let largest = directions.eigenvalues.max();
     let kept: Vec<usize> = (0..k).filter(|&j| directions.eigenvalues[j] > NO_DIRECTION * largest).collect();
@@ -82,7 +85,7 @@ fn of_matrix(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Stabil
     let Some(schur) = Schur::try_new(matrix, f64::EPSILON, 1000 * k) else { return undecided };
     let mut eigenvalues: Vec<(f64, f64)> = schur.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
     eigenvalues.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    // What is within rounding of zero decides nothing.
+    // An eigenvalue within rounding of zero decides nothing.
     let smallest = eigenvalues.first().map_or(0.0, |z| z.0);
     let stable = (smallest.abs() > ROUNDING * scale).then_some(smallest > 0.0);
     Stability { stable, eigenvalues }

@@ -1,11 +1,26 @@
-//! The exact theory against methods that share nothing with it: sums over transitions, elimination with pivoting.
+//! The exact theory against closed forms, and against methods that share nothing with it: sums over transitions,
+//! elimination with pivoting.
 
 #![allow(clippy::needless_range_loop, reason = "indices as in the equations")]
 
-mod common;
+use crate::{Action, ContinuousCounterexample, Exact, Policy, Problem, Random, Softmax, State, Step, Task};
 
-use common::{numbers, random_weights};
-use emphatic::{Exact, Problem, Random, Softmax, Task};
+/// Weights that prefer some actions without making any certain.
+pub(super) fn random_weights<P: Policy>(random: &mut Random, policy: &P) -> Vec<f64> {
+    (0..policy.len()).map(|_| random.normal()).collect()
+}
+
+/// The numbers of a step's state, of its action and of the next state.
+pub(super) fn numbers(step: &Step<State, Action>) -> [usize; 3] {
+    match (step.state, step.action, step.next) {
+        (State::Number(state), Action::Number(action), State::Number(next)) => [state, action, next],
+        _ => panic!("{step:?} is not a step of a finite problem"),
+    }
+}
+
+fn near(got: f64, expected: f64, tolerance: f64) {
+    assert!((got - expected).abs() <= tolerance, "got {got}, expected {expected}");
+}
 
 /// P_{π,γ} and r_π, summed up from the problem's transitions.
 fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
@@ -175,26 +190,43 @@ fn a_problem_of_many_states() {
 }
 
 #[test]
-fn a_policy_that_changes_step_by_step_keeps_the_exact_value() {
-    use emphatic::{ExactCritic, Learner, Step, ace};
-    use std::sync::Arc;
-    for seed in 0..8 {
-        let mut random = Random::new(505, seed);
-        let task = Arc::new(Task::random(&mut random));
-        let policy = task.softmax();
-        let critic = ExactCritic::<f64, _, _>::new(task.clone(), &policy).unwrap();
-        let mut learner = ace(policy.clone(), critic, 0.5, 0.05).unwrap();
-        for step in task.stream(1, seed).take(2000) {
-            let before = learner.weights().to_vec();
-            let ([state, _, next], Step { reward, gamma_next, .. }) = (numbers(&step), step);
-            let delta = learner.step(&step).unwrap().delta;
-            // Solved afresh, the values are the same to the last bit.
-            let exact = Exact::new(&*task, &policy, &before).unwrap();
-            let mut target = reward;
-            if gamma_next > 0.0 {
-                target += gamma_next * exact.values()[next];
-            }
-            assert_eq!(delta.to_bits(), (target - exact.values()[state]).to_bits());
+fn stationary_distributions() {
+    assert_eq!(Task::counterexample().stationary(), [0.5, 0.125, 0.375]);
+    let eleven =
+        [0.18168, 0.06006, 0.18018, 0.01952, 0.17568, 0.00601, 0.16216, 0.00150, 0.12162, 0.00038, 0.09122];
+    for (d, expected) in Task::long_counterexample(5).stationary().iter().zip(eleven) {
+        near(*d, expected, 5e-6);
+    }
+    for (d, expected) in
+        ContinuousCounterexample::default().stationary().iter().zip([0.5, 0.151633, 0.348367])
+    {
+        near(*d, expected, 5e-7);
+    }
+}
+
+#[test]
+fn closed_forms_of_the_three_state_problem() {
+    let task = Task::counterexample();
+    let policy = task.softmax();
+    for (x, y) in [(0.0, 0.0), (1.3, -0.4), (-2.0, 0.7), (0.2, 3.0), (-1.0, -2.5)] {
+        let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+        let (q, p) = (sigmoid(x), sigmoid(y));
+        let weights = [x, 0.0, y, 0.0];
+        let exact = Exact::new(&task, &policy, &weights).unwrap();
+        let v = [2.0 * p * q + (1.0 - q) * (1.0 - p), 2.0 * p, 1.0 - p];
+        let m = [0.5, 0.125 + 0.5 * q, 0.375 + 0.5 * (1.0 - q)];
+        for s in 0..3 {
+            near(exact.values()[s], v[s], 1e-14);
+            near(exact.emphatic_weighting(1.0)[s], m[s], 1e-14);
+        }
+        near(exact.objective(), 0.5 * v[0] + 0.125 * v[1] + 0.375 * v[2], 1e-14);
+        for lambda_a in [0.0, 0.25, 0.5, 1.0] {
+            let gradient = exact.gradient(lambda_a);
+            let sign_q = 3.0 * p - 1.0;
+            let sign_p = -0.125 + lambda_a * (1.5 * q - 0.5);
+            near(gradient[0], 0.5 * q * (1.0 - q) * sign_q, 1e-14);
+            near(gradient[2], p * (1.0 - p) * sign_p, 1e-14);
+            near(gradient[0] + gradient[1], 0.0, 1e-15);
         }
     }
 }

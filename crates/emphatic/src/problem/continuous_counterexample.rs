@@ -8,9 +8,9 @@ use crate::policy::{DeterministicLinear, DeterministicPolicy, Gaussian, Normal, 
 use crate::random::Random;
 use crate::real::{Real, elementary};
 use crate::step::Step;
-use crate::theory::order::Order;
-use crate::theory::quadrature::SigmoidQuadrature;
-use crate::theory::{ActionSlopes, Bellman, Experience, Model, Way};
+use crate::theory::elimination_order::EliminationOrder;
+use crate::theory::sigmoid_quadrature::SigmoidQuadrature;
+use crate::theory::{ActionSlopes, Bellman, Model, OffPolicyModel, OffPolicyTransition};
 use std::sync::Arc;
 
 const NAMES: [&str; 3] = ["S0", "S1", "S2"];
@@ -24,7 +24,7 @@ pub struct ContinuousCounterexample {
     actor: Table,
     interest: Vec<f64>,
     stationary: Vec<f64>,
-    order: Arc<Order>,
+    order: Arc<EliminationOrder>,
     quadrature: SigmoidQuadrature,
 }
 
@@ -37,7 +37,9 @@ impl Default for ContinuousCounterexample {
             actor: Table::aliased(&[0, 1, 1]),
             interest: vec![1.0; 3],
             stationary: stationary(&quadrature, &behaviour),
-            order: Arc::new(Order::new(&[vec![1, 2], vec![], vec![]]).expect("there are three states")),
+            order: Arc::new(
+                EliminationOrder::new(&[vec![1, 2], vec![], vec![]]).expect("there are three states"),
+            ),
             quadrature,
         }
     }
@@ -50,7 +52,7 @@ fn stationary(quadrature: &SigmoidQuadrature, behaviour: &Normal<f64>) -> Vec<f6
 }
 
 impl ContinuousCounterexample {
-    /// What the actor sees.
+    /// The actor's features.
     pub fn actor(&self) -> &Table {
         &self.actor
     }
@@ -103,7 +105,7 @@ impl ContinuousCounterexample {
         DeterministicLinear { features: (&self.actor).into() }
     }
 
-    /// Experience of the behaviour without end.
+    /// An endless stream of the behaviour's experience.
     pub fn stream(&self, seed: u64, run: u64) -> ContinuousStream<'_> {
         ContinuousStream { task: self, random: Random::new(seed, run), state: 0, gamma: 0.0 }
     }
@@ -122,10 +124,10 @@ impl ContinuousCounterexample {
     }
 }
 
-/// What is the same for every kind of policy.
+/// The part of [`Model`] that is the same for every kind of policy.
 macro_rules! model_of_three_states {
     () => {
-        fn order(&self) -> &Arc<Order> {
+        fn order(&self) -> &Arc<EliminationOrder> {
             &self.order
         }
 
@@ -161,7 +163,7 @@ impl Model<Gaussian> for ContinuousCounterexample {
         scale: R,
         gradient: &mut [R],
     ) {
-        // ∫ ∂π q da by parts: E[∂q/∂a ∂a/∂θ] with a = mean + sd z. Nothing is divided by a small deviation.
+        // ∫ ∂π q da by parts: E[∂q/∂a ∂a/∂θ] with a = mean + sd z. No division by a small deviation.
         let rise = scale * rise(state, |s| values[s]);
         let [by_mean, by_deviation] = self.quadrature.slopes(at);
         let c = [rise * by_mean, rise * by_deviation * at.slope];
@@ -169,38 +171,61 @@ impl Model<Gaussian> for ContinuousCounterexample {
     }
 }
 
-impl Experience<DeterministicLinear> for ContinuousCounterexample {
-    fn ways(&self, _policy: &DeterministicLinear, _at: &f64, state: usize) -> Vec<Way> {
-        // A single action has no density to compare with the behaviour's.
-        self.both_ways(state, [f64::INFINITY; 2], [f64::INFINITY; 2])
+impl OffPolicyModel<DeterministicLinear> for ContinuousCounterexample {
+    fn off_policy_transitions(
+        &self,
+        _policy: &DeterministicLinear,
+        _at: &f64,
+        state: usize,
+    ) -> Vec<OffPolicyTransition> {
+        // A single action has no density, so there is no ratio.
+        self.transitions(state, [f64::INFINITY; 2], [f64::INFINITY; 2])
     }
 }
 
-impl Experience<Gaussian> for ContinuousCounterexample {
-    fn ways(&self, _policy: &Gaussian, at: &Normal<f64>, state: usize) -> Vec<Way> {
+impl OffPolicyModel<Gaussian> for ContinuousCounterexample {
+    fn off_policy_transitions(
+        &self,
+        _policy: &Gaussian,
+        at: &Normal<f64>,
+        state: usize,
+    ) -> Vec<OffPolicyTransition> {
         let right = self.quadrature.sigmoid(at);
-        self.both_ways(state, [1.0 - right, right], self.squares(at))
+        self.transitions(state, [1.0 - right, right], self.squares(at))
     }
 }
 
 impl ContinuousCounterexample {
-    /// The ways out of a state, given for the two out of S0 what the target's probability of them is, and what Q is.
-    fn both_ways(&self, state: usize, target: [f64; 2], squares: [f64; 2]) -> Vec<Way> {
+    /// The transitions out of a state, given the target's probabilities and Q of the two out of S0.
+    fn transitions(&self, state: usize, target: [f64; 2], squares: [f64; 2]) -> Vec<OffPolicyTransition> {
         if state != 0 {
-            let end =
-                Way { next: 0, behaviour: 1.0, probability: 1.0, passed: 0.0, lost: 1.0, variance: 0.0 };
+            let end = OffPolicyTransition {
+                next: 0,
+                behaviour: 1.0,
+                probability: 1.0,
+                passed: 0.0,
+                lost: 1.0,
+                variance: 0.0,
+            };
             return vec![end];
         }
-        let way = |k: usize| {
+        let transition = |k: usize| {
             let probability = 2.0 * self.stationary[1 + k];
             let passed = target[k] / probability;
             let variance = (squares[k] / probability - passed * passed).max(0.0);
-            Way { next: 1 + k, behaviour: 1.0, probability, passed, lost: 1.0 - passed, variance }
+            OffPolicyTransition {
+                next: 1 + k,
+                behaviour: 1.0,
+                probability,
+                passed,
+                lost: 1.0 - passed,
+                variance,
+            }
         };
-        [0, 1].map(way).into_iter().filter(|way| way.probability > 0.0).collect()
+        [0, 1].map(transition).into_iter().filter(|t| t.probability > 0.0).collect()
     }
 
-    /// ∫ π²/μ P da for the two ways out of S0; infinite if π is too wide.
+    /// ∫ π²/μ P da for the two transitions out of S0; infinite if π is too wide.
     fn squares(&self, at: &Normal<f64>) -> [f64; 2] {
         // π²/μ is a Gaussian once more, times a constant.
         let (pi, mu) = (at.standard_deviation.powi(-2), self.behaviour.standard_deviation.powi(-2));
@@ -208,13 +233,16 @@ impl ContinuousCounterexample {
         if !(precision > 0.0 && precision.is_finite()) {
             return [f64::INFINITY; 2];
         }
-        let (mean, its) = (at.mean, self.behaviour.mean);
+        let (mean, behaviour_mean) = (at.mean, self.behaviour.mean);
         let standard_deviation = 1.0 / precision.sqrt();
-        // Twice π's exponent less μ's is smallest between the two means, where it is this.
-        let exponent = pi * mu * (mean - its) * (mean - its) / precision;
+        // Twice the exponent of π less that of μ is smallest at the new mean, where it is this.
+        let exponent = pi * mu * (mean - behaviour_mean) * (mean - behaviour_mean) / precision;
         let constant = pi / (mu * precision).sqrt() * elementary::exp(exponent);
-        let normal =
-            Normal { mean: (2.0 * pi * mean - mu * its) / precision, standard_deviation, slope: 0.0 };
+        let normal = Normal {
+            mean: (2.0 * pi * mean - mu * behaviour_mean) / precision,
+            standard_deviation,
+            slope: 0.0,
+        };
         let right = constant * self.quadrature.sigmoid(&normal);
         [constant - right, right]
     }
@@ -259,7 +287,7 @@ fn rise<R: Real>(state: usize, mut value: impl FnMut(usize) -> R) -> R {
     }
 }
 
-/// The steps of the behaviour in the continuous-action counterexample, without end.
+/// The endless steps of the behaviour in the continuous-action counterexample.
 #[derive(Clone, Debug)]
 pub struct ContinuousStream<'a> {
     task: &'a ContinuousCounterexample,

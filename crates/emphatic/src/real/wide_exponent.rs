@@ -1,41 +1,12 @@
-//! Numbers whose exponent has no bound.
+//! Numbers whose exponent is practically unbounded.
 
-use crate::real::Real;
 use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
 
-/// What chains are eliminated in.
-pub(crate) trait Number:
-    Copy
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + AddAssign
-    + MulAssign
-{
-    /// A constant.
-    fn constant(x: f64) -> Self;
-}
-
-impl<R: Real> Number for R {
-    #[inline(always)]
-    fn constant(x: f64) -> Self {
-        Self::splat(x)
-    }
-}
-
-impl Number for Wide {
-    #[inline(always)]
-    fn constant(x: f64) -> Self {
-        Self::new(x)
-    }
-}
-
 /// A number with the digits of an `f64` and room for any exponent: `digits` · 2^(512 · `scale`).
 ///
-/// How often states are visited, and how large the trace is there, may be further apart than `f64` reaches: a few rare transitions
-/// in a row, or a drift against a long way. Powers of two are exact, so where `f64` does reach, this computes the same bits.
+/// The visits of different states, and the size of the trace there, may span more than the range of `f64`: a few rare transitions
+/// in a row suffice, or a drift along a long chain. Powers of two are exact, so within the range of `f64` the bits are the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Wide {
     /// Between 2^−256 and 2^256, or zero, or not finite.
@@ -51,7 +22,7 @@ const LEAST: f64 = power_of_two(-256);
 const MOST: f64 = power_of_two(256);
 const UP: f64 = power_of_two(512);
 const DOWN: f64 = power_of_two(-512);
-/// The scale of zero, which is below, and of what is not finite, which is above all others.
+/// The scale of zero, below all others, and of numbers that are not finite, above all others.
 const BOTTOM: i32 = -1 << 28;
 const TOP: i32 = 1 << 28;
 
@@ -74,7 +45,7 @@ impl Wide {
         if self.digits == 0.0 { (0.0, 0) } else { (self.digits, 512 * self.scale) }
     }
 
-    /// A power of two, of which the number is not more than one nor far less; one if the number is not tiny itself.
+    /// A power of two that is at least the number and not far above it; one if the number is not tiny.
     pub(crate) fn unit(self) -> Self {
         let is_tiny = self.digits != 0.0 && self.scale < 0;
         if is_tiny { Self { digits: LEAST, scale: self.scale + 1 } } else { Self::ONE }
@@ -101,13 +72,14 @@ impl Wide {
         }
     }
 
-    /// A number far from where `f64` ends: no product of three such numbers vanishes or overflows. Nothing if it is not.
+    /// A number far from the limits of `f64`, so that no product of three such numbers underflows or overflows. `None` if it is
+    /// closer to them.
     pub(crate) fn near(x: f64) -> Option<Self> {
         let wide = Self::new(x);
         (wide.scale == 0 || x == 0.0).then_some(wide)
     }
 
-    /// The number as an `f64` if it is [near](Wide::near) enough, else none at all.
+    /// The number as an `f64` if it is [far from its limits](Wide::near), otherwise NaN.
     pub(crate) fn narrow(self) -> f64 {
         if self.scale == 0 || self.digits == 0.0 { self.digits } else { f64::NAN }
     }
@@ -223,7 +195,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn the_same_bits_where_numbers_reach() {
+    fn the_same_bits_within_the_range_of_f64() {
         let mut random = Random::new(17, 0);
         let mut number = || random.normal() * 2f64.powi(random.below(600) as i32 - 300);
         for _ in 0..10_000 {
@@ -236,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_where_numbers_reach() {
+    fn beyond_the_range_of_f64() {
         let tiny = Wide::new(power_of_two(-1000));
         let product = tiny * tiny * tiny;
         assert_eq!((product.get(), (product / tiny / tiny).get()), (0.0, power_of_two(-1000)));
@@ -257,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_stays_none() {
+    fn nan_stays_nan() {
         assert!((Wide::ZERO / Wide::ZERO).get().is_nan() && Wide::new(f64::NAN).get().is_nan());
         assert_eq!((Wide::ONE / Wide::ZERO).get(), f64::INFINITY);
         assert_eq!(Wide::new(f64::NAN).partial_cmp(&Wide::ONE), None);

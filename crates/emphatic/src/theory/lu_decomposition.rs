@@ -1,13 +1,14 @@
-//! Small dense systems.
+//! Small dense linear systems.
 
-/// A matrix in triangular factors, with its rows exchanged so that no pivot is small (Gauss).
-pub(super) struct Factors {
+/// A matrix as the product of two triangular ones, with partial pivoting.
+pub(super) struct LuDecomposition {
     rows: Vec<Vec<f64>>,
+    /// The row that each row was exchanged with.
     exchanged: Vec<usize>,
 }
 
-impl Factors {
-    /// Nothing if the matrix is singular or not finite.
+impl LuDecomposition {
+    /// `None` if the matrix is singular or not finite.
     pub(super) fn new(mut rows: Vec<Vec<f64>>) -> Option<Self> {
         let n = rows.len();
         let mut exchanged = Vec::with_capacity(n);
@@ -28,7 +29,7 @@ impl Factors {
         Some(Self { rows, exchanged })
     }
 
-    /// x with A x = rhs.
+    /// Solves A x = rhs.
     pub(super) fn solve(&self, rhs: &[f64]) -> Vec<f64> {
         let mut x = rhs.to_vec();
         self.exchanged.iter().enumerate().for_each(|(k, &pivot)| x.swap(k, pivot));
@@ -49,15 +50,16 @@ mod tests {
 
     #[test]
     fn rows_are_exchanged_where_a_pivot_is_zero() {
-        let factors =
-            Factors::new(vec![vec![0.0, 2.0, 1.0], vec![4.0, 0.0, 0.0], vec![2.0, 1.0, 3.0]]).unwrap();
-        let x = factors.solve(&[7.0, 4.0, 13.0]); // x = (1, 2, 3).
+        let decomposition =
+            LuDecomposition::new(vec![vec![0.0, 2.0, 1.0], vec![4.0, 0.0, 0.0], vec![2.0, 1.0, 3.0]])
+                .unwrap();
+        let x = decomposition.solve(&[7.0, 4.0, 13.0]); // x = (1, 2, 3).
         assert!(x.iter().zip([1.0, 2.0, 3.0]).all(|(x, right)| (x - right).abs() < 1e-14), "{x:?}");
     }
 
     #[test]
-    fn a_singular_matrix_has_no_factors() {
-        assert!(Factors::new(vec![vec![1.0, 2.0], vec![2.0, 4.0]]).is_none());
-        assert!(Factors::new(vec![vec![f64::NAN]]).is_none());
+    fn a_singular_matrix_has_no_decomposition() {
+        assert!(LuDecomposition::new(vec![vec![1.0, 2.0], vec![2.0, 4.0]]).is_none());
+        assert!(LuDecomposition::new(vec![vec![f64::NAN]]).is_none());
     }
 }

@@ -1,24 +1,24 @@
-//! The spectral radius of a sparse non-negative matrix, between two bounds.
+//! Bounds on the spectral radius of a sparse non-negative matrix, such as the second-moment operator of the follow-on trace.
 
-use super::chain::{Chain, Row};
-use super::order::Order;
-use super::wide::Wide;
+use super::elimination::{Chain, Row};
+use super::elimination_order::EliminationOrder;
+use crate::real::wide_exponent::Wide;
 use std::sync::Arc;
 
-/// Noda's bounds are as near as this, relative to them, where they converge.
+/// Where Noda's bounds converge, they come this close, relative to themselves.
 const NEAR: f64 = 1e-13;
-/// Bounds that are farther apart than this are closed in by halves.
+/// Bounds that are farther apart than this are refined by bisection.
 const FAR: f64 = 1e-9;
-/// Noda's iteration converges quadratically: more rounds than this mean that it is far off, or that rounding keeps the bounds apart.
+/// Noda's iteration converges quadratically: after this many rounds it is far off, or rounding keeps the bounds apart.
 const MOST_ROUNDS: usize = 60;
 
-/// Bounds on the spectral radius of the matrix with these rows, of which the order knows the places.
+/// Bounds on the spectral radius of the matrix with these rows, whose entries the order has places for.
 ///
 /// A reducible matrix has the radius of the largest of its irreducible blocks. In a block, for every positive vector x,
 /// min (Qx)ᵢ/xᵢ ≤ radius ≤ max (Qx)ᵢ/xᵢ (Collatz, Wielandt), and x ← (max·I − Q)⁻¹ x brings the two together (Noda). Where x is too far
-/// off, as in a long chain with a drift, the radius is closed in by halves instead: it is below c exactly if the pivots of
-/// I − Q/c are positive.
-pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, Wide)>]) -> [f64; 2] {
+/// off, as in a long chain with a drift, bisection takes over: the radius is below c exactly if the pivots of I − Q/c are
+/// positive.
+pub(super) fn spectral_radius(order: &Arc<EliminationOrder>, rows: &[Vec<(usize, Wide)>]) -> [f64; 2] {
     let block = &blocks(rows);
     let within = |s: usize| rows[s].iter().filter(move |(t, q)| block[s] == block[*t] && q.is_positive());
     let mut bounds = noda(order, block, &within);
@@ -26,8 +26,8 @@ pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, Wide)>]) -
         let middle = (bounds[0] * bounds[1]).sqrt();
         let row = |s: usize| {
             let entries: Vec<_> = within(s).map(|(t, q)| (*t, *q / middle)).collect();
-            let sum = entries.iter().map(|entry| entry.1).sum();
-            (entries, [Wide::ONE, sum])
+            let loss = entries.iter().map(|entry| entry.1).sum();
+            Row { entries, gain: Wide::ONE, loss }
         };
         let is_below = Chain::with_pivots(order.clone(), row).1.into_iter().all(Wide::is_positive);
         bounds[usize::from(is_below)] = middle;
@@ -35,14 +35,14 @@ pub(super) fn spectral_radius(order: &Arc<Order>, rows: &[Vec<(usize, Wide)>]) -
     bounds.map(Wide::get)
 }
 
-/// Whether powers of the matrix with these rows may grow without bound in the block of each state: its radius is not below one. Each
-/// row comes with what is missing from its sum to one, as a gain and a loss, so that a radius hardly below one can be told from one.
-pub(super) fn grows(order: &Arc<Order>, rows: &[Row<Wide>]) -> Vec<bool> {
-    let block = blocks(rows.iter().map(|row| &row.0));
+/// Whether powers of the matrix with these rows may grow without bound in the block of each state: whether its radius is at
+/// least one. The gain and loss of the rows tell a radius hardly below one from one.
+pub(super) fn grows(order: &Arc<EliminationOrder>, rows: &[Row<Wide>]) -> Vec<bool> {
+    let block = blocks(rows.iter().map(|row| &row.entries));
     let row = |s: usize| {
-        let (within, left): (Vec<_>, Vec<_>) = rows[s].0.iter().partition(|(t, _)| block[s] == block[*t]);
-        let [gain, loss] = rows[s].1;
-        (within, [gain + left.into_iter().map(|(_, q)| q).sum(), loss])
+        let Row { entries, gain, loss } = &rows[s];
+        let (within, left): (Vec<_>, Vec<_>) = entries.iter().partition(|(t, _)| block[s] == block[*t]);
+        Row { entries: within, gain: *gain + left.into_iter().map(|(_, q)| q).sum(), loss: *loss }
     };
     let mut block_grows = vec![false; rows.len()];
     for (s, pivot) in Chain::with_pivots(order.clone(), row).1.into_iter().enumerate() {
@@ -51,9 +51,9 @@ pub(super) fn grows(order: &Arc<Order>, rows: &[Row<Wide>]) -> Vec<bool> {
     block.into_iter().map(|b| block_grows[b]).collect()
 }
 
-/// Noda's iteration in all blocks at once, as far as it goes.
+/// The bounds of Noda's iteration in all blocks at once.
 fn noda<'a, I: Iterator<Item = &'a (usize, Wide)>>(
-    order: &Arc<Order>,
+    order: &Arc<EliminationOrder>,
     block: &[usize],
     within: &impl Fn(usize) -> I,
 ) -> [Wide; 2] {
@@ -68,7 +68,7 @@ fn noda<'a, I: Iterator<Item = &'a (usize, Wide)>>(
             let [low, high] = bounds[b].unwrap_or([*ratio; 2]);
             bounds[b] = Some([low.min(*ratio), high.max(*ratio)]);
         }
-        // A block that has converged, and a state that leads nowhere, have nothing to improve.
+        // A block that has converged, or a state that leads nowhere, needs no more rounds.
         let high = |s: usize| {
             bounds[block[s]]
                 .filter(|[low, high]| *high - *low > Wide::new(NEAR) * *high)
@@ -80,9 +80,9 @@ fn noda<'a, I: Iterator<Item = &'a (usize, Wide)>>(
         let scaled = |s: usize| match high(s) {
             Some(high) => {
                 let entries = within(s).map(|(t, q)| (*t, *q * x[*t] / (high * x[s]))).collect();
-                (entries, (high - ratios[s]) / high)
+                Row::leaking(entries, (high - ratios[s]) / high)
             }
-            None => (Vec::new(), Wide::ONE),
+            None => Row::empty(),
         };
         let Some(chain) = Chain::leaking(order.clone(), scaled) else { break };
         let growth = chain.solve(&vec![Wide::ONE; n]);
@@ -141,7 +141,7 @@ mod tests {
         let successors: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|e| e.0).collect()).collect();
         let wide = |row: &Vec<(usize, f64)>| row.iter().map(|e| (e.0, Wide::new(e.1))).collect();
         let rows: Vec<Vec<(usize, Wide)>> = rows.iter().map(wide).collect();
-        spectral_radius(&Arc::new(Order::new(&successors).unwrap()), &rows)
+        spectral_radius(&Arc::new(EliminationOrder::new(&successors).unwrap()), &rows)
     }
 
     fn near(bounds: [f64; 2], right: f64) {
@@ -155,8 +155,8 @@ mod tests {
         near(radius(&[vec![(0, 2.5)]]), 2.5);
         near(radius(&[vec![(1, 4.0)], vec![(0, 9.0)]]), 6.0); // Periodic.
         near(radius(&[vec![(0, 1.0), (1, 2.0)], vec![(0, 3.0), (1, 4.0)]]), (5.0 + 33f64.sqrt()) / 2.0);
-        assert_eq!(radius(&[vec![(1, 9.0), (2, 1e9)], vec![(2, 7.0)], vec![]]), [0.0, 0.0]); // It leads nowhere.
-        // Blocks: {0, 1} has 6, {2} has 7, and what links them does not count.
+        assert_eq!(radius(&[vec![(1, 9.0), (2, 1e9)], vec![(2, 7.0)], vec![]]), [0.0, 0.0]); // All paths end.
+        // Blocks: {0, 1} has 6, {2} has 7, and the links between them do not count.
         near(radius(&[vec![(1, 4.0), (2, 100.0)], vec![(0, 9.0)], vec![(2, 7.0)]]), 7.0);
     }
 
@@ -167,7 +167,7 @@ mod tests {
         near(radius(&rows), weights.iter().product::<f64>().powf(0.2));
     }
 
-    /// The vector of a long chain with a drift spans more than numbers can; its radius was once called infinite.
+    /// The eigenvector of a long chain with a drift spans more than the range of `f64`; its radius was once taken for infinite.
     #[test]
     fn a_long_chain_with_a_drift() {
         for n in [100usize, 500, 2000] {

@@ -6,9 +6,8 @@ use crate::real::{Real, elementary};
 
 /// The expectation of the logistic sigmoid under Gaussians, to 2·10⁻¹², and its derivatives, to 2·10⁻¹¹.
 ///
-/// A narrow Gaussian sees little of the sigmoid but a polynomial: Gauss–Hermite quadrature. For a wide one, where the
-/// sigmoid is narrow, its own lattice of points. Each lane uses what is for its own deviation, so what it gives does not
-/// depend on its neighbours.
+/// Under a narrow Gaussian the sigmoid is nearly a polynomial, so Gauss–Hermite quadrature is used; under a wide one a fixed
+/// lattice of points. Each lane uses the rule for its own deviation, so its result does not depend on its neighbours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SigmoidQuadrature {
     narrow: GaussHermite,
@@ -27,8 +26,8 @@ impl Default for SigmoidQuadrature {
 impl SigmoidQuadrature {
     /// E[σ(a)].
     ///
-    /// It asks for the instruction set itself, and is not inlined: in every learner that needs it, so much code would take
-    /// the compiler minutes.
+    /// It chooses the instruction set itself and is not inlined: inlined in every learner that needs it, so much code would
+    /// take minutes to compile.
     #[inline(never)]
     pub fn sigmoid<R: Real>(&self, at: &Normal<R>) -> R {
         Isa::best().run(Expectation { quadrature: self, at })
@@ -92,7 +91,7 @@ impl GaussHermite {
     fn new(order: usize) -> Self {
         let n = order as f64;
         let (mut nodes, mut weights) = (Vec::new(), Vec::new());
-        // Roots of the Hermite function from the middle outwards: each is guessed from the local spacing.
+        // Roots of the Hermite function from the middle outwards, each found from a guess by the local spacing.
         let spacing = |x: f64| std::f64::consts::PI / (2.0 * n + 1.0 - x * x).sqrt();
         let mut guess = spacing(0.0) / 2.0;
         while nodes.len() < order / 2 {
@@ -154,9 +153,9 @@ fn hermite_functions(n: usize, x: f64) -> (f64, f64) {
     (here, before)
 }
 
-/// The trapezoidal rule on the points kH, fixed where the sigmoid is, with the Gaussian's density as the weight.
+/// The trapezoidal rule on the points kH, centred on the sigmoid, with the Gaussian's density as the weight.
 ///
-/// σ itself does not decay, but σ(x) − Φ(x/τ) does, and E[Φ(a/τ)] = Φ(mean/√(τ² + sd²)). The poles of σ at ±iπ leave an
+/// σ itself does not decay, but σ(x) − Φ(x/τ) does, and E[Φ(a/τ)] = Φ(mean/√(τ² + sd²)). The poles of σ at ±iπ cause an
 /// error of e^(π²/(2 sd²) − 2π²/H), and the points left out one of e^(−KH).
 #[derive(Clone, Debug, PartialEq)]
 struct Lattice {
@@ -224,7 +223,7 @@ struct Terms<R> {
 impl<R: Real> Terms<R> {
     #[inline(always)]
     fn new(mean: R, deviation: R) -> Self {
-        // Farther out the terms are nothing, and the middle one would underflow.
+        // Farther out the terms vanish, and the middle one would underflow.
         let farthest = R::splat(8.0) + R::splat(22.0) / deviation;
         let u = mean / deviation;
         let u = farthest.if_less(u, farthest, u);
@@ -234,8 +233,8 @@ impl<R: Real> Terms<R> {
 
     /// The sums over the points k > 0 and over their mirror images, each with the weights of the former.
     ///
-    /// The ratio of neighbouring terms is geometric in k: so Horner's rule, from the farthest point inwards, and no
-    /// exponential for each. Nothing underflows on the way.
+    /// The ratio of neighbouring terms is geometric in k, so Horner's rule, from the farthest point inwards, needs no
+    /// exponential for each, and nothing underflows.
     #[inline(always)]
     fn sums(&self, weights: &[f64]) -> [R; 2] {
         let Self { u, h, middle } = *self;
@@ -349,7 +348,7 @@ mod tests {
         use crate::real::Lanes;
         let quadrature = SigmoidQuadrature::default();
         let deviations = Lanes([0.7, 20.0, f64::NAN, 4.0, 1e300, 0.0, 10.0, 2.0]);
-        // Far out the expectation is tiny: once a wide neighbour changed its last bits.
+        // Far out the expectation is tiny: a wide neighbour once changed its last bits.
         for mean in [0.3, -20.0, -40.0, -200.0] {
             let at =
                 Normal { mean: Lanes([mean; 8]), standard_deviation: deviations, slope: Lanes([0.0; 8]) };

@@ -1,5 +1,6 @@
-//! In which order states are eliminated, and what that leaves where.
+//! The order in which states are eliminated, and the entries that elimination fills.
 
+use super::compressed_rows::CompressedRows;
 use super::minimum_degree::{FEW, minimum_degree};
 use crate::features::check_state;
 use crate::problem::ProblemError;
@@ -7,60 +8,7 @@ use crate::problem::ProblemError;
 /// The most entries on either side of the diagonal; a gigabyte and a half in all.
 const MOST_ENTRIES: usize = 50_000_000;
 
-/// Lists of entries, one list for each row, stored one after the other.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Lists<T> {
-    starts: Vec<usize>,
-    entries: Vec<T>,
-}
-
-impl<T> Lists<T> {
-    pub(crate) fn new(rows: impl IntoIterator<Item = impl IntoIterator<Item = T>>) -> Self {
-        let mut lists = Self { starts: vec![0], entries: Vec::new() };
-        for row in rows {
-            lists.entries.extend(row);
-            lists.starts.push(lists.entries.len());
-        }
-        lists
-    }
-
-    /// Lists of these lengths, still to be filled.
-    fn with_lengths(lengths: &[usize]) -> Self
-    where
-        T: Clone + Default,
-    {
-        let mut starts = vec![0];
-        starts.extend(lengths.iter().scan(0, |end, length| {
-            *end += length;
-            Some(*end)
-        }));
-        Self { entries: vec![T::default(); starts[lengths.len()]], starts }
-    }
-
-    #[inline(always)]
-    pub(crate) fn range(&self, row: usize) -> std::ops::Range<usize> {
-        self.starts[row]..self.starts[row + 1]
-    }
-
-    #[inline(always)]
-    pub(crate) fn entry(&self, slot: usize) -> T
-    where
-        T: Copy,
-    {
-        self.entries[slot]
-    }
-
-    #[inline(always)]
-    pub(crate) fn row(&self, row: usize) -> &[T] {
-        &self.entries[self.range(row)]
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.entries.len()
-    }
-}
-
-/// An entry of the eliminated matrix: which place it concerns, and where its transposed twin is stored. Small numbers,
+/// An entry of the eliminated matrix: its place, and where the transposed entry (its twin) is stored. 32 bits each,
 /// since there are many.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Entry {
@@ -80,7 +28,7 @@ impl Entry {
     }
 }
 
-/// Places one after the other that a place is linked with.
+/// A range of consecutive places that a place is linked with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Run {
     start: u32,
@@ -99,29 +47,29 @@ impl Run {
     }
 }
 
-/// The order in which the states of a chain are eliminated, worked out once from which states lead where.
+/// The order in which the states of a chain are eliminated, computed once from the successors of each state.
 ///
-/// States of few neighbours go first (minimum degree), so that a sparse chain stays sparse. All below is told in
-/// *places*: place 0 is eliminated first.
+/// States with few neighbours come first (minimum degree), so that a sparse chain stays sparse. The fields speak of
+/// *places*: the state in place 0 is eliminated first.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Order {
-    /// Which states each state leads to, itself included if it does, in ascending order.
-    pub(crate) successors: Lists<usize>,
+pub struct EliminationOrder {
+    /// The states that each state leads to, in ascending order; itself, too, if it does.
+    pub(crate) successors: CompressedRows<usize>,
     /// The place of each state.
     pub(crate) place: Vec<usize>,
     /// The state in each place.
     pub(crate) state: Vec<usize>,
-    /// The next place that depends on each place: the root of a tree has none.
+    /// The next place that depends on each place; `None` for the root of a tree.
     pub(crate) parent: Vec<Option<usize>>,
     /// For each place, the later places it is linked with, ascending; the twin lies in `lower`.
-    pub(crate) upper: Lists<Entry>,
+    pub(crate) upper: CompressedRows<Entry>,
     /// The same as runs.
-    pub(crate) runs: Lists<Run>,
+    pub(crate) runs: CompressedRows<Run>,
     /// For each place, the earlier places it is linked with, ascending; the twin lies in `upper`.
-    pub(crate) lower: Lists<Entry>,
+    pub(crate) lower: CompressedRows<Entry>,
 }
 
-impl Order {
+impl EliminationOrder {
     /// The order for a chain in which `successors[s]` are the states that `s` leads to.
     ///
     /// Refuses chains whose elimination would fill more than 50 million entries on either side of the diagonal, as many as
@@ -137,19 +85,19 @@ impl Order {
             tree = Tree::new(&linked, tree.branch_by_branch());
         }
         let (upper, lower) = tree.fill(most)?;
-        let successors = Lists::new(successors.iter().map(|row| {
+        let successors = CompressedRows::new(successors.iter().map(|row| {
             let mut row = row.clone();
             row.sort_unstable();
             row.dedup();
             row
         }));
-        let runs = Lists::new((0..n).map(|k| runs(upper.row(k))));
+        let runs = CompressedRows::new((0..n).map(|k| runs(upper.row(k))));
         let Tree { state, place, parent, .. } = tree;
         Ok(Self { successors, parent, place, state, upper, runs, lower })
     }
 
-    /// Refuses a random chain, in which each state leads to so many others, if its elimination is sure to fill too much,
-    /// before there is such a chain: the elimination itself finds out late.
+    /// Refuses a random chain in which each state has this many successors, if its elimination is sure to fill too much.
+    /// It can be asked before the chain is built: the elimination itself finds out late.
     pub fn check_random(states: usize, successors: usize) -> Result<(), ProblemError> {
         let core = random_core(states, successors);
         // Four times as much, to be sure.
@@ -159,13 +107,13 @@ impl Order {
         Err(ProblemError::Fill { states, most: MOST_ENTRIES })
     }
 
-    /// The same order for the chain that goes the other way: what is linked stays linked.
+    /// The same order for the reversed chain, in which the same states are linked.
     pub(crate) fn transposed(&self) -> Self {
         let mut predecessors = vec![Vec::new(); self.states()];
         for s in 0..self.states() {
             self.successors.row(s).iter().for_each(|&t| predecessors[t].push(s));
         }
-        Self { successors: Lists::new(predecessors), ..self.clone() }
+        Self { successors: CompressedRows::new(predecessors), ..self.clone() }
     }
 
     /// The number of states.
@@ -174,8 +122,8 @@ impl Order {
     }
 }
 
-/// How many states of a random chain are linked with all others in the end: a share of them that hardly depends on their
-/// number. Elimination fills at least as much as this core, as the tests measure.
+/// How many states of a random chain are linked with all others in the end: a fraction that hardly depends on their
+/// number. Elimination fills at least this core, as the tests measure.
 fn random_core(states: usize, successors: usize) -> f64 {
     let k = successors as f64;
     states as f64 * ((k - 1.0) / (k + 4.0)).max(0.0)
@@ -186,7 +134,7 @@ fn runs(row: &[Entry]) -> impl Iterator<Item = Run> {
     row.chunk_by(|a, b| a.place + 1 == b.place).map(run)
 }
 
-/// Which states are linked, in either direction, without loops; each list ascending.
+/// The states that each state is linked with in either direction, itself excluded, in ascending order.
 fn neighbours(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut linked = vec![Vec::new(); successors.len()];
     for (s, row) in successors.iter().enumerate() {
@@ -202,7 +150,7 @@ fn neighbours(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     linked
 }
 
-/// What depends on what when states are eliminated in a given order.
+/// The elimination tree: the dependencies between places when states are eliminated in a given order.
 struct Tree<'a> {
     linked: &'a [Vec<usize>],
     state: Vec<usize>,
@@ -211,8 +159,8 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// The parent of a place is the first that it is linked with when its turn comes. (Liu's algorithm: each place
-    /// remembers the latest that was found to depend on it, so that no way up is walked twice.)
+    /// The parent of a place is the first that it is linked with when it is eliminated. (Liu's algorithm: each place
+    /// remembers the latest that was found to depend on it, so that no path is walked twice.)
     fn new(linked: &'a [Vec<usize>], state: Vec<usize>) -> Self {
         let mut place = vec![0; state.len()];
         for (k, &s) in state.iter().enumerate() {
@@ -235,8 +183,8 @@ impl<'a> Tree<'a> {
         Self { linked, state, place, parent }
     }
 
-    /// The states in an order that fills the same, but goes through one branch of the tree after the other: what depends on
-    /// each other lies close together in memory.
+    /// The states in an order that fills the same entries, one branch of the tree after the other, so that places that depend
+    /// on each other are close in memory.
     fn branch_by_branch(&self) -> Vec<usize> {
         let n = self.state.len();
         let mut size = vec![1; n];
@@ -256,8 +204,8 @@ impl<'a> Tree<'a> {
         state
     }
 
-    /// Visits each pair of an earlier place and a later one that are linked when the earlier one's turn comes, in ascending
-    /// order of the later one: all that is on the ways up to it from those linked with it at the start.
+    /// Visits each pair of an earlier and a later place that are linked when the earlier one is eliminated, in ascending
+    /// order of the later one: the earlier ones are on the paths to it from those linked with it at the start.
     fn visit(
         &self,
         mut visit: impl FnMut(usize, usize) -> Result<(), ProblemError>,
@@ -279,9 +227,9 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// For each place the later places, and the earlier places, that it is linked with: counted before room is made, since
-    /// they may be too many.
-    fn fill(&self, most: usize) -> Result<(Lists<Entry>, Lists<Entry>), ProblemError> {
+    /// For each place the later places, and the earlier places, that it is linked with. They are counted before memory is
+    /// allocated, since there may be too many.
+    fn fill(&self, most: usize) -> Result<(CompressedRows<Entry>, CompressedRows<Entry>), ProblemError> {
         let n = self.state.len();
         let (mut later, mut earlier, mut entries) = (vec![0; n], vec![0; n], 0);
         self.visit(|k, i| {
@@ -290,8 +238,8 @@ impl<'a> Tree<'a> {
             entries += 1;
             if entries > most { Err(ProblemError::Fill { states: n, most }) } else { Ok(()) }
         })?;
-        let mut upper: Lists<Entry> = Lists::with_lengths(&later);
-        let mut lower = Lists::with_lengths(&earlier);
+        let mut upper: CompressedRows<Entry> = CompressedRows::with_lengths(&later);
+        let mut lower = CompressedRows::with_lengths(&earlier);
         let mut end: Vec<usize> = upper.starts[..n].to_vec();
         self.visit(|k, i| {
             upper.entries[end[k]].place = i as u32;
@@ -322,14 +270,14 @@ mod tests {
     #[test]
     fn a_path_is_eliminated_from_both_ends() {
         // S4 – S2 – S0 – S1 – S3: no fill, and the middle is the root of a tree of depth two.
-        let order = Order::new(&[vec![1, 2], vec![0, 3], vec![0, 4], vec![], vec![2]]).unwrap();
+        let order = EliminationOrder::new(&[vec![1, 2], vec![0, 3], vec![0, 4], vec![], vec![2]]).unwrap();
         assert_eq!(order.upper.len(), 4);
         assert_eq!(order.state, [3, 4, 1, 2, 0]);
         assert_eq!(order.parent, [Some(2), Some(3), Some(4), Some(4), None]);
     }
 
-    /// Eliminates in a full table of links, and compares what each place is linked with when its turn comes.
-    fn check_elimination(successors: &[Vec<usize>], order: &Order) {
+    /// Eliminates in a full table of links, and compares the links of each place when it is eliminated.
+    fn check_elimination(successors: &[Vec<usize>], order: &EliminationOrder) {
         let n = order.states();
         let mut linked = vec![vec![false; n]; n];
         for (s, row) in successors.iter().enumerate() {
@@ -343,7 +291,8 @@ mod tests {
             for (&i, &j) in later.iter().flat_map(|i| later.iter().map(move |j| (i, j))) {
                 linked[i][j] = true;
             }
-            let places = |lists: &Lists<Entry>| lists.row(k).iter().map(|e| e.place()).collect::<Vec<_>>();
+            let places =
+                |lists: &CompressedRows<Entry>| lists.row(k).iter().map(|e| e.place()).collect::<Vec<_>>();
             assert_eq!(order.parent[k], later.first().copied());
             assert_eq!(places(&order.lower), (0..k).filter(|&i| linked[i][k]).collect::<Vec<_>>());
             assert_eq!(places(&order.upper), later);
@@ -357,11 +306,11 @@ mod tests {
             let n = 1 + random.below(60);
             let successors: Vec<Vec<usize>> =
                 (0..n).map(|_| (0..random.below(4)).map(|_| random.below(n)).collect()).collect();
-            check_elimination(&successors, &Order::new(&successors).unwrap());
+            check_elimination(&successors, &EliminationOrder::new(&successors).unwrap());
         }
-        // Thirty stars around a star: many enough to be eliminated branch by branch.
+        // Thirty stars around a star: enough states to be eliminated branch by branch.
         let star: Vec<Vec<usize>> = (0..1200).map(|s| vec![s / 40 * 40, 0]).collect();
-        check_elimination(&star, &Order::new(&star).unwrap());
+        check_elimination(&star, &EliminationOrder::new(&star).unwrap());
     }
 
     fn random_chain(states: usize, successors: usize) -> Vec<Vec<usize>> {
@@ -369,21 +318,22 @@ mod tests {
         (0..states).map(|_| (0..successors).map(|_| random.below(states)).collect()).collect()
     }
 
-    /// Once a random problem of a million states took minutes and gigabytes to refuse.
+    /// A random problem of a million states once took minutes and gigabytes to refuse.
     #[test]
     fn random_chains_are_refused_by_their_numbers() {
         for successors in [1, 2, 3, 5, 9, 20, 60] {
             for states in [1500, 3000] {
-                let filled = Order::new(&random_chain(states, successors)).unwrap().upper.len() as f64;
+                let filled =
+                    EliminationOrder::new(&random_chain(states, successors)).unwrap().upper.len() as f64;
                 let core = random_core(states, successors);
                 assert!(core * core / 2.0 < filled, "{states} {successors}: {filled}, {core}");
             }
         }
-        assert!(Order::check_random(1_000_000, 1).is_ok());
-        assert!(Order::check_random(100_000, 2).is_ok());
-        assert!(Order::check_random(10_000, 10_000).is_ok());
+        assert!(EliminationOrder::check_random(1_000_000, 1).is_ok());
+        assert!(EliminationOrder::check_random(100_000, 2).is_ok());
+        assert!(EliminationOrder::check_random(10_000, 10_000).is_ok());
         for successors in [2, 3, 9] {
-            assert!(Order::check_random(1_000_000, successors).is_err());
+            assert!(EliminationOrder::check_random(1_000_000, successors).is_err());
         }
     }
 
@@ -397,12 +347,16 @@ mod tests {
 
     #[test]
     fn a_state_that_does_not_exist_is_named() {
-        assert_eq!(Order::new(&[vec![5]]), Err(FeatureError::State { state: 5, states: 1 }.into()));
+        assert_eq!(
+            EliminationOrder::new(&[vec![5]]),
+            Err(FeatureError::State { state: 5, states: 1 }.into())
+        );
     }
 
     #[test]
     fn twins_point_at_each_other() {
-        let order = Order::new(&[vec![1, 3], vec![2, 4], vec![3, 0], vec![4], vec![0, 4]]).unwrap();
+        let order =
+            EliminationOrder::new(&[vec![1, 3], vec![2, 4], vec![3, 0], vec![4], vec![0, 4]]).unwrap();
         for k in 0..5 {
             for slot in order.upper.range(k) {
                 let entry = order.upper.entries[slot];

@@ -1,13 +1,12 @@
-//! The spread of the follow-on trace: closed forms, and simulation on both sides of the border.
+//! Closed forms, and simulation on both sides of the border between finite and infinite variance.
 
-mod common;
-
-use common::numbers;
-use emphatic::theory::Experience;
-use emphatic::{ContinuousCounterexample, Exact, Fixed, Policy, Problem, Random, Real, Task, Trace};
+use super::FollowOnMoments;
+use crate::theory::OffPolicyModel;
+use crate::theory::tests::numbers;
+use crate::{ContinuousCounterexample, Exact, Fixed, Policy, Problem, Random, Real, Task};
 
 /// θ → 2θ: two states, `right` leads to the second, γ as given; the target always goes right.
-fn two_states(gamma: f64, right: f64) -> Task {
+pub(in crate::theory) fn two_states(gamma: f64, right: f64) -> Task {
     let mut builder = Problem::builder().states(["1", "2"]).actions(["left", "right"]).start("1", 1.0);
     for s in 0..2 {
         builder = builder.transition(s, 0, 0, 1.0, 0.0, gamma).transition(s, 1, 1, 1.0, 0.0, gamma);
@@ -28,7 +27,7 @@ fn five_states() -> Task {
     Task::new(builder.build().unwrap(), &vec![vec![2.0 / 3.0, 1.0 / 3.0]; 5]).unwrap()
 }
 
-fn right(task: &Task) -> Fixed {
+pub(in crate::theory) fn right(task: &Task) -> Fixed {
     Fixed::new(task, &vec![vec![0.0, 1.0]; task.states()]).unwrap()
 }
 
@@ -41,11 +40,11 @@ fn the_five_state_example() {
     let task = five_states();
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let trace = Trace::new(&exact);
-    assert_eq!(trace.spectral_radius(), Some([0.0, 0.0]));
+    let moments = FollowOnMoments::new(&exact);
+    assert_eq!(moments.spectral_radius(), Some([0.0, 0.0]));
     // By hand: F is 1, then 1 + 3·1 or 1 with probabilities of the ways in, and so on.
     for (sd, variance) in
-        trace.standard_deviations().unwrap().into_iter().zip([0.0, 2.0, 30.0, 278.0, 0.0f64])
+        moments.standard_deviations().unwrap().into_iter().zip([0.0, 2.0, 30.0, 278.0, 0.0f64])
     {
         near(sd, variance.sqrt(), 1e-12);
     }
@@ -57,13 +56,13 @@ fn the_variance_of_theta_to_two_theta_grows_as_published() {
     let task = two_states(0.9, 0.5);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let trace = Trace::new(&exact);
-    let [low, high] = trace.spectral_radius().unwrap();
+    let moments = FollowOnMoments::new(&exact);
+    let [low, high] = moments.spectral_radius().unwrap();
     assert!(low <= 1.62 + 1e-12 && 1.62 - 1e-12 <= high && high - low < 1e-11, "{low} {high}");
     // State 1 is entered with a ratio of 0 only: F is 1 there.
-    assert_eq!(trace.standard_deviations(), Some(vec![0.0, f64::INFINITY]));
-    assert_eq!(trace.steps(&[0.0, 1.0], 0.1), f64::INFINITY);
-    near(trace.steps(&[1.0, 0.0], 0.1), 100.0, 1e-9); // A fair coin, known to 10 %: 0.25/(0.1 · 0.5)².
+    assert_eq!(moments.standard_deviations(), Some(vec![0.0, f64::INFINITY]));
+    assert_eq!(moments.estimation_steps(&[0.0, 1.0], 0.1), f64::INFINITY);
+    near(moments.estimation_steps(&[1.0, 0.0], 0.1), 100.0, 1e-9); // A fair coin, known to 10 %: 0.25/(0.1 · 0.5)².
 }
 
 #[test]
@@ -73,9 +72,9 @@ fn the_border_is_where_it_should_be() {
         let task = two_states(0.9, mu);
         let policy = right(&task);
         let exact = Exact::new(&task, &policy, &[]).unwrap();
-        let trace = Trace::new(&exact);
-        near(trace.spectral_radius().unwrap()[1], 0.81 / mu, 1e-12);
-        assert_eq!(trace.is_finite(), finite);
+        let moments = FollowOnMoments::new(&exact);
+        near(moments.spectral_radius().unwrap()[1], 0.81 / mu, 1e-12);
+        assert_eq!(moments.is_finite(), finite);
     }
 }
 
@@ -86,19 +85,19 @@ fn the_variance_in_closed_form() {
     let task = two_states(gamma, mu);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let trace = Trace::new(&exact);
+    let moments = FollowOnMoments::new(&exact);
     let q = gamma * gamma / mu;
     let (d1, d2) = (1.0 - mu, mu);
     let (m1, m2) = (d1, (d2 + gamma * d1) / (1.0 - gamma));
     let (g1, g2) = (d1, (2.0 * m2 - d2 + q * d1) / (1.0 - q));
     near(exact.emphatic_weighting(1.0)[0], m1, 1e-14);
     near(exact.emphatic_weighting(1.0)[1], m2, 1e-14);
-    near(trace.second_moment().unwrap()[0], g1, 1e-14);
-    near(trace.second_moment().unwrap()[1], g2, 1e-13);
+    near(moments.second_moment().unwrap()[0], g1, 1e-14);
+    near(moments.second_moment().unwrap()[1], g2, 1e-13);
 }
 
 /// Means over batches of a simulated stream: of F² in each state, and of F in each state; the squared deviation of the latter
-/// times the length of a batch is what `steps` rests on.
+/// times the length of a batch is what `estimation_steps` rests on.
 fn simulate(task: &Task, pi: &[Vec<f64>], batches: u64, length: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let n = task.states();
     let (mut first, mut second, mut spread) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
@@ -136,8 +135,8 @@ fn moments_and_steps_agree_with_simulation() {
         let policy = task.softmax();
         let weights: Vec<f64> = (0..policy.len()).map(|_| 0.5 * random.normal()).collect();
         let exact = Exact::new(&task, &policy, &weights).unwrap();
-        let trace = Trace::new(&exact);
-        if task.states() > 8 || trace.spectral_radius().unwrap()[1] > 0.6 {
+        let moments = FollowOnMoments::new(&exact);
+        if task.states() > 8 || moments.spectral_radius().unwrap()[1] > 0.6 {
             continue;
         }
         seen += 1;
@@ -146,11 +145,11 @@ fn moments_and_steps_agree_with_simulation() {
         let m = exact.emphatic_weighting(1.0);
         for s in (0..task.states()).filter(|&s| m[s] > 0.02) {
             near(first[s] / m[s], 1.0, 0.02);
-            near(second[s] / trace.second_moment().unwrap()[s], 1.0, 0.05);
+            near(second[s] / moments.second_moment().unwrap()[s], 1.0, 0.05);
             // A variance estimated from 400 batches is good to 7 %; three times that (near allows twice its number here).
             let mut indicator = vec![0.0; task.states()];
             indicator[s] = 1.0;
-            let steps = trace.steps(&indicator, 0.1);
+            let steps = moments.estimation_steps(&indicator, 0.1);
             near(spread[s] / (0.01 * m[s] * m[s]) / steps, 1.0, 0.1);
         }
     }
@@ -179,7 +178,7 @@ fn above_the_border_the_sample_second_moment_never_settles() {
     let task = two_states(0.9, 0.95);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    near(median(0.95, 200_000), Trace::new(&exact).second_moment().unwrap()[1], 0.02);
+    near(median(0.95, 200_000), FollowOnMoments::new(&exact).second_moment().unwrap()[1], 0.02);
     let (short, long) = (median(0.5, 100_000), median(0.5, 1_600_000));
     assert!(long > 3.0 * short, "{short} {long}");
 }
@@ -189,8 +188,8 @@ fn actions_that_the_behaviour_never_takes_leave_no_finite_moment() {
     let task = two_states(0.9, 0.0);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let trace = Trace::new(&exact);
-    assert_eq!((trace.spectral_radius(), trace.standard_deviations()), (None, None));
+    let moments = FollowOnMoments::new(&exact);
+    assert_eq!((moments.spectral_radius(), moments.standard_deviations()), (None, None));
 }
 
 #[test]
@@ -200,13 +199,13 @@ fn gaussian_ratios_agree_with_an_integral() {
     for weights in [[0.0; 4], [-1.0, 0.3, 2.0, 0.1], [2.0, -2.0, 0.0, 0.0]] {
         let mut at = policy.room();
         policy.distribution(&weights, policy.features.of_number(0), &mut at);
-        let row = task.squared(&policy, &at, 0).unwrap();
+        let row = task.second_moment_row(&policy, &at, 0).unwrap();
         let (mut left, mut right) = (0.0, 0.0);
         let step = 1e-3;
         for k in -20_000..20_000 {
             let a = f64::from(k) * step;
             let (pi, mu) = (a.normal_density(at.mean, at.standard_deviation), a.normal_density(1.0, 1.0));
-            // Where both are nothing, so is their share.
+            // Where both underflow, they contribute nothing.
             let share = if pi > 1e-150 && mu > 0.0 { pi * (pi / mu) * step } else { 0.0 };
             right += share * a.sigmoid();
             left += share * (-a).sigmoid();
@@ -217,25 +216,10 @@ fn gaussian_ratios_agree_with_an_integral() {
     // softplus(2) = 2.13 > √2: the square of the ratio has no finite mean.
     let mut wide = policy.room();
     policy.distribution(&[0.0, 2.0, 0.0, 0.0], policy.features.of_number(0), &mut wide);
-    assert_eq!(task.squared(&policy, &wide, 0), None);
+    assert_eq!(task.second_moment_row(&policy, &wide, 0), None);
 }
 
-#[test]
-fn key_matrices_as_published() {
-    // Sutton, Mahmood and White (2016): θ → 2θ has −0.2 for TD(0); ETD(0)'s matrix [[0.5, −0.45], [0, 0.95]] makes it 3.4.
-    let task = two_states(0.9, 0.5);
-    let policy = right(&task);
-    let exact = Exact::new(&task, &policy, &[]).unwrap();
-    let features = emphatic::Table::dense(&[vec![1.0], vec![2.0]]).unwrap();
-    near(exact.key_matrix(&features, exact.stationary())[0][0], -0.2, 1e-14);
-    near(exact.key_matrix(&features, &exact.emphatic_weighting(1.0))[0][0], 3.4, 1e-14);
-    let states = emphatic::Table::aliased(&[0, 1]);
-    let matrix = exact.key_matrix(&states, &exact.emphatic_weighting(1.0));
-    let right = [[0.5, -0.45], [0.0, 0.95]];
-    (0..4).for_each(|k| near(matrix[k / 2][k % 2], right[k / 2][k % 2], 1e-14));
-}
-
-/// Two wells that are hardly ever left: leaks were once differences of numbers near one, and `steps` wrong by a factor of a million.
+/// Two wells that are hardly ever left: leaks were once differences of numbers near one, and `estimation_steps` was wrong by a factor of a million.
 #[test]
 fn steps_in_a_chain_that_hardly_mixes() {
     // A chain that goes outwards with 0.99 from either side of its middle, twice as long for the second.
@@ -259,20 +243,20 @@ fn steps_in_a_chain_that_hardly_mixes() {
         let exact = Exact::new(&task, &policy, &vec![0.0; policy.len()]).unwrap();
         let mut indicator = vec![0.0; task.states()];
         indicator[0] = 1.0;
-        Trace::new(&exact).steps(&indicator, 0.1)
+        FollowOnMoments::new(&exact).estimation_steps(&indicator, 0.1)
     };
     for half in [3, 6, 9] {
         near(steps(half + 1) / steps(half), 99.0, 0.02);
     }
 }
 
-/// A ratio that is huge where nothing returns: sums of a row once swallowed the one that it was subtracted from.
+/// A huge ratio in a state that is never returned to: the sum of a row was once so large that one vanished beside it.
 #[test]
 fn a_huge_ratio_that_ends_is_finite() {
     let task = ContinuousCounterexample::default();
     let policy = task.gaussian();
     let exact = Exact::new(&task, &policy, &[-10.0, 0.5, 0.0, 0.0]).unwrap();
-    let trace = Trace::new(&exact);
-    assert_eq!(trace.spectral_radius(), Some([0.0, 0.0]));
-    assert!(trace.is_finite() && trace.standard_deviations().unwrap()[1] > 1e20);
+    let moments = FollowOnMoments::new(&exact);
+    assert_eq!(moments.spectral_radius(), Some([0.0, 0.0]));
+    assert!(moments.is_finite() && moments.standard_deviations().unwrap()[1] > 1e20);
 }
