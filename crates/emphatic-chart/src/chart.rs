@@ -7,15 +7,15 @@ mod axis;
 mod contour;
 mod diagram;
 mod landscape;
-mod look;
+mod style;
 mod text;
 
 use std::fmt::Write;
 
 pub use axis::{Axis, Scale};
 use axis::{Ruler, Tick};
-pub use landscape::{Flow, Landscape, Note, Side};
-pub use look::{Look, look, swatch};
+pub use landscape::{Flow, Landscape, Note, ParameterAxis};
+pub use style::{Style, style_of, swatch};
 pub use text::{escape, html, plain};
 use text::{px, spans, width};
 
@@ -39,7 +39,7 @@ pub struct Panel {
 /// The results of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its name decides its [`Look`].
+    /// Its name decides its [`Style`].
     pub method: String,
     /// By ascending x.
     pub points: Vec<Point>,
@@ -67,7 +67,7 @@ pub struct Reference {
 
 /// What stands in a row of a figure.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tile {
+pub enum Drawing {
     /// Results.
     Panel(Box<Panel>),
     /// A picture of the problem with two states that look the same.
@@ -108,18 +108,18 @@ const INK: &str = "#222";
 const AXIS: &str = "#555";
 const GRID: &str = "#e4e4e4";
 
-impl From<Panel> for Tile {
+impl From<Panel> for Drawing {
     fn from(panel: Panel) -> Self {
-        Tile::Panel(Box::new(panel))
+        Drawing::Panel(Box::new(panel))
     }
 }
 
-impl Tile {
+impl Drawing {
     /// For file names and ids.
     pub fn name(&self) -> &'static str {
         match self {
-            Tile::Panel(panel) => panel.name,
-            Tile::Counterexample => diagram::NAME,
+            Drawing::Panel(panel) => panel.name,
+            Drawing::Counterexample => diagram::NAME,
         }
     }
 
@@ -140,23 +140,23 @@ impl Tile {
     /// The title, in the markup of labels.
     pub fn title(&self) -> &str {
         match self {
-            Tile::Panel(panel) => &panel.title,
-            Tile::Counterexample => diagram::TITLE,
+            Drawing::Panel(panel) => &panel.title,
+            Drawing::Counterexample => diagram::TITLE,
         }
     }
 
     /// The methods drawn, in order.
     pub fn methods(&self) -> Vec<&str> {
         match self {
-            Tile::Panel(panel) => panel.lines.iter().map(|line| line.method.as_str()).collect(),
-            Tile::Counterexample => Vec::new(),
+            Drawing::Panel(panel) => panel.lines.iter().map(|line| line.method.as_str()).collect(),
+            Drawing::Counterexample => Vec::new(),
         }
     }
 
     fn describe(&self) -> String {
         match self {
-            Tile::Panel(panel) => panel.describe(),
-            Tile::Counterexample => diagram::DESCRIPTION.into(),
+            Drawing::Panel(panel) => panel.describe(),
+            Drawing::Counterexample => diagram::DESCRIPTION.into(),
         }
     }
 
@@ -167,8 +167,8 @@ impl Tile {
 
     fn draw(&self, area: Area) -> String {
         match self {
-            Tile::Panel(panel) => panel.draw(area),
-            Tile::Counterexample => diagram::draw(area),
+            Drawing::Panel(panel) => panel.draw(area),
+            Drawing::Counterexample => diagram::draw(area),
         }
     }
 
@@ -176,8 +176,8 @@ impl Tile {
     fn draw_titled(&self, area: Area, weight: u32) -> String {
         let rest = below(area, TITLE_HEIGHT);
         let over = match self {
-            Tile::Panel(panel) => panel.frame(rest),
-            Tile::Counterexample => rest,
+            Drawing::Panel(panel) => panel.frame(rest),
+            Drawing::Counterexample => rest,
         };
         heading(self.title(), area, over, weight) + &self.draw(rest)
     }
@@ -378,7 +378,7 @@ impl Line {
     /// This line, `number` of so many: their markers are set at different points, so that they can be told
     /// apart where lines meet.
     fn draw(&self, x: &Ruler, y: &Ruler, number: (usize, usize)) -> String {
-        let (look, pieces) = (look(&self.method), self.pieces(x, y));
+        let (style, pieces) = (style_of(&self.method), self.pieces(x, y));
         let band: String = pieces
             .iter()
             .flat_map(|piece| piece.chunk_by(|a, b| a.band.is_some() == b.band.is_some()))
@@ -397,9 +397,9 @@ impl Line {
             "<g class=\"method\" data-method=\"{}\" {}>\
              <path class=\"band\" fill=\"currentColor\" fill-opacity=\"0.18\" stroke=\"none\" d=\"{band}\"/>{}{}</g>",
             escape(&self.method),
-            look.attributes(),
-            look.line(&path),
-            look.marks(marked),
+            style.attributes(),
+            style.line(&path),
+            style.marks(marked),
         )
     }
 
@@ -430,26 +430,26 @@ fn polyline(places: impl Iterator<Item = (f64, f64)>) -> String {
 }
 
 /// All in one document as wide as a page, with one legend.
-pub fn row(title: &str, tiles: &[Tile]) -> String {
-    let (count, height) = (tiles.len().max(1) as f64, ROW_PANEL_HEIGHT + TITLE_HEIGHT);
+pub fn row(title: &str, drawings: &[Drawing]) -> String {
+    let (count, height) = (drawings.len().max(1) as f64, ROW_PANEL_HEIGHT + TITLE_HEIGHT);
     let (top, wide) = (TITLE_HEIGHT + 4.0, (PAGE_WIDTH - GAP * (count - 1.0)) / count);
     let whole = Area { left: 0.0, top: 0.0, width: PAGE_WIDTH, height: 0.0 };
     let mut body = heading(title, whole, whole, BOLD);
-    for (index, tile) in tiles.iter().enumerate() {
+    for (index, drawing) in drawings.iter().enumerate() {
         let left = index as f64 * (wide + GAP);
-        body += &tile.draw_titled(Area { left, top, width: wide, height }, REGULAR);
+        body += &drawing.draw_titled(Area { left, top, width: wide, height }, REGULAR);
     }
     let legend_top = top + height + 7.0;
-    let (legend, legend_height) = legend(&all_methods(tiles), method_sample, legend_top, PAGE_WIDTH);
-    let description = tiles.iter().map(Tile::describe).collect::<Vec<_>>().join(" ");
+    let (legend, legend_height) = legend(&all_methods(drawings), method_sample, legend_top, PAGE_WIDTH);
+    let description = drawings.iter().map(Drawing::describe).collect::<Vec<_>>().join(" ");
     let about = About { id: String::new(), title: plain(title), description };
     printed((PAGE_WIDTH, legend_top + legend_height), &about, &(body + &legend))
 }
 
-/// The methods of these tiles, each once, in the order they first appear.
-pub fn all_methods(tiles: &[Tile]) -> Vec<&str> {
+/// The methods of these drawings, each once, in the order they first appear.
+pub fn all_methods(drawings: &[Drawing]) -> Vec<&str> {
     let mut methods = Vec::new();
-    for method in tiles.iter().flat_map(Tile::methods) {
+    for method in drawings.iter().flat_map(Drawing::methods) {
         if !methods.contains(&method) {
             methods.push(method);
         }
@@ -457,13 +457,13 @@ pub fn all_methods(tiles: &[Tile]) -> Vec<&str> {
     methods
 }
 
-/// A tile as a document of its own.
-fn column(tile: &Tile, id_prefix: &str) -> String {
-    let ((width, height), methods) = (COLUMN, tile.methods());
+/// A drawing as a document of its own.
+fn column(drawing: &Drawing, id_prefix: &str) -> String {
+    let ((width, height), methods) = (COLUMN, drawing.methods());
     let legend_top = height - legend(&methods, method_sample, 0.0, width).1;
     let area = Area { left: 0.0, top: 0.0, width, height: legend_top - 5.0 };
-    let body = tile.draw_titled(area, BOLD) + &legend(&methods, method_sample, legend_top, width).0;
-    printed(COLUMN, &tile.about(&format!("{id_prefix}-{}", tile.name())), &body)
+    let body = drawing.draw_titled(area, BOLD) + &legend(&methods, method_sample, legend_top, width).0;
+    printed(COLUMN, &drawing.about(&format!("{id_prefix}-{}", drawing.name())), &body)
 }
 
 /// What a legend shows of the method with this name and number, from a place so far to the right.
@@ -497,8 +497,8 @@ fn legend(methods: &[&str], sample: Sample, top: f64, room: f64) -> (String, f64
 }
 
 fn method_sample(method: &str, _: usize, (x, y): (f64, f64), length: f64) -> String {
-    let look = look(method);
-    format!("<g {}>{}</g>", look.attributes(), look.sample(x, y, length))
+    let style = style_of(method);
+    format!("<g {}>{}</g>", style.attributes(), style.sample(x, y, length))
 }
 
 /// The place of the axis in a page, for its pointer: measures of the ends, their pixels, and the scale.
@@ -647,8 +647,8 @@ mod tests {
     }
 
     fn drawings(panel: &Panel) -> [String; 3] {
-        let tile = Tile::from(panel.clone());
-        [tile.svg("p"), tile.inline("p"), row("Row", &[tile, Tile::Counterexample])]
+        let drawing = Drawing::from(panel.clone());
+        [drawing.svg("p"), drawing.inline("p"), row("Row", &[drawing, Drawing::Counterexample])]
     }
 
     fn with_class<'a>(node: Node<'a, 'a>, class: &str) -> Vec<Node<'a, 'a>> {
@@ -782,18 +782,18 @@ mod tests {
         assert!(row.contains("width=\"7in\""));
         assert!(inline.contains("id=\"p-curves\" class=\"panel\" viewBox") && !inline.contains("in\" "));
         assert!(inline.contains("<title id=\"p-curves-title\">Curves</title><desc id=\"p-curves-desc\">"));
-        assert!(Tile::Counterexample.svg("p").contains("look the same to the actor"));
+        assert!(Drawing::Counterexample.svg("p").contains("look the same to the actor"));
     }
 
     #[test]
     fn a_legend_names_every_method_once() {
-        let tiles = [
+        let drawings = [
             panel(vec![line("ACE(0)", &some(3))]),
             panel(vec![line("ACE(1)", &some(3)), line("ACE(0)", &some(2))]),
         ];
-        let tiles = tiles.map(Tile::from);
-        assert_eq!(all_methods(&tiles), ["ACE(0)", "ACE(1)"]);
-        assert_eq!(row("Row", &tiles).matches(">ACE(0)</text>").count(), 1);
-        assert!(!tiles[0].inline("p").contains("class=\"legend\""));
+        let drawings = drawings.map(Drawing::from);
+        assert_eq!(all_methods(&drawings), ["ACE(0)", "ACE(1)"]);
+        assert_eq!(row("Row", &drawings).matches(">ACE(0)</text>").count(), 1);
+        assert!(!drawings[0].inline("p").contains("class=\"legend\""));
     }
 }

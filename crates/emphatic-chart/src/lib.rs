@@ -1,7 +1,7 @@
 //! Drawings for print and for pages, as SVG and as PNG. It knows nothing of learners or problems: whoever has numbers can draw them.
 //!
 //! ```
-//! use emphatic_chart::{Axis, Line, Painter, Panel, Point, Scale, Tile};
+//! use emphatic_chart::{Axis, Drawing, Line, Panel, Point, Renderer, Scale};
 //!
 //! let axis = |label: &str| Axis { label: label.into(), scale: Scale::Linear, range: None };
 //! let point = |x: f64| Point { x, y: Some(x * x), error: None };
@@ -13,10 +13,10 @@
 //!     lines: vec![Line { method: "ACE(1)".into(), points: [0.0, 1.0, 2.0].map(point).to_vec() }],
 //!     reference: None,
 //! };
-//! let svg = Tile::from(panel).svg("example");
+//! let svg = Drawing::from(panel).svg("example");
 //! assert!(svg.contains("<title id=\"example-square-title\">A square</title>"));
-//! let png = Painter::new().png(&svg)?;
-//! # Ok::<(), emphatic_chart::PaintError>(())
+//! let png = Renderer::new().png(&svg)?;
+//! # Ok::<(), emphatic_chart::RenderError>(())
 //! ```
 //!
 //! | concept | where |
@@ -24,7 +24,7 @@
 //! | panels of lines, alone and in a row | `chart`, its axes in `axis` |
 //! | an objective over two parameters, with flows | `landscape`, its fill in `contour` |
 //! | the problem of the paper's first figure | `diagram` |
-//! | what every method looks like | `look` |
+//! | what every method looks like | `style` |
 //! | labels in a tiny markup | `text` |
 //! | pixels | `png` |
 
@@ -33,8 +33,8 @@
 mod chart;
 mod png;
 
-pub use self::png::{PaintError, Painter, RESOLUTION};
+pub use self::png::{RESOLUTION, RenderError, Renderer};
 pub use chart::{
-    Axis, Flow, Landscape, Line, Look, Note, Panel, Point, Reference, Scale, Side, Tile, all_methods, escape,
-    html, look, plain, row, swatch,
+    Axis, Drawing, Flow, Landscape, Line, Note, Panel, ParameterAxis, Point, Reference, Scale, Style,
+    all_methods, escape, html, plain, row, style_of, swatch,
 };

@@ -1,6 +1,6 @@
 //! What of a file a message shows.
 
-use emphatic_text::{harmless, same_length};
+use emphatic_text::{printable, printable_same_length};
 use miette::{MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct Excerpt {
 impl Excerpt {
     pub(crate) fn new(name: &str, text: &str) -> Self {
         // What is shown does nothing to a terminal; places in it stay where they are.
-        let (name, text) = (harmless(name).into_owned(), Arc::<str>::from(same_length(text)));
+        let (name, text) = (printable(name).into_owned(), Arc::<str>::from(printable_same_length(text)));
         let source = NamedSource::new(&name, text.clone()).with_language("toml");
         Self { name, text, source }
     }

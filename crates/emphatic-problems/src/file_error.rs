@@ -20,33 +20,57 @@ pub struct FileError {
     help: Option<String>,
 }
 
-/// What is wrong with a value, before it is known which file it stands in.
-#[derive(Clone, Debug)]
-pub struct Wrong {
+/// A mistake at a place in a file, before the name and text of the file are attached by [`Mistake::in_file`].
+#[derive(Clone, Debug, Error)]
+#[error("{message}")]
+pub struct Mistake {
     /// What is wrong.
     pub message: String,
-    /// Where it stands, in bytes.
+    /// The bytes of the text that are wrong; `None` if the error is about the file as a whole.
     pub span: Option<Range<usize>>,
     /// What would be right.
     pub help: Option<String>,
-    /// The name and text of the file, if it is not the one that is being read but one that it names.
+    /// The name and text of the file, if it is not the one being read but one that it names.
     file: Option<(String, String)>,
 }
 
-impl Wrong {
+/// An invalid value, before its place in a file is attached by [`ValueError::at`].
+#[derive(Clone, Debug, Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ValueError {
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl ValueError {
+    /// An error with what would be right, if there is anything to say.
+    pub fn new(message: impl Into<String>, help: Option<String>) -> Self {
+        Self { message: message.into(), help }
+    }
+
+    /// The error at this place.
+    pub fn at(self, span: &Range<usize>) -> Mistake {
+        Mistake::at(span, self.message).maybe_help(self.help)
+    }
+}
+
+impl Mistake {
     /// What is wrong with what stands at `span`.
     pub fn at(span: &Range<usize>, message: impl Into<String>) -> Self {
         Self { message: message.into(), span: Some(span.clone()), help: None, file: None }
     }
 
     /// What is wrong with the file as a whole.
-    pub fn anywhere(message: impl Into<String>) -> Self {
+    pub fn whole_file(message: impl Into<String>) -> Self {
         Self { message: message.into(), span: None, help: None, file: None }
     }
 
     /// What a file lacks.
     pub fn missing(key: &str) -> Self {
-        Self::anywhere(format!("the key `{key}` is missing")).maybe_help(needed(key).map(str::to_owned))
+        Self::whole_file(format!("the key `{key}` is missing")).maybe_help(needed(key).map(str::to_owned))
     }
 
     /// The same with what would be right.
@@ -73,7 +97,7 @@ impl Wrong {
     }
 
     /// The same in another file than the one that is being read.
-    pub fn in_other(mut self, name: String, text: &str) -> Self {
+    pub fn in_other_file(mut self, name: String, text: &str) -> Self {
         self.file = Some((name, text.to_owned()));
         self
     }

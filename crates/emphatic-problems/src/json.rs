@@ -3,11 +3,11 @@
 //! A JSON object is an inline table of TOML but for its colons and a few escapes. They are replaced, so that one reader
 //! serves both, with the same messages, and it is remembered what came from where.
 
-use crate::file_error::Wrong;
+use crate::file_error::Mistake;
 use serde::de::IgnoredAny;
 
 /// Reads the inline table that a JSON text is. What is wrong with it is wrong at its place in the text.
-pub(crate) fn read<T>(text: &str, read: impl FnOnce(&str) -> Result<T, Wrong>) -> Result<T, Wrong> {
+pub(crate) fn read<T>(text: &str, read: impl FnOnce(&str) -> Result<T, Mistake>) -> Result<T, Mistake> {
     // A value of TOML has nothing around it. Some editors begin a file with a byte order mark.
     let value = text.strip_prefix('\u{feff}').unwrap_or(text).trim_ascii_start();
     let before = text.len() - value.len();
@@ -15,7 +15,7 @@ pub(crate) fn read<T>(text: &str, read: impl FnOnce(&str) -> Result<T, Wrong>) -
     as_toml(value.trim_ascii_end()).and_then(read).map_err(|wrong| moved(wrong, |place| place + before))
 }
 
-fn moved(mut wrong: Wrong, place: impl Fn(usize) -> usize) -> Wrong {
+fn moved(mut wrong: Mistake, place: impl Fn(usize) -> usize) -> Mistake {
     wrong.span = wrong.span.map(|span| place(span.start)..place(span.end));
     wrong
 }
@@ -35,10 +35,10 @@ impl Table {
     }
 }
 
-fn as_toml(text: &str) -> Result<Table, Wrong> {
+fn as_toml(text: &str) -> Result<Table, Mistake> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| syntax(&error, text))?;
     if let Some(place) = find_null(text) {
-        return Err(Wrong::at(&(place..place + 4), "null says nothing here").help("leave the key out"));
+        return Err(Mistake::at(&(place..place + 4), "null says nothing here").help("leave the key out"));
     }
     let mut table = Table { toml: String::with_capacity(text.len()), places: vec![(0, 0)] };
     let (mut in_string, mut copied, mut k) = (false, 0, 0);
@@ -73,7 +73,7 @@ fn as_toml(text: &str) -> Result<Table, Wrong> {
 
 /// The length of an escape that TOML does not have, and what it stands for: JSON may escape a slash, and write a character
 /// as two halves (surrogates).
-fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Wrong> {
+fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Mistake> {
     let half = |k: usize| {
         let hex = text.get(k..k + 6)?.strip_prefix("\\u")?;
         u16::from_str_radix(hex, 16).ok().filter(|unit| (0xd800..0xe000).contains(unit))
@@ -84,7 +84,7 @@ fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Wrong> {
     let Some(first) = half(k) else { return Ok(None) };
     let whole = half(k + 6).and_then(|second| String::from_utf16(&[first, second]).ok());
     let wrong = || {
-        Wrong::at(&(k..k + 6), "this escape is half of a character")
+        Mistake::at(&(k..k + 6), "this escape is half of a character")
             .help("its two halves stand side by side, as in \\ud83d\\ude00; or write the character itself")
     };
     whole.map(|character| Some((12, character))).ok_or_else(wrong)
@@ -107,13 +107,13 @@ fn find_null(text: &str) -> Option<usize> {
     })
 }
 
-fn syntax(error: &serde_json::Error, text: &str) -> Wrong {
+fn syntax(error: &serde_json::Error, text: &str) -> Mistake {
     let line = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
     let place = (line + error.column().saturating_sub(1)).min(text.len());
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
     let message = if message.starts_with("EOF") { "the file ends too early" } else { message };
-    Wrong::at(&(place..place), format!("this is not JSON: {message}"))
+    Mistake::at(&(place..place), format!("this is not JSON: {message}"))
 }
 
 #[cfg(test)]
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn places_behind_escapes_are_those_of_the_json() {
         let text = "\u{feff} {\"\\/\\/\": \"\\ud83d\\ude00\", \"\x7f\": \"here\"}";
-        let wrong = read(text, |table| -> Result<(), Wrong> {
+        let wrong = read(text, |table| -> Result<(), Mistake> {
             let start = table.find("\"here\"").expect("it is there");
-            Err(Wrong::at(&(start..start + 6), "wrong"))
+            Err(Mistake::at(&(start..start + 6), "wrong"))
         });
         assert_eq!(&text[wrong.unwrap_err().span.unwrap()], "\"here\"");
     }

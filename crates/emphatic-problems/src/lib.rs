@@ -46,10 +46,10 @@ pub mod shipped;
 pub mod values;
 mod world;
 
-pub use file_error::{FileError, Wrong, suggest};
+pub use file_error::{FileError, Mistake, ValueError, suggest};
 pub use problem_file::{ProblemFile, Target, schema};
 pub use read::{ReadError, read_text};
 pub use schema::schema_of;
 pub use shipped::{SHIPPED, Shipped};
 pub use values::{Behaviour, Expected, Interest, Number, Share, Whole};
-pub use world::{Unfit, World};
+pub use world::World;

@@ -1,8 +1,7 @@
 //! States and actions by name or number.
 
-use crate::file_error::suggest;
+use crate::file_error::{ValueError, suggest};
 use crate::values::Key;
-use crate::world::Unfit;
 use std::collections::HashMap;
 
 /// Finds the number of a name among many.
@@ -26,17 +25,17 @@ impl<'a> Names<'a> {
         self.numbers.contains_key(name)
     }
 
-    pub(crate) fn find(&self, name: &str) -> Result<usize, Unfit> {
+    pub(crate) fn find(&self, name: &str) -> Result<usize, ValueError> {
         self.numbers.get(name).copied().ok_or_else(|| self.unknown(name))
     }
 
     /// By name, or by number from 0 in the order of declaration.
-    pub(crate) fn find_key(&self, key: &Key) -> Result<usize, Unfit> {
+    pub(crate) fn find_key(&self, key: &Key) -> Result<usize, ValueError> {
         match key {
             Key::Name(name) => self.find(name),
             Key::Number(number) => match usize::try_from(*number) {
                 Ok(number) if number < self.names.len() => Ok(number),
-                _ => Err(Unfit {
+                _ => Err(ValueError {
                     message: format!("the problem has no {} number {number}", self.kind),
                     help: Some(format!("they are numbered from 0 to {}", self.names.len().saturating_sub(1))),
                 }),
@@ -48,12 +47,12 @@ impl<'a> Names<'a> {
         &self.names[number]
     }
 
-    fn unknown(&self, name: &str) -> Unfit {
+    fn unknown(&self, name: &str) -> ValueError {
         let real = || {
             let is_real = self.kind == "action" && self.names.is_empty();
             is_real.then(|| "the action of this problem is a real number".to_owned())
         };
         let help = suggest(name, self.names.iter().map(String::as_str)).or_else(real);
-        Unfit { message: format!("the problem has no {} `{name}`", self.kind), help }
+        ValueError::new(format!("the problem has no {} `{name}`", self.kind), help)
     }
 }

@@ -1,6 +1,6 @@
 //! Regular problems, from which all transitions follow: a grid with walls, a chain, a random problem.
 
-use crate::file_error::Wrong;
+use crate::file_error::Mistake;
 use crate::values::{Key, Keys, Number, Whole};
 use emphatic::Random;
 use emphatic::theory::Order;
@@ -111,14 +111,14 @@ pub(crate) struct Cell {
 const MOVES: [(&str, isize, isize); 4] = [("up", -1, 0), ("right", 0, 1), ("down", 1, 0), ("left", 0, -1)];
 
 impl Grid {
-    pub(crate) fn parts(&self, span: &Range<usize>) -> Result<Parts, Wrong> {
+    pub(crate) fn parts(&self, span: &Range<usize>) -> Result<Parts, Mistake> {
         if let Some((text, cell)) = self.cells.iter().find(|(text, _)| text.chars().count() != 1) {
-            return Err(Wrong::at(&cell.span(), format!("`{text}` is not one character"))
+            return Err(Mistake::at(&cell.span(), format!("`{text}` is not one character"))
                 .help("cells = { L = { reward = -1 } } says what the character L means in the map"));
         }
         let infinite = |cell: &&Spanned<Cell>| cell.get_ref().reward.is_some_and(|r| !r.0.is_finite());
         if let Some(cell) = self.cells.values().find(infinite) {
-            return Err(Wrong::at(&cell.span(), "the reward of this cell is not finite"));
+            return Err(Mistake::at(&cell.span(), "the reward of this cell is not finite"));
         }
         let rows = self.characters(span)?;
         let slip = probability(self.slip.as_ref(), "slip")?;
@@ -129,7 +129,7 @@ impl Grid {
                 let Some(kind) = self.kind(character, (r, c), span)? else { continue };
                 if cells.len() as u64 == MOST {
                     let message = format!("at most {MOST} cells that are not walls are possible");
-                    return Err(Wrong::at(&place, message));
+                    return Err(Mistake::at(&place, message));
                 }
                 start.extend((character == 'S').then_some(cells.len()));
                 cells.push((r, c));
@@ -138,7 +138,7 @@ impl Grid {
         }
         if cells.is_empty() {
             return Err(
-                Wrong::at(&place, "the grid has no cell that is not a wall").help("`.` is a free cell")
+                Mistake::at(&place, "the grid has no cell that is not a wall").help("`.` is a free cell")
             );
         }
         let ways = cells.len() as u64 * MOVES.len() as u64 * if slip > 0.0 { MOVES.len() as u64 } else { 1 };
@@ -180,7 +180,10 @@ impl Grid {
     }
 
     /// What is in each cell, row by row: a map may be large, and most of it walls.
-    fn characters(&self, span: &Range<usize>) -> Result<Box<dyn Iterator<Item = Cow<'_, str>> + '_>, Wrong> {
+    fn characters(
+        &self,
+        span: &Range<usize>,
+    ) -> Result<Box<dyn Iterator<Item = Cow<'_, str>> + '_>, Mistake> {
         match (&self.map, &self.rows, &self.columns, &self.places) {
             (Some(map), None, None, None) => {
                 let lines = map.get_ref().lines().map(str::trim_end).filter(|line| !line.is_empty());
@@ -190,15 +193,15 @@ impl Grid {
                 let (r, c) = (count(rows, "rows")?, count(columns, "columns")?);
                 if r.saturating_mul(c) > MOST {
                     let message = format!("{r} rows of {c} columns; at most {MOST} cells are possible");
-                    return Err(Wrong::at(&rows.span(), message));
+                    return Err(Mistake::at(&rows.span(), message));
                 }
                 let mut cells = vec![vec!['.'; c as usize]; r as usize];
                 if let Some(places) = places {
-                    put(places, &mut cells).map_err(|(message, help)| Wrong::at(&places.span(), message).help(help))?;
+                    put(places, &mut cells).map_err(|(message, help)| Mistake::at(&places.span(), message).help(help))?;
                 }
                 Ok(Box::new(cells.into_iter().map(|row| row.into_iter().collect())))
             }
-            _ => Err(Wrong::at(span, "a grid has either a `map`, or `rows` and `columns`")
+            _ => Err(Mistake::at(span, "a grid has either a `map`, or `rows` and `columns`")
                 .help("map = \"\"\"\\n#####\\n#S.G#\\n#####\\n\"\"\"  or  rows = 10, columns = 10, places = { G = \"r9c9\" }")),
         }
     }
@@ -209,7 +212,7 @@ impl Grid {
         character: char,
         (r, c): (usize, usize),
         span: &Range<usize>,
-    ) -> Result<Option<Cell>, Wrong> {
+    ) -> Result<Option<Cell>, Mistake> {
         if let Some(cell) = self.cells.get(character.encode_utf8(&mut [0; 4]) as &str) {
             return Ok(Some(*cell.get_ref()));
         }
@@ -220,7 +223,7 @@ impl Grid {
             _ => {
                 let place = self.map.as_ref().map(Spanned::span).or(self.places.as_ref().map(Spanned::span));
                 let place = place.unwrap_or(span.clone());
-                Err(Wrong::at(&place, format!("it is not said what `{character}` means, in r{r}c{c}")).help(format!(
+                Err(Mistake::at(&place, format!("it is not said what `{character}` means, in r{r}c{c}")).help(format!(
                     "`#` is a wall, `.` is free, `S` a start, `G` a goal; or describe it: cells = {{ {character} = {{ reward = -1 }} }}"
                 )))
             }
@@ -283,7 +286,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    pub(crate) fn parts(&self) -> Result<Parts, Wrong> {
+    pub(crate) fn parts(&self) -> Result<Parts, Mistake> {
         let n = count(&self.states, "states")? as usize;
         let slip = probability(self.slip.as_ref(), "slip")?;
         let step_reward = self.step_reward.map_or(0.0, |r| r.0);
@@ -339,7 +342,7 @@ pub(crate) struct RandomProblem {
 
 impl RandomProblem {
     /// `gamma` is the file's.
-    pub(crate) fn parts(&self, gamma: f64) -> Result<Parts, Wrong> {
+    pub(crate) fn parts(&self, gamma: f64) -> Result<Parts, Mistake> {
         let (n, actions) = (count(&self.states, "states")?, count(&self.actions, "actions")?);
         let branching = match &self.branching {
             Some(branching) => count(branching, "branching")?,
@@ -349,7 +352,7 @@ impl RandomProblem {
         let span = self.branching.as_ref().map_or(self.states.span(), Spanned::span);
         if branching > n {
             let message = format!("an action cannot lead to {branching} of {n} states");
-            return Err(Wrong::at(&span, message).help(format!("`branching` lies between 1 and {n} here")));
+            return Err(Mistake::at(&span, message).help(format!("`branching` lies between 1 and {n} here")));
         }
         let ways = n.saturating_mul(actions).saturating_mul(branching + u64::from(end > 0.0));
         if ways > MOST_TRANSITIONS {
@@ -359,7 +362,7 @@ impl RandomProblem {
         let led_to = if gamma == 0.0 { branching } else { branching * actions };
         if end < 1.0 {
             Order::check_random(n as usize, led_to as usize)
-                .map_err(|error| Wrong::at(&self.states.span(), error.to_string()))?;
+                .map_err(|error| Mistake::at(&self.states.span(), error.to_string()))?;
         }
         let mut random = Random::new(self.seed.0, 0);
         let mut transitions = Vec::with_capacity((n * actions * branching) as usize);
@@ -406,36 +409,36 @@ pub(crate) fn numbered(n: usize) -> Vec<String> {
 }
 
 /// A number of states, actions and such.
-pub(crate) fn count(value: &Spanned<Whole>, key: &str) -> Result<u64, Wrong> {
+pub(crate) fn count(value: &Spanned<Whole>, key: &str) -> Result<u64, Mistake> {
     let Whole(x) = *value.get_ref();
     if (1..=MOST).contains(&x) {
         return Ok(x);
     }
-    Err(Wrong::at(&value.span(), format!("`{key}` is {x}; it must lie between 1 and {MOST}")))
+    Err(Mistake::at(&value.span(), format!("`{key}` is {x}; it must lie between 1 and {MOST}")))
 }
 
 /// The length of a list of states or actions.
-pub(crate) fn length<T>(list: &[T], span: &Range<usize>, key: &str) -> Result<u64, Wrong> {
+pub(crate) fn length<T>(list: &[T], span: &Range<usize>, key: &str) -> Result<u64, Mistake> {
     match list.len() as u64 {
         n if n <= MOST => Ok(n),
-        n => Err(Wrong::at(span, format!("`{key}` is a list of {n}; at most {MOST} are possible"))),
+        n => Err(Mistake::at(span, format!("`{key}` is a list of {n}; at most {MOST} are possible"))),
     }
 }
 
 /// What is wrong with a problem that is too large.
-pub(crate) fn too_many(span: &Range<usize>, ways: u128) -> Wrong {
+pub(crate) fn too_many(span: &Range<usize>, ways: u128) -> Mistake {
     let message = format!("this makes {ways} transitions; at most {MOST_TRANSITIONS} are possible");
-    Wrong::at(span, message)
+    Mistake::at(span, message)
         .help("each way in which an action can turn out in a state is one, and an end has one for each state of the start")
 }
 
-fn probability(value: Option<&Spanned<Number>>, key: &str) -> Result<f64, Wrong> {
+fn probability(value: Option<&Spanned<Number>>, key: &str) -> Result<f64, Mistake> {
     let Some(value) = value else { return Ok(0.0) };
     let Number(x) = *value.get_ref();
     if (0.0..=1.0).contains(&x) {
         return Ok(x);
     }
-    Err(Wrong::at(&value.span(), format!("`{key}` is {x}; a probability lies between 0 and 1")))
+    Err(Mistake::at(&value.span(), format!("`{key}` is {x}; a probability lies between 0 and 1")))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 //! critic = "states"
 //! ```
 
-use crate::file_error::{FileError, Wrong, suggest};
+use crate::file_error::{FileError, Mistake, ValueError, suggest};
 use crate::json;
 use crate::names::Names;
 use crate::pattern::{
@@ -30,7 +30,7 @@ use crate::scalar_or_table;
 use crate::schema::schema_of;
 use crate::shipped;
 use crate::values::{Behaviour, Expected, Interest, Key, Keys, Number, Share, Whole};
-use crate::world::{Unfit, World, policy_rows, softmax_weights, uniform};
+use crate::world::{World, policy_rows, softmax_weights, uniform};
 use emphatic::{Fixed, Policy, Problem, ProblemError, Table, Task};
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -90,11 +90,11 @@ impl ProblemFile {
 
     /// Understands the text of a problem file; it is JSON if the name ends in `.json`, else TOML.
     pub fn parse(text: &str, name: &str) -> Result<Self, FileError> {
-        Self::understand(text, name).map_err(|wrong| wrong.in_file(name, text))
+        Self::from_text(text, name).map_err(|wrong| wrong.in_file(name, text))
     }
 
     /// [`ProblemFile::parse`] for a file that another file names, in which the error is shown.
-    pub fn understand(text: &str, name: &str) -> Result<Self, Wrong> {
+    pub fn from_text(text: &str, name: &str) -> Result<Self, Mistake> {
         let (world, target, _) = understand(text, name)?;
         Ok(Self { name: name.to_owned(), text: text.to_owned(), world, target })
     }
@@ -373,18 +373,18 @@ impl<'de> Deserialize<'de> for FeatureEntry {
     }
 }
 
-fn at<T>(place: &Spanned<T>) -> impl Fn(Unfit) -> Wrong + use<T> {
+fn at<T>(place: &Spanned<T>) -> impl Fn(ValueError) -> Mistake + use<T> {
     at_span(&place.span())
 }
 
-fn at_span(span: &Range<usize>) -> impl Fn(Unfit) -> Wrong + use<> {
+fn at_span(span: &Range<usize>) -> impl Fn(ValueError) -> Mistake + use<> {
     let span = span.clone();
-    move |Unfit { message, help }| Wrong::at(&span, message).maybe_help(help)
+    move |error| error.at(&span)
 }
 
 /// Refuses a text of more values than can be read in a few gigabytes; a file of one long map is no such text. A table takes
 /// about ten times as much as a number.
-fn check_amount(text: &str) -> Result<(), Wrong> {
+fn check_amount(text: &str) -> Result<(), Mistake> {
     const MOST: u64 = 40_000_000;
     let weight = |byte| match byte {
         b'{' | b'[' => 10,
@@ -395,24 +395,24 @@ fn check_amount(text: &str) -> Result<(), Wrong> {
         return Ok(());
     }
     let message = format!("at most {MOST} values can be read, where a table or a list counts for ten");
-    Err(Wrong::anywhere(message).help(
+    Err(Mistake::whole_file(message).help(
         "a list in `from`, `action` or `to` stands for many transitions, and a pattern (`grid`, `chain`, `random`) for all",
     ))
 }
 
 /// The problem, its target policy and where its states lie.
-pub(crate) fn understand(text: &str, name: &str) -> Result<(World, Target, Layout), Wrong> {
+pub(crate) fn understand(text: &str, name: &str) -> Result<(World, Target, Layout), Mistake> {
     check_amount(text)?;
     if name.ends_with(".json") {
         return json::read(text, |table| {
             let value = toml::de::ValueDeserializer::parse(table).and_then(File::deserialize);
-            meaning(&value.map_err(|error| Wrong::toml(&error, table))?)
+            meaning(&value.map_err(|error| Mistake::toml(&error, table))?)
         });
     }
-    meaning(&toml::from_str(text).map_err(|error| Wrong::toml(&error, text))?)
+    meaning(&toml::from_str(text).map_err(|error| Mistake::toml(&error, text))?)
 }
 
-fn meaning(file: &File) -> Result<(World, Target, Layout), Wrong> {
+fn meaning(file: &File) -> Result<(World, Target, Layout), Mistake> {
     let (mut world, base, layout) = match &file.problem {
         Some(name) => {
             let (world, target, layout) = variant(file, name)?;
@@ -429,7 +429,7 @@ fn meaning(file: &File) -> Result<(World, Target, Layout), Wrong> {
     if let World::Finite(task) = &world {
         world = World::Finite(Arc::new(with_features(file, Task::clone(task), &layout)?));
     } else if let Some(features) = file.features.actor.as_ref().or(file.features.critic.as_ref()) {
-        return Err(Wrong::at(&features.span(), "the features of this problem cannot be changed"));
+        return Err(Mistake::at(&features.span(), "the features of this problem cannot be changed"));
     }
     // A variant has the target of its problem, unless it sees the states otherwise.
     let target = match (base, &file.target, &file.features.actor) {
@@ -439,18 +439,18 @@ fn meaning(file: &File) -> Result<(World, Target, Layout), Wrong> {
     Ok((world, target, layout))
 }
 
-fn with_behaviour(file: &File, problem: Problem) -> Result<Task, Wrong> {
-    let Some(behaviour) = &file.behaviour else { return Err(Wrong::missing("behaviour")) };
+fn with_behaviour(file: &File, problem: Problem) -> Result<Task, Mistake> {
+    let Some(behaviour) = &file.behaviour else { return Err(Mistake::missing("behaviour")) };
     let alike = uniform(problem.actions().len());
     let rows = policy_rows(&problem, behaviour.get_ref(), |_| alike.clone()).map_err(at(behaviour))?;
     Task::new(problem, &rows).map_err(|error| match (&error, pattern_or_list(file)) {
-        (ProblemError::Fill { .. }, Some(place)) => Wrong::at(&place, error.to_string()),
+        (ProblemError::Fill { .. }, Some(place)) => Mistake::at(&place, error.to_string()),
         _ => at(behaviour)(error.into()),
     })
 }
 
 /// The problem that this one is a variant of, with the behaviour of the variant.
-fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Target, Layout), Wrong> {
+fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Target, Layout), Mistake> {
     let parts = [
         ("states", file.states.as_ref().map(Spanned::span)),
         ("actions", file.actions.as_ref().map(Spanned::span)),
@@ -463,13 +463,13 @@ fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Target, Layout
     ];
     if let Some((key, span)) = parts.into_iter().find_map(|(key, span)| Some((key, span?))) {
         let message = format!("`{key}` does not go together with `problem`");
-        return Err(Wrong::at(&span, message).help(
+        return Err(Mistake::at(&span, message).help(
             "a variant of a problem changes its `behaviour`, `interest`, `target` or `features`; `emphatic new` writes a copy to change all of it",
         ));
     }
     let (world, target, layout) = shipped::problem(name.get_ref()).ok_or_else(|| {
         let help = suggest(name.get_ref(), shipped::SHIPPED.iter().map(|shipped| shipped.name));
-        Wrong::at(&name.span(), format!("there is no problem `{}`", name.get_ref())).maybe_help(help)
+        Mistake::at(&name.span(), format!("there is no problem `{}`", name.get_ref())).maybe_help(help)
     })?;
     let world = match &file.behaviour {
         Some(behaviour) => world.with_behaviour(behaviour.get_ref()).map_err(at(behaviour))?,
@@ -479,7 +479,7 @@ fn variant(file: &File, name: &Spanned<String>) -> Result<(World, Target, Layout
 }
 
 /// The decision problem, and where its states lie.
-fn problem(file: &File) -> Result<(Problem, Layout), Wrong> {
+fn problem(file: &File) -> Result<(Problem, Layout), Mistake> {
     let parts = parts(file)?;
     let start = start(file, &parts)?;
     // An end is a transition to each state of the start.
@@ -503,18 +503,18 @@ fn problem(file: &File) -> Result<(Problem, Layout), Wrong> {
 }
 
 /// The discount of transitions that do not say.
-fn gamma(file: &File) -> Result<f64, Wrong> {
+fn gamma(file: &File) -> Result<f64, Mistake> {
     let gamma = file.gamma.as_ref().map_or(1.0, |gamma| gamma.get_ref().0);
     match &file.gamma {
         Some(place) if !(0.0..=1.0).contains(&gamma) => {
-            Err(Wrong::at(&place.span(), format!("`gamma` is {gamma}; it must lie between 0 and 1")))
+            Err(Mistake::at(&place.span(), format!("`gamma` is {gamma}; it must lie between 0 and 1")))
         }
         _ => Ok(gamma),
     }
 }
 
 /// The parts, as listed or from a pattern.
-fn parts(file: &File) -> Result<Parts, Wrong> {
+fn parts(file: &File) -> Result<Parts, Mistake> {
     let listed = [
         file.states.as_ref().map(Spanned::span),
         file.actions.as_ref().map(Spanned::span),
@@ -528,20 +528,20 @@ fn parts(file: &File) -> Result<Parts, Wrong> {
         (grid, chain, random) => {
             let chain = chain.as_ref().filter(|_| grid.is_some()).map(Spanned::span);
             let second = chain.or(random.as_ref().map(Spanned::span)).unwrap_or_default();
-            return Err(Wrong::at(&second, "this is a second pattern")
+            return Err(Mistake::at(&second, "this is a second pattern")
                 .help("a problem follows one pattern: `grid`, `chain` or `random`"));
         }
     };
     if let Some(span) = listed.into_iter().flatten().next() {
-        return Err(Wrong::at(&span, "states, actions and transitions follow from the pattern")
+        return Err(Mistake::at(&span, "states, actions and transitions follow from the pattern")
             .help("leave them out, or leave the pattern out"));
     }
     Ok(pattern)
 }
 
-fn listed_parts(file: &File) -> Result<Parts, Wrong> {
+fn listed_parts(file: &File) -> Result<Parts, Mistake> {
     let many = |value: &Option<Spanned<NamesValue>>, key: &str| match value {
-        None => Err(Wrong::missing(key)),
+        None => Err(Mistake::missing(key)),
         Some(value) => match value.get_ref() {
             NamesValue::Names(names) => length(names, &value.span(), key),
             NamesValue::Number(n) => count(&Spanned::new(value.span(), *n), key),
@@ -557,7 +557,7 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
         None => Vec::new(),
     };
     let (states, actions) = (names(&file.states), names(&file.actions));
-    let Some(transitions) = &file.transitions else { return Err(Wrong::missing("transitions")) };
+    let Some(transitions) = &file.transitions else { return Err(Mistake::missing("transitions")) };
     let (state_names, action_names) = (Names::new("state", &states), Names::new("action", &actions));
     let mut ways = Vec::with_capacity(transitions.get_ref().len());
     // What is wrong with the lists of names themselves is said when the problem is built.
@@ -565,7 +565,7 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
     for transition in transitions.get_ref().iter().filter(|_| known) {
         let span = transition.span();
         let Transition { from, action, to, end, probability, reward, gamma } = transition.get_ref();
-        let find = |names: &Names, keys: &Keys| -> Result<Vec<usize>, Wrong> {
+        let find = |names: &Names, keys: &Keys| -> Result<Vec<usize>, Mistake> {
             keys.as_slice().iter().map(|key| names.find_key(key).map_err(at_span(&span))).collect()
         };
         let to: Vec<Option<usize>> = match (to, end, gamma) {
@@ -573,10 +573,10 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
             (None, true, None) => vec![None],
             (None, true, Some(_)) => {
                 let message = "the end of an episode has no `gamma`: what comes after does not count";
-                return Err(Wrong::at(&span, message).help("leave it out"));
+                return Err(Mistake::at(&span, message).help("leave it out"));
             }
             _ => {
-                return Err(Wrong::at(
+                return Err(Mistake::at(
                     &span,
                     "a transition leads `to` a state or is the `end` of an episode",
                 )
@@ -585,7 +585,7 @@ fn listed_parts(file: &File) -> Result<Parts, Wrong> {
         };
         let (from, action) = (find(&state_names, from)?, find(&action_names, action)?);
         if from.is_empty() || action.is_empty() || to.is_empty() {
-            return Err(Wrong::at(&span, "a list of this transition is empty")
+            return Err(Mistake::at(&span, "a list of this transition is empty")
                 .help("give at least one state or action"));
         }
         let all = ways.len() as u128 + product([from.len(), action.len(), to.len()]);
@@ -608,7 +608,7 @@ fn product(lengths: [usize; 3]) -> u128 {
 }
 
 /// The states in which episodes start, with their probabilities.
-fn start(file: &File, parts: &Parts) -> Result<Vec<(usize, f64)>, Wrong> {
+fn start(file: &File, parts: &Parts) -> Result<Vec<(usize, f64)>, Mistake> {
     let names = Names::new("state", &parts.states);
     let alike = |states: &[usize]| {
         let share = 1.0 / states.len() as f64;
@@ -620,7 +620,7 @@ fn start(file: &File, parts: &Parts) -> Result<Vec<(usize, f64)>, Wrong> {
                 Some(_) => "give a `start`, or put an `S` in the grid",
                 None => "start = \"S0\", or { S0 = 0.5, S1 = 0.5 }, or \"uniform\"",
             };
-            return Err(Wrong::missing("start").help(help));
+            return Err(Mistake::missing("start").help(help));
         }
         return Ok(alike(&parts.start));
     };
@@ -642,12 +642,12 @@ fn start(file: &File, parts: &Parts) -> Result<Vec<(usize, f64)>, Wrong> {
 }
 
 /// What is wrong with the problem itself, where it stands.
-fn structure(file: &File, error: &ProblemError) -> Wrong {
+fn structure(file: &File, error: &ProblemError) -> Mistake {
     let wrong = match place(file, error) {
-        Some(span) => Wrong::at(&span, error.to_string()),
-        None => Wrong::anywhere(error.to_string()),
+        Some(span) => Mistake::at(&span, error.to_string()),
+        None => Mistake::whole_file(error.to_string()),
     };
-    wrong.maybe_help(Unfit::from(error.clone()).help)
+    wrong.maybe_help(ValueError::from(error.clone()).help)
 }
 
 /// Where transitions stand, or what they follow from.
@@ -712,7 +712,7 @@ fn transition(file: &File, message: &str, value: Option<f64>) -> Option<Range<us
     Some(transitions.get_ref().iter().find(named).map_or(transitions.span(), Spanned::span))
 }
 
-fn with_features(file: &File, task: Task, layout: &Layout) -> Result<Task, Wrong> {
+fn with_features(file: &File, task: Task, layout: &Layout) -> Result<Task, Mistake> {
     let FeaturesFile { actor, critic } = &file.features;
     let mut task = task;
     if let Some(actor) = actor {
@@ -724,7 +724,7 @@ fn with_features(file: &File, task: Task, layout: &Layout) -> Result<Task, Wrong
                 table.len(),
                 task.actions()
             );
-            return Err(Wrong::at(&actor.span(), message));
+            return Err(Mistake::at(&actor.span(), message));
         }
         task = task.with_actor(table).map_err(|error| at(actor)(error.into()))?;
     }
@@ -737,8 +737,8 @@ fn with_features(file: &File, task: Task, layout: &Layout) -> Result<Task, Wrong
     }
 }
 
-fn features(value: &Spanned<FeaturesValue>, task: &Task, layout: &Layout) -> Result<Table, Wrong> {
-    let wrong = |message: String| Wrong::at(&value.span(), message);
+fn features(value: &Spanned<FeaturesValue>, task: &Task, layout: &Layout) -> Result<Table, Mistake> {
+    let wrong = |message: String| Mistake::at(&value.span(), message);
     let states = task.problem().states();
     let table = match value.get_ref() {
         FeaturesValue::Word(word) => {
@@ -797,7 +797,7 @@ fn features(value: &Spanned<FeaturesValue>, task: &Task, layout: &Layout) -> Res
 }
 
 /// The feature of each state if these groups look alike, in the order in which features appear.
-fn alias(names: &Names, states: usize, groups: &[Vec<Key>]) -> Result<Vec<usize>, Unfit> {
+fn alias(names: &Names, states: usize, groups: &[Vec<Key>]) -> Result<Vec<usize>, ValueError> {
     let mut group_of: Vec<Option<usize>> = vec![None; states];
     for (number, group) in groups.iter().enumerate() {
         for key in group {
@@ -811,7 +811,7 @@ fn alias(names: &Names, states: usize, groups: &[Vec<Key>]) -> Result<Vec<usize>
                         "put both groups together",
                     ),
                 };
-                return Err(Unfit { message, help: Some(help.to_owned()) });
+                return Err(ValueError { message, help: Some(help.to_owned()) });
             }
         }
     }
@@ -829,7 +829,7 @@ fn alias(names: &Names, states: usize, groups: &[Vec<Key>]) -> Result<Vec<usize>
         .collect())
 }
 
-fn target(file: &File, world: &World) -> Result<Target, Wrong> {
+fn target(file: &File, world: &World) -> Result<Target, Mistake> {
     let task = match (world, &file.target) {
         (World::Continuous(problem), target) => {
             return continuous_target(target.as_ref(), problem.gaussian().len());
@@ -837,7 +837,7 @@ fn target(file: &File, world: &World) -> Result<Target, Wrong> {
         (World::Finite(task), None) => return Ok(Target::Softmax(vec![0.0; task.softmax().len()])),
         (World::Finite(task), Some(_)) => task,
     };
-    let Some(value) = &file.target else { return Err(Wrong::missing("target")) };
+    let Some(value) = &file.target else { return Err(Mistake::missing("target")) };
     let wrong = at(value);
     let policy = match value.get_ref() {
         TargetValue::Word(word) => Behaviour::Word(*word),
@@ -851,13 +851,13 @@ fn target(file: &File, world: &World) -> Result<Target, Wrong> {
                 (_, Some(_)) if !is_name => {
                     let message = "`weights` is a list of numbers, and nothing stands beside it".to_owned();
                     let help = format!("this policy has {} weights", task.softmax().len());
-                    return Err(wrong(Unfit { message, help: Some(help) }));
+                    return Err(wrong(ValueError { message, help: Some(help) }));
                 }
                 _ => {}
             }
             let share = |(key, entry): (&String, &TargetEntry)| match entry {
                 TargetEntry::Share(share) => Ok((key.clone(), share.clone())),
-                _ => Err(wrong(Unfit {
+                _ => Err(wrong(ValueError {
                     message: format!("`{key}` is no probability"),
                     help: Some(
                         "give { A0 = 0.5, A1 = 0.5 }, { S0 = { A0 = 0.5, A1 = 0.5 } } or { weights = [...] }"
@@ -876,10 +876,10 @@ fn target(file: &File, world: &World) -> Result<Target, Wrong> {
     })
 }
 
-fn continuous_target(target: Option<&Spanned<TargetValue>>, len: usize) -> Result<Target, Wrong> {
+fn continuous_target(target: Option<&Spanned<TargetValue>>, len: usize) -> Result<Target, Mistake> {
     let Some(value) = target else { return Ok(Target::Gaussian(vec![0.0; len])) };
     let help = "{ policy = \"gaussian\", weights = [0, 0, 0, 0] } or { policy = \"deterministic\", weights = [0, 0] }";
-    let wrong = |message: &str| Wrong::at(&value.span(), message).help(help);
+    let wrong = |message: &str| Mistake::at(&value.span(), message).help(help);
     let TargetValue::Table(table) = value.get_ref() else {
         return Err(wrong("the action of this problem is a real number"));
     };
@@ -900,8 +900,8 @@ fn continuous_target(target: Option<&Spanned<TargetValue>>, len: usize) -> Resul
     }
 }
 
-fn weights_of(weights: &[Number], len: usize) -> Result<Vec<f64>, Unfit> {
-    let wrong = |message: String| Err(Unfit { message, help: None });
+fn weights_of(weights: &[Number], len: usize) -> Result<Vec<f64>, ValueError> {
+    let wrong = |message: String| Err(ValueError { message, help: None });
     if weights.len() != len {
         return wrong(format!("{} weights for a policy that has {len}", weights.len()));
     }

@@ -1,5 +1,6 @@
 //! A problem with its behaviour and interest.
 
+use crate::file_error::ValueError;
 use crate::names::Names;
 use crate::values::{Behaviour, BehaviourWord, Interest, Number, Share};
 use emphatic::{ContinuousCounterexample, Problem, ProblemError, Table, Task};
@@ -18,16 +19,7 @@ pub enum World {
     Continuous(Arc<ContinuousCounterexample>),
 }
 
-/// What is wrong with a name or number, and what would be right.
-#[derive(Clone, Debug)]
-pub struct Unfit {
-    /// What is wrong.
-    pub message: String,
-    /// What would be right.
-    pub help: Option<String>,
-}
-
-impl From<ProblemError> for Unfit {
+impl From<ProblemError> for ValueError {
     fn from(error: ProblemError) -> Self {
         let help = match &error {
             ProblemError::Sum { sum, .. } if (sum - 1.0).abs() < 1e-3 => {
@@ -45,8 +37,8 @@ impl From<ProblemError> for Unfit {
     }
 }
 
-fn unfit<T>(message: impl Into<String>, help: Option<String>) -> Result<T, Unfit> {
-    Err(Unfit { message: message.into(), help })
+fn unfit<T>(message: impl Into<String>, help: Option<String>) -> Result<T, ValueError> {
+    Err(ValueError::new(message, help))
 }
 
 impl World {
@@ -109,17 +101,17 @@ impl World {
     }
 
     /// The number of a state.
-    pub fn state(&self, name: &str) -> Result<usize, Unfit> {
+    pub fn state(&self, name: &str) -> Result<usize, ValueError> {
         Names::new("state", self.states()).find(name)
     }
 
     /// The number of an action.
-    pub fn action(&self, name: &str) -> Result<usize, Unfit> {
+    pub fn action(&self, name: &str) -> Result<usize, ValueError> {
         Names::new("action", self.actions()).find(name)
     }
 
     /// The same with this behaviour.
-    pub fn with_behaviour(&self, behaviour: &Behaviour) -> Result<Self, Unfit> {
+    pub fn with_behaviour(&self, behaviour: &Behaviour) -> Result<Self, ValueError> {
         match self {
             Self::Finite(task) => {
                 let own = |s: usize| task.behaviour(s).to_vec();
@@ -147,7 +139,7 @@ impl World {
     }
 
     /// The same with this interest.
-    pub fn with_interest(&self, interest: &Interest) -> Result<Self, Unfit> {
+    pub fn with_interest(&self, interest: &Interest) -> Result<Self, ValueError> {
         let by_state = match interest {
             Interest::Everywhere(Number(x)) => vec![*x; self.interest().len()],
             Interest::ByState(table) => {
@@ -168,7 +160,7 @@ impl World {
     }
 
     /// The weights of a softmax with these probabilities in every state, the last action's being zero.
-    pub fn softmax_weights(&self, table: &BTreeMap<String, Number>) -> Result<Vec<f64>, Unfit> {
+    pub fn softmax_weights(&self, table: &BTreeMap<String, Number>) -> Result<Vec<f64>, ValueError> {
         let row = probabilities(&Names::new("action", self.actions()), self.actions().len(), table)?;
         let sum: f64 = row.iter().sum();
         if row.iter().any(|p| !(*p > 0.0 && *p < 1.0)) || (sum - 1.0).abs() > 1e-9 {
@@ -176,7 +168,7 @@ impl World {
                 "every action needs a probability between 0 and 1 (a softmax has no 0), and they sum to 1";
             return unfit(format!("these are no probabilities of a softmax: {row:?}"), Some(help.to_owned()));
         }
-        softmax_weights(self.actor(), |_| &row).ok_or_else(|| Unfit {
+        softmax_weights(self.actor(), |_| &row).ok_or_else(|| ValueError {
             message: "the same probabilities everywhere are no single set of weights".to_owned(),
             help: Some("in this problem a state has several features: give `weights` instead".to_owned()),
         })
@@ -211,7 +203,7 @@ pub(crate) fn policy_rows(
     problem: &Problem,
     policy: &Behaviour,
     own: impl Fn(usize) -> Vec<f64>,
-) -> Result<Vec<Vec<f64>>, Unfit> {
+) -> Result<Vec<Vec<f64>>, ValueError> {
     let (states, actions) = (problem.states().len(), problem.actions().len());
     let table = match policy {
         Behaviour::Word(BehaviourWord::Uniform) => return Ok(vec![uniform(actions); states]),
@@ -252,7 +244,11 @@ pub(crate) fn uniform(actions: usize) -> Vec<f64> {
 }
 
 /// A probability for each action; those left out have none.
-fn probabilities(names: &Names, actions: usize, table: &BTreeMap<String, Number>) -> Result<Vec<f64>, Unfit> {
+fn probabilities(
+    names: &Names,
+    actions: usize,
+    table: &BTreeMap<String, Number>,
+) -> Result<Vec<f64>, ValueError> {
     let mut row = vec![0.0; actions];
     for (action, Number(probability)) in table {
         row[names.find(action)?] = *probability;

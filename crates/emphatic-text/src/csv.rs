@@ -1,6 +1,6 @@
 //! Comma-separated values, for spreadsheets too.
 
-use crate::harmless::is_harmful;
+use crate::printable::is_unprintable;
 
 /// A line of cells, as [`text`] and [`number`] give them.
 pub fn line(cells: impl IntoIterator<Item = String>) -> String {
@@ -8,10 +8,10 @@ pub fn line(cells: impl IntoIterator<Item = String>) -> String {
 }
 
 /// A cell with a text. Where a spreadsheet would take it for a formula and run it, an apostrophe stands before it, which
-/// spreadsheets take for "this is text"; a name that is a number stays as it is. Harmful characters are escaped, so that different
+/// spreadsheets take for "this is text"; a name that is a number stays as it is. Unprintable characters are escaped, so that different
 /// names stay different.
 pub fn text(text: &str) -> String {
-    let escaped = |c: char| if is_harmful(c) { c.escape_default().to_string() } else { c.to_string() };
+    let escaped = |c: char| if is_unprintable(c) { c.escape_default().to_string() } else { c.to_string() };
     let text: String = text.chars().map(escaped).collect();
     let starts = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     let text = if starts && text.parse::<f64>().is_err() { format!("'{text}") } else { text };

@@ -7,17 +7,19 @@
 //! |---|---|
 //! | a name or a value within a line | [`shortened`] |
 //! | a message in which names stand | [`message`] |
-//! | a page of several lines | [`harmless_lines`] |
-//! | a piece of a file, with places marked in it | [`same_length`] |
+//! | a page of several lines | [`printable_lines`] |
+//! | a piece of a file, with places marked in it | [`printable_same_length`] |
 //! | rows and columns | [`table`] |
 //! | CSV | [`csv`] |
 //! | JSON | [`json_escaped`] |
 
 pub mod csv;
-mod harmless;
 mod message;
+mod printable;
 mod table;
 
-pub use harmless::{harmless, harmless_lines, is_harmful, json_escaped, same_length, shortened};
 pub use message::message;
-pub use table::{LONGEST, table};
+pub use printable::{
+    is_unprintable, json_escaped, printable, printable_lines, printable_same_length, shortened,
+};
+pub use table::{LONGEST_CELL, table};

@@ -1,15 +1,15 @@
 //! Messages, in which names may be of any length.
 
-use crate::harmless::harmless;
+use crate::printable::printable;
 
 /// The most characters of a word, and of a whole message.
 const WORD: usize = 200;
 const MESSAGE: usize = 1000;
 
-/// The message in one line, without harmful characters, with the middle of very long words left out, and of all of it if that is still
+/// The message in one line, without unprintable characters, with the middle of very long words left out, and of all of it if that is still
 /// very long.
 pub fn message(text: &str) -> String {
-    let text = harmless(text);
+    let text = printable(text);
     let words: Vec<String> = text.split(' ').map(|word| cut(word, WORD)).collect();
     cut(&words.join(" "), MESSAGE)
 }

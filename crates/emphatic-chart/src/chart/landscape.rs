@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::axis::{Axis, Ruler, Scale, Tick};
 use super::contour::{Grid, thinned};
-use super::look::disc;
+use super::style::disc;
 use super::text::{plain, px, spans, width};
 use super::{
     AXIS, About, Area, BOLD, INK, LABEL, MIDDLE, SMALL, TITLE_HEIGHT, centred, heading, legend, polyline,
@@ -17,9 +17,9 @@ pub struct Landscape {
     /// What it shows, in the markup of labels.
     pub title: String,
     /// The horizontal parameter.
-    pub x: Side,
+    pub x: ParameterAxis,
     /// The vertical one.
-    pub y: Side,
+    pub y: ParameterAxis,
     /// The function at equally spaced places from 0 to 1, row by row from the bottom. What is not finite is a
     /// hole.
     pub heights: Vec<Vec<f64>>,
@@ -36,7 +36,7 @@ pub struct Landscape {
 
 /// A parameter's axis.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Side {
+pub struct ParameterAxis {
     /// What it is, in the markup of labels.
     pub label: String,
     /// Places between 0 and 1, and what stands there.
@@ -288,7 +288,7 @@ impl Landscape {
         };
         for way in ways.iter().filter(|way| !way.flow.end.is_empty()) {
             if let Some(&end) = way.places.last() {
-                put(&way.flow.end, end, look(way.flow.kind).0);
+                put(&way.flow.end, end, style_of(way.flow.kind).0);
             }
         }
         if let Some(start) = self.start.as_ref().filter(|start| is_place(&start.at)) {
@@ -335,7 +335,7 @@ fn draw_ways(ways: &[&Way], kind: usize, thickness: f64) -> String {
     if ways.is_empty() {
         return String::new();
     }
-    let (colour, dashes) = look(kind);
+    let (colour, dashes) = style_of(kind);
     let dashes: Vec<String> = dashes.iter().map(|dash| px(dash * (0.7 + 0.35 * thickness))).collect();
     let line: String = ways.iter().map(|way| polyline(way.places.iter().copied())).collect();
     let arrows: String = ways.iter().map(|way| way.arrows(3.2 + 2.1 * thickness)).collect();
@@ -360,7 +360,7 @@ fn sample(_: &str, kind: usize, (x, y): (f64, f64), length: f64) -> String {
     draw_ways(&[&Way { flow: &flow, places }], kind, 1.6)
 }
 
-fn look(kind: usize) -> (&'static str, &'static [f64]) {
+fn style_of(kind: usize) -> (&'static str, &'static [f64]) {
     KINDS[kind % KINDS.len()]
 }
 
@@ -487,8 +487,8 @@ mod tests {
         let spirals = turns.flat_map(|turn| [spiral(0, turn), spiral(1, turn)]);
         Landscape {
             title: "Where flows lead".into(),
-            x: Side { label: "π(A0) in S0".into(), ticks: ticks() },
-            y: Side { label: "π(A0) in S1".into(), ticks: ticks() },
+            x: ParameterAxis { label: "π(A0) in S0".into(), ticks: ticks() },
+            y: ParameterAxis { label: "π(A0) in S1".into(), ticks: ticks() },
             heights: heights(101, |x, y| x + y * y),
             height_label: "J_μ".into(),
             kinds: vec!["gradient".into(), "semi-gradient".into()],

@@ -1,6 +1,6 @@
 //! Labels in a tiny markup: `_` before a character or `{…}` sets it below the line, `^` before `{…}` above.
 
-use emphatic_text::is_harmful;
+use emphatic_text::is_unprintable;
 use std::fmt::Write;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub fn escape(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             '\t' | '\n' => escaped.push(character),
             '\u{fffe}' | '\u{ffff}' => (),
-            _ if is_harmful(character) => (),
+            _ if is_unprintable(character) => (),
             _ => escaped.push(character),
         }
     }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-/// What stands in place of a harmful character.
+/// What stands in place of a unprintable character.
 const REPLACEMENT: char = '\u{FFFD}';
 
 /// Whether a terminal would do something else than show the character: control characters, line separators, and what sets the
 /// direction of reading or is not to be seen (with either a text can look like another one).
-pub fn is_harmful(c: char) -> bool {
+pub fn is_unprintable(c: char) -> bool {
     let is_unseen =
         matches!(c, '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}');
     let turns =
@@ -16,25 +16,25 @@ pub fn is_harmful(c: char) -> bool {
 }
 
 fn replaced(text: &str, kept: &[char], with: impl Fn(char) -> char) -> String {
-    text.chars().map(|c| if is_harmful(c) && !kept.contains(&c) { with(c) } else { c }).collect()
+    text.chars().map(|c| if is_unprintable(c) && !kept.contains(&c) { with(c) } else { c }).collect()
 }
 
-/// The text in one line, without harmful characters.
-pub fn harmless(text: &str) -> Cow<'_, str> {
-    match text.contains(is_harmful) {
+/// The text in one line, without unprintable characters.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    match text.contains(is_unprintable) {
         true => replaced(text, &[], |_| REPLACEMENT).into(),
         false => text.into(),
     }
 }
 
-/// The text without harmful characters; the ends of its lines stay.
-pub fn harmless_lines(text: &str) -> String {
+/// The text without unprintable characters; the ends of its lines stay.
+pub fn printable_lines(text: &str) -> String {
     replaced(text, &['\n'], |_| REPLACEMENT)
 }
 
-/// The text without harmful characters, each replaced by one of as many bytes, so that places in it stay where they are. Line ends
+/// The text without unprintable characters, each replaced by one of as many bytes, so that places in it stay where they are. Line ends
 /// and tabs stay.
-pub fn same_length(text: &str) -> String {
+pub fn printable_same_length(text: &str) -> String {
     replaced(text, &['\n', '\r', '\t'], |c| match c.len_utf8() {
         1 => '?',
         2 => '¿',
@@ -43,24 +43,24 @@ pub fn same_length(text: &str) -> String {
     })
 }
 
-/// The text in one line, without harmful characters and with at most so many others: the last is then an ellipsis.
+/// The text in one line, without unprintable characters and with at most so many others: the last is then an ellipsis.
 pub fn shortened(text: &str, most: usize) -> String {
     // The whole may be megabytes, so only what is shown is looked at.
     let end = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
     match (end(most), end(most.saturating_sub(1))) {
-        (Some(_), Some(end)) => harmless(&text[..end]).into_owned() + "…",
-        _ => harmless(text).into_owned(),
+        (Some(_), Some(end)) => printable(&text[..end]).into_owned() + "…",
+        _ => printable(text).into_owned(),
     }
 }
 
-/// JSON that means the same, with harmful characters as escapes. (Those of ASCII are already, within strings; line ends between
+/// JSON that means the same, with unprintable characters as escapes. (Those of ASCII are already, within strings; line ends between
 /// them stay.)
 pub fn json_escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
             '\n' => text.push(c),
-            _ if is_harmful(c) => {
+            _ if is_unprintable(c) => {
                 let mut halves = [0; 2];
                 c.encode_utf16(&mut halves).iter().for_each(|half| text += &format!("\\u{half:04x}"));
             }
@@ -77,17 +77,17 @@ mod tests {
     /// Once raw escape sequences and reversed text from files reached the terminal.
     #[test]
     fn what_a_terminal_would_obey_is_replaced() {
-        for harmful in
+        for unprintable in
             "\u{1b}\u{7}\u{0}\t\r\n\u{7f}\u{80}\u{9b}\u{9f}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{ad}\u{200b}\u{feff}\u{e0041}".chars()
         {
-            let text = format!("a{harmful}b");
-            assert_eq!(harmless(&text), "a\u{fffd}b", "{harmful:?}");
-            let same = same_length(&text);
-            assert_eq!(same.len(), text.len(), "{harmful:?}");
-            assert_eq!(same == text, ['\t', '\n', '\r'].contains(&harmful), "{harmful:?}");
+            let text = format!("a{unprintable}b");
+            assert_eq!(printable(&text), "a\u{fffd}b", "{unprintable:?}");
+            let same = printable_same_length(&text);
+            assert_eq!(same.len(), text.len(), "{unprintable:?}");
+            assert_eq!(same == text, ['\t', '\n', '\r'].contains(&unprintable), "{unprintable:?}");
         }
-        assert_eq!(harmless("S1 → 状態 é 😀"), "S1 → 状態 é 😀");
-        assert_eq!(harmless_lines("one\ntwo\r\u{1b}[2J"), "one\ntwo\u{fffd}\u{fffd}[2J");
+        assert_eq!(printable("S1 → 状態 é 😀"), "S1 → 状態 é 😀");
+        assert_eq!(printable_lines("one\ntwo\r\u{1b}[2J"), "one\ntwo\u{fffd}\u{fffd}[2J");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::text::{escape, px};
 /// The colours are those of Okabe and Ito, with a dark blue and black. Some are alike in grey or to a
 /// colour-blind reader: markers and dashes then tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct Style {
     /// The colour on white.
     pub colour: &'static str,
     /// The colour on a dark page.
@@ -31,7 +31,7 @@ enum Marker {
 
 use Marker::*;
 
-const METHODS: [(&str, Look); 8] = [
+const METHODS: [(&str, Style); 8] = [
     ("ACE(0)", solid("#D55E00", "#F0803C", Circle)),
     ("ACE(0.25)", solid("#E69F00", "#F0B429", Up)),
     ("ACE(0.5)", solid("#56B4E9", "#56B4E9", OpenSquare)),
@@ -43,40 +43,40 @@ const METHODS: [(&str, Look); 8] = [
 ];
 
 /// Flows have the colours of the methods that follow them.
-const FLOWS: [(&str, Look); 2] = [
+const FLOWS: [(&str, Style); 2] = [
     ("gradient", solid("#08306B", "#B7CDF7", Down)),
     ("semi-gradient", dashed("#D55E00", "#F0803C", Circle)),
 ];
 
 /// For any other name.
-const OTHER: Look = solid("#777777", "#A0A0A0", Square);
+const OTHER: Style = solid("#777777", "#A0A0A0", Square);
 
-const fn solid(colour: &'static str, dark: &'static str, marker: Marker) -> Look {
-    Look { colour, dark, marker, dashes: "" }
+const fn solid(colour: &'static str, dark: &'static str, marker: Marker) -> Style {
+    Style { colour, dark, marker, dashes: "" }
 }
 
-const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Look {
-    Look { colour, dark, marker, dashes: " stroke-dasharray=\"5 1.6\"" }
+const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Style {
+    Style { colour, dark, marker, dashes: " stroke-dasharray=\"5 1.6\"" }
 }
 
 /// The look of a method. It depends on its name alone, so that figures agree.
-pub fn look(method: &str) -> Look {
-    METHODS.iter().chain(&FLOWS).find(|(name, _)| *name == method).map_or(OTHER, |(_, look)| *look)
+pub fn style_of(method: &str) -> Style {
+    METHODS.iter().chain(&FLOWS).find(|(name, _)| *name == method).map_or(OTHER, |(_, style)| *style)
 }
 
 /// A piece of the method's line with its marker: a small SVG for a legend in a page.
 pub fn swatch(method: &str) -> String {
-    let look = look(method);
+    let style = style_of(method);
     format!(
         "<svg class=\"swatch\" viewBox=\"0 0 24 12\" width=\"24\" height=\"12\" aria-hidden=\"true\">\
          <g class=\"method\" data-method=\"{}\" {}>{}</g></svg>",
         escape(method),
-        look.attributes(),
-        look.sample(0.0, 6.0, 24.0),
+        style.attributes(),
+        style.sample(0.0, 6.0, 24.0),
     )
 }
 
-impl Look {
+impl Style {
     /// Of the group that holds all that is drawn of a method.
     pub(super) fn attributes(&self) -> String {
         format!("color=\"{}\" stroke=\"currentColor\" stroke-width=\"1.4\" fill=\"none\"", self.colour)
