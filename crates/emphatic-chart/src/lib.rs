@@ -1,4 +1,4 @@
-//! Drawings for print and for pages, as SVG and as PNG. It knows nothing of learners or problems: whoever has numbers can draw them.
+//! Drawings for print and for pages, as SVG and as PNG. This crate does not depend on learners or problems.
 //!
 //! ```
 //! use emphatic_chart::{Axis, Drawing, Line, Panel, Point, Renderer, Scale};
@@ -21,20 +21,37 @@
 //!
 //! | concept | where |
 //! |---|---|
-//! | panels of lines, alone and in a row | `chart`, its axes in `axis` |
-//! | an objective over two parameters, with flows | `landscape`, its fill in `contour` |
-//! | the problem of the paper's first figure | `diagram` |
-//! | what every method looks like | `style` |
-//! | labels in a tiny markup | `text` |
+//! | panels of lines | `panel`, their axes in `axis`, each line in `line` |
+//! | an objective over two parameters, with flows | `landscape`, its fill in `contour`, `flow` |
+//! | the diagram of the counterexample | `diagram` |
+//! | a drawing alone, in a page and in a row | `drawing`, `document`, `legend` |
+//! | the colour, marker and dashes of each method | `style` |
+//! | labels in a tiny markup | `markup` |
 //! | pixels | `png` |
 
 #![forbid(unsafe_code)]
 
-mod chart;
+mod area;
+mod axis;
+mod contour;
+mod diagram;
+mod document;
+mod drawing;
+mod flow;
+mod landscape;
+mod legend;
+mod line;
+mod markup;
+mod panel;
 mod png;
+mod style;
 
 pub use self::png::{RESOLUTION, RenderError, Renderer};
-pub use chart::{
-    Axis, Drawing, Flow, Landscape, Line, Note, Panel, ParameterAxis, Point, Reference, Scale, Style,
-    all_methods, escape, html, plain, row, style_of, swatch,
-};
+pub use axis::{Axis, Scale};
+pub use drawing::{Drawing, all_methods, row};
+pub use flow::Flow;
+pub use landscape::{Landscape, Note, ParameterAxis};
+pub use line::{Line, Point};
+pub use markup::{escape, html, plain};
+pub use panel::{Panel, Reference};
+pub use style::{Style, style_of, swatch};

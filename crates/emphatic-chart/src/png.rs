@@ -1,4 +1,4 @@
-//! Drawings in pixels.
+//! PNG: drawings in pixels.
 
 use std::sync::Arc;
 
@@ -9,18 +9,19 @@ use resvg::usvg::{self, Options, Tree, fontdb};
 /// Pixels to the inch.
 pub const RESOLUTION: f64 = 300.0;
 
-/// Memory for more may not be there, and there is no way to ask.
+/// There may be no memory for more, and no way to find out.
 const MOST_PIXELS: u64 = 100_000_000;
 
-/// Paints SVG with a font of its own, so that a drawing has the same pixels everywhere.
+/// Renders SVG with a font of its own, so that a drawing has the same pixels everywhere.
 pub struct Renderer {
     options: Options<'static>,
 }
 
-/// Why a drawing could not be painted.
+/// Why a drawing could not be rendered.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RenderError {
-    /// It is no SVG.
+    /// It is not SVG.
     #[error("the drawing is not valid SVG")]
     Svg(#[from] usvg::Error),
     /// It has no size, or too large a one.
@@ -66,7 +67,7 @@ impl Renderer {
 }
 
 fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, RenderError> {
-    // Nothing shines through white, so the colours are as they are stored.
+    // The background is opaque, so the stored colours need no correction for transparency.
     let colours: Vec<u8> = pixmap.data().chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied().collect();
     let mut png = Vec::new();
     let mut encoder = Encoder::new(&mut png, pixmap.width(), pixmap.height());

@@ -43,7 +43,7 @@ pub(crate) fn named(name: &str, world: &World) -> Result<Columns, ValueError> {
         Some(columns) => columns,
         None => {
             let help = suggest(name, MEASURES.iter().map(|kind| kind.pattern));
-            Err(ValueError::new(format!("`{name}` cannot be recorded"), help))
+            Err(ValueError::new(format!("`{name}` cannot be recorded")).maybe_help(help))
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What every method looks like, the same wherever it is drawn.
+//! The colour, marker and dashes of each method, the same in every drawing.
 
-use super::text::{escape, px};
+use crate::markup::{escape, px};
 
 /// The colour, marker and dashes of a method.
 ///
-/// The colours are those of Okabe and Ito, with a dark blue and black. Some are alike in grey or to a
-/// colour-blind reader: markers and dashes then tell them apart.
+/// The colours are those of Okabe and Ito, with a dark blue and black. Some look alike in grey or to a
+/// colour-blind reader: markers and dashes distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
     /// The colour on white.
@@ -48,7 +48,7 @@ const FLOWS: [(&str, Style); 2] = [
     ("semi-gradient", dashed("#D55E00", "#F0803C", Circle)),
 ];
 
-/// For any other name.
+/// The style of any other name.
 const OTHER: Style = solid("#777777", "#A0A0A0", Square);
 
 const fn solid(colour: &'static str, dark: &'static str, marker: Marker) -> Style {
@@ -59,7 +59,7 @@ const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Sty
     Style { colour, dark, marker, dashes: " stroke-dasharray=\"5 1.6\"" }
 }
 
-/// The look of a method. It depends on its name alone, so that figures agree.
+/// The style of a method. It depends on the name alone, so that figures agree.
 pub fn style_of(method: &str) -> Style {
     METHODS.iter().chain(&FLOWS).find(|(name, _)| *name == method).map_or(OTHER, |(_, style)| *style)
 }
@@ -77,17 +77,17 @@ pub fn swatch(method: &str) -> String {
 }
 
 impl Style {
-    /// Of the group that holds all that is drawn of a method.
-    pub(super) fn attributes(&self) -> String {
+    /// The attributes of the group that holds everything drawn for a method.
+    pub(crate) fn attributes(&self) -> String {
         format!("color=\"{}\" stroke=\"currentColor\" stroke-width=\"1.4\" fill=\"none\"", self.colour)
     }
 
-    pub(super) fn line(&self, path: &str) -> String {
+    pub(crate) fn line(&self, path: &str) -> String {
         format!("<path class=\"line\" stroke-linejoin=\"round\"{} d=\"{path}\"/>", self.dashes)
     }
 
     /// The markers at these places, as one path.
-    pub(super) fn marks(&self, places: impl IntoIterator<Item = (f64, f64)>) -> String {
+    pub(crate) fn marks(&self, places: impl IntoIterator<Item = (f64, f64)>) -> String {
         let path: String = places.into_iter().map(|(x, y)| self.mark(x, y)).collect();
         let style = match self.marker {
             // White inside hides the line, in white as on any page that sets it.
@@ -99,7 +99,7 @@ impl Style {
     }
 
     /// A short line with a marker.
-    pub(super) fn sample(&self, x: f64, y: f64, width: f64) -> String {
+    pub(crate) fn sample(&self, x: f64, y: f64, width: f64) -> String {
         let (from, to, y_px) = (px(x), px(x + width), px(y));
         self.line(&format!("M{from} {y_px}L{to} {y_px}")) + &self.marks([(x + width / 2.0, y)])
     }
@@ -122,7 +122,7 @@ impl Style {
     }
 }
 
-pub(super) fn disc(x: f64, y: f64, radius: f64) -> String {
+pub(crate) fn disc(x: f64, y: f64, radius: f64) -> String {
     let (r, d) = (px(radius), px(2.0 * radius));
     format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", px(x - radius), px(y))
 }
