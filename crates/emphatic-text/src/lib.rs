@@ -1,12 +1,12 @@
-//! Text for people.
+//! Text that is safe to show.
 //!
-//! What comes from a file or is a path may hold anything: characters that move the cursor, colour or retitle a terminal, reverse the
-//! direction of reading, or run on for megabytes. Everything of that kind goes through here before it is shown.
+//! A path or a name from a file may hold anything: characters that move the cursor, colour or retitle a terminal or reverse the
+//! direction of reading, or megabytes of text. All such text passes through here before it is shown.
 //!
 //! | for | use |
 //! |---|---|
 //! | a name or a value within a line | [`shortened`] |
-//! | a message in which names stand | [`message`] |
+//! | a message that contains names | [`message`] |
 //! | a page of several lines | [`printable_lines`] |
 //! | a piece of a file, with places marked in it | [`printable_same_length`] |
 //! | rows and columns | [`table`] |

@@ -1,18 +1,18 @@
-//! Characters that a terminal obeys instead of showing them.
+//! Text without characters that a terminal obeys instead of showing them.
 
 use std::borrow::Cow;
 
-/// What stands in place of a unprintable character.
+/// Replaces an unprintable character.
 const REPLACEMENT: char = '\u{FFFD}';
 
-/// Whether a terminal would do something else than show the character: control characters, line separators, and what sets the
-/// direction of reading or is not to be seen (with either a text can look like another one).
+/// Whether a terminal would not show the character but obey it or hide it: control characters, line separators, invisible characters
+/// and those that set the direction of reading. (With the last two, a text can look like another one.)
 pub fn is_unprintable(c: char) -> bool {
-    let is_unseen =
+    let is_invisible =
         matches!(c, '\u{AD}' | '\u{200B}' | '\u{2060}'..='\u{2064}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}');
-    let turns =
+    let sets_direction =
         matches!(c, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || is_unseen || turns || matches!(c, '\u{2028}' | '\u{2029}')
+    c.is_control() || is_invisible || sets_direction || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 fn replaced(text: &str, kept: &[char], with: impl Fn(char) -> char) -> String {
@@ -27,13 +27,13 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text without unprintable characters; the ends of its lines stay.
+/// The text without unprintable characters except line ends.
 pub fn printable_lines(text: &str) -> String {
     replaced(text, &['\n'], |_| REPLACEMENT)
 }
 
-/// The text without unprintable characters, each replaced by one of as many bytes, so that places in it stay where they are. Line ends
-/// and tabs stay.
+/// The text without unprintable characters except line ends and tabs. Each is replaced by a character of as many bytes, so that byte
+/// positions stay valid.
 pub fn printable_same_length(text: &str) -> String {
     replaced(text, &['\n', '\r', '\t'], |c| match c.len_utf8() {
         1 => '?',
@@ -43,9 +43,9 @@ pub fn printable_same_length(text: &str) -> String {
     })
 }
 
-/// The text in one line, without unprintable characters and with at most so many others: the last is then an ellipsis.
+/// The text in one line, without unprintable characters, and with at most `most` characters; a longer text ends in an ellipsis.
 pub fn shortened(text: &str, most: usize) -> String {
-    // The whole may be megabytes, so only what is shown is looked at.
+    // The text may have megabytes, so only the part that is shown is read.
     let end = |n: usize| text.char_indices().nth(n).map(|(at, _)| at);
     match (end(most), end(most.saturating_sub(1))) {
         (Some(_), Some(end)) => printable(&text[..end]).into_owned() + "…",
@@ -53,8 +53,8 @@ pub fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// JSON that means the same, with unprintable characters as escapes. (Those of ASCII are already, within strings; line ends between
-/// them stay.)
+/// The same JSON, with unprintable characters as escapes. (In strings, those of ASCII are escaped already; line ends between strings
+/// stay.)
 pub fn json_escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
@@ -76,7 +76,7 @@ mod tests {
 
     /// Once raw escape sequences and reversed text from files reached the terminal.
     #[test]
-    fn what_a_terminal_would_obey_is_replaced() {
+    fn unprintable_characters_are_replaced() {
         for unprintable in
             "\u{1b}\u{7}\u{0}\t\r\n\u{7f}\u{80}\u{9b}\u{9f}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{ad}\u{200b}\u{feff}\u{e0041}".chars()
         {

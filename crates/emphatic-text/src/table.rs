@@ -1,12 +1,12 @@
-//! Rows and columns.
+//! Tables of text.
 
 use crate::printable::shortened;
 
-/// The most characters that a cell shows: what is longer is cut. (Names may have millions, and formatting stops at 65,535.)
+/// The most characters of a cell: longer text is cut. (Names may have millions, and formatting stops at 65,535.)
 pub const LONGEST_CELL: usize = 200;
 
-/// The rows as lines of aligned cells, with as many spaces before each line: the first `words` columns to the left, the others, numbers, to
-/// the right. All rows have as many cells as the first.
+/// The rows as lines of aligned cells, each after `indent` spaces. The first `words` columns are aligned to the left, the others,
+/// numbers, to the right. All rows must have as many cells as the first.
 pub fn table(rows: Vec<Vec<String>>, words: usize, indent: usize) -> String {
     let cut = |row: Vec<String>| row.iter().map(|cell| shortened(cell, LONGEST_CELL)).collect();
     let rows: Vec<Vec<String>> = rows.into_iter().map(cut).collect();
