@@ -8,7 +8,9 @@ use crate::names::feature_names;
 use emphatic::real::elementary;
 use emphatic::theory::integrate_flow;
 use emphatic::{Exact, Policy, Real};
-use emphatic_chart::{Axis, Flow, Landscape, Line, Note, Panel, Point, Reference, Scale, Side, Tile};
+use emphatic_chart::{
+    Axis, Drawing, Flow, Landscape, Line, Note, Panel, ParameterAxis, Point, Reference, Scale,
+};
 use emphatic_problems::{ProblemFile, Target, World};
 use std::ops::ControlFlow;
 
@@ -43,7 +45,7 @@ pub fn figure(problem: &ProblemFile, diagnosis: &Diagnosis) -> Option<String> {
 /// The plane of a policy's two parameters.
 struct Plane {
     kind: Parameters,
-    sides: [Side; 2],
+    sides: [ParameterAxis; 2],
 }
 
 #[derive(Clone, Copy)]
@@ -67,7 +69,7 @@ impl Plane {
         let names = feature_names(features, world.states());
         let in_states = |f: usize| names[f].replace('+', " and ");
         let sides = |label: &dyn Fn(usize) -> String, ticks: &[(f64, String)]| {
-            [0, 1].map(|k| Side { label: label(k), ticks: ticks.to_vec() })
+            [0, 1].map(|k| ParameterAxis { label: label(k), ticks: ticks.to_vec() })
         };
         let (kind, sides) = match (world, target, features.len(), actions.len()) {
             (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) if alone => {
@@ -223,7 +225,7 @@ fn panel(flows: &Flows) -> String {
         lines: kinds(flows).map(line).to_vec(),
         reference: Some(Reference { y: flows.best, label: format!("best found {}", shown(flows.best)) }),
     };
-    Tile::from(panel).svg("diagnosis")
+    Drawing::from(panel).svg("diagnosis")
 }
 
 /// Points of a flow at about equal ratios of time, from where the objective begins to move to where it stops.

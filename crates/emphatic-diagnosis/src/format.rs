@@ -30,7 +30,7 @@ pub(crate) fn table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>
 
 /// A name, shortened if it is long.
 pub(crate) fn name(name: &str) -> String {
-    emphatic_text::shortened(name, emphatic_text::LONGEST)
+    emphatic_text::shortened(name, emphatic_text::LONGEST_CELL)
 }
 
 /// A number with a noun, in the plural unless the number is 1.

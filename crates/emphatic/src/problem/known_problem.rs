@@ -2,7 +2,7 @@
 
 use super::{ContinuousCounterexample, Task};
 use crate::emphasis::{Emphasis, ExactEmphasis};
-use crate::isa::Isa;
+use crate::instruction_set::Isa;
 use crate::leaf::Leaf;
 use crate::part::ComposeError;
 use crate::policy::{DeterministicLinear, Gaussian, Softmax};
@@ -30,7 +30,7 @@ pub(crate) enum Solvable<'a> {
 impl KnownProblem {
     /// The problem with a policy of any type.
     pub(crate) fn with_policy<'a>(&self, policy: &'a dyn Any) -> Result<Solvable<'a>, ComposeError> {
-        let refuse = |message: &str| Err(ComposeError::Unfit(message.to_owned()));
+        let refuse = |message: &str| Err(ComposeError::Incompatible(message.to_owned()));
         match self {
             Self::Finite(task) => match policy.downcast_ref() {
                 Some(policy) => Ok(Solvable::Softmax(task.clone(), policy)),

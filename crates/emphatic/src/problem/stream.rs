@@ -3,7 +3,7 @@
 use super::Task;
 use crate::action::Action;
 use crate::features::State;
-use crate::random::Random;
+use crate::random_stream::Random;
 use crate::step::Step;
 
 /// The endless steps of a behaviour in a task: when an episode ends, a new one starts.

@@ -192,7 +192,7 @@ impl std::iter::Sum for Wide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random_stream::Random;
 
     #[test]
     fn the_same_bits_within_the_range_of_f64() {

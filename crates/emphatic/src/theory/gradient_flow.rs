@@ -4,7 +4,7 @@ use super::lu_decomposition::LuDecomposition;
 use super::{Exact, Model};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
-use crate::random::Random;
+use crate::random_stream::Random;
 use crate::real::{Dual, Real, elementary};
 use std::ops::ControlFlow;
 

@@ -3,9 +3,9 @@
 use super::elimination_order::EliminationOrder;
 use crate::features::State;
 use crate::policy::Policy;
+use crate::policy::not_finite;
 use crate::problem::ProblemError;
 use crate::real::Real;
-use crate::setting::not_finite;
 use std::sync::Arc;
 
 /// Where a model writes the Bellman equation of one state.

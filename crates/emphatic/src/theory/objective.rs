@@ -3,7 +3,7 @@
 use super::elimination::Chain;
 use super::model::{check_len, check_policy};
 use super::{Exact, Model};
-use crate::isa::{Isa, Kernel};
+use crate::instruction_set::{Isa, Kernel};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::real::Real;
