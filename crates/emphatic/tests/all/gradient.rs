@@ -1,8 +1,6 @@
 //! Theorems 1 and 2: the theorem's gradient is the derivative of J_μ.
 
-mod common;
-
-use common::random_weights;
+use crate::common::random_weights;
 use emphatic::theory::derivative;
 use emphatic::{ContinuousCounterexample, Exact, Model, Policy, Random, StochasticPolicy, Task};
 

@@ -2,9 +2,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "indices as in the equations")]
 
-mod common;
-
-use common::{numbers, random_weights};
+use crate::common::{numbers, random_weights};
 use emphatic::{Exact, Problem, Random, Softmax, Task};
 
 /// P_{π,γ} and r_π, summed up from the problem's transitions.

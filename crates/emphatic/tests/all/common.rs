@@ -1,8 +1,4 @@
-//! What several tests share.
-
-#![allow(dead_code, reason = "each test file uses its own part of this")]
-
-pub mod case;
+//! Helpers of several tests.
 
 use emphatic::{Action, Policy, Random, State, Step};
 

@@ -1,8 +1,6 @@
 //! The spread of the follow-on trace: closed forms, and simulation on both sides of the border.
 
-mod common;
-
-use common::numbers;
+use crate::common::numbers;
 use emphatic::theory::Experience;
 use emphatic::{ContinuousCounterexample, Exact, Fixed, Policy, Problem, Random, Real, Task, Trace};
 

@@ -1,7 +1,5 @@
 //! Every learner, with a few steps to learn from.
 
-#![allow(dead_code, unused_macros, reason = "each test file uses its own part of this")]
-
 use emphatic::{
     Action, ActorCritic, Advantage, AllActions, Compatible, ContinuousCounterexample, Critic,
     DeterministicActorCritic, DeterministicLinear, ExactCritic, ExactEmphasis, FeatureError, Features,
