@@ -4,7 +4,7 @@ use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, SettingErro
 use emphatic_lab::store::StoreError;
 use emphatic_lab::{RunError, SummaryError, TooManyUnits};
 use emphatic_problems::ReadError;
-use emphatic_text::harmless_lines;
+use emphatic_text::printable_lines;
 use miette::Diagnostic;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyOSError,
@@ -138,7 +138,7 @@ impl Raise for ReadError {
                 PyFileNotFoundError::new_err(words(&format!("{self}{help}")))
             }
             Self::File(error) => in_file(error),
-            Self::NotText(_) | Self::TooLarge(_) => FileError::new_err(words(self)),
+            _ => FileError::new_err(words(self)),
         }
     }
 }
@@ -157,7 +157,7 @@ impl Raise for StoreError {
 
 /// A message that may hold a path or a name: a traceback goes to a terminal.
 fn words(error: &impl std::fmt::Display) -> String {
-    harmless_lines(&error.to_string())
+    printable_lines(&error.to_string())
 }
 
 impl Raise for RunError {
