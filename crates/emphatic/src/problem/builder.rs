@@ -14,6 +14,7 @@ const SUM_TOLERANCE: f64 = 1e-9;
 
 /// What is not a decision problem, or not one that can be learned in.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ProblemError {
     /// No states or no actions.
     #[error("a problem needs at least one {0}")]
