@@ -2,11 +2,8 @@
 //!
 //! ρ, γ_t, γ_{t+1} and the interest differ from step to step, so that none can stand in for another.
 
-#[path = "common/learners.rs"]
-mod learners;
-
+use crate::every_learner::*;
 use emphatic::{AsState, Learner, SavedState, Subset, Update};
-use learners::*;
 
 const ROUNDING: f64 = 1e-13;
 const QUADRATURE: f64 = 1e-11;

@@ -3,8 +3,8 @@
 use emphatic::{
     ActorCritic, Advantage, AllActions, Compatible, ComposeError, ContinuousCounterexample,
     DeterministicActorCritic, DeterministicLinear, Exact, ExactCritic, ExactEmphasis, Features, Fixed,
-    FollowOn, Gaussian, Gq, Gtd, Lanes, Learner, NoEmphasis, Problem, ProblemBuilder, Softmax, Step, Table,
-    Task, ace, limit, off_pac,
+    FollowOn, Gaussian, Gq, Gtd, Learner, NoEmphasis, Problem, ProblemBuilder, Softmax, Step, Table, Task,
+    limit, off_pac,
 };
 use std::sync::Arc;
 
@@ -372,30 +372,4 @@ fn a_state_that_is_never_reached_is_no_obstacle() {
         .build()
         .unwrap();
     assert_eq!(Task::new(problem, &[vec![1.0], vec![1.0]]).unwrap().stationary(), [1.0, 0.0]);
-}
-
-#[test]
-fn settings() {
-    assert_eq!(
-        FollowOn::builder().lambda_a(1.5).build().unwrap_err().to_string(),
-        "lambda_a is 1.5; it must lie between 0 and 1"
-    );
-    let gtd = |alpha_v, alpha_w, lambda| {
-        Gtd::builder(Features::dense(2)).alpha_v(alpha_v).alpha_w(alpha_w).lambda(lambda).build()
-    };
-    let error = gtd(Lanes([0.1, -0.1]), Lanes([0.1; 2]), Lanes([0.5; 2])).unwrap_err();
-    assert_eq!(error.to_string(), "alpha_v is -0.1 in lane 1; a step-size is finite and not negative");
-    assert!(gtd(Lanes([0.1; 2]), Lanes([0.1, f64::NAN]), Lanes([0.5; 2])).is_err());
-    let error = gtd(Lanes([0.1; 2]), Lanes([0.1; 2]), Lanes([0.5, 2.0])).unwrap_err();
-    assert_eq!(error.to_string(), "lambda is 2 in lane 1; it must lie between 0 and 1");
-    let compatible = |alpha_v, alpha_u, alpha_h| {
-        Compatible::builder(Features::dense(2)).alpha_v(alpha_v).alpha_u(alpha_u).alpha_h(alpha_h).build()
-    };
-    let error = compatible(0.1, -1.0, 0.1).unwrap_err();
-    assert_eq!(error.to_string(), "alpha_u is -1; a step-size is finite and not negative");
-    assert!(compatible(f64::NAN, 0.1, 0.1).is_err() && compatible(0.1, 0.1, f64::INFINITY).is_err());
-    let policy = Softmax { features: Features::dense(2), actions: 2 };
-    let critic = Gtd::builder(Features::dense(2)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap();
-    let error = ace(policy, critic).lambda_a(0.9).alpha(f64::INFINITY).build().unwrap_err();
-    assert_eq!(error.to_string(), "alpha is inf; a step-size is finite and not negative");
 }

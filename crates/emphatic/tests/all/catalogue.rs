@@ -1,9 +1,7 @@
 //! Every part of the catalogue, in every composition that makes sense: the same bits in lanes and on every instruction set, saved and
 //! restored half-way, and refused where it makes no sense.
 
-mod common;
-
-use common::case::Case;
+use crate::recipe_case::Case;
 use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
 use emphatic::{
     Action, Composable, ComposeError, ContinuousCounterexample, Draw, Features, Isa, KnownProblem, Lanes,

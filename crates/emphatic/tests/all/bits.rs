@@ -3,13 +3,11 @@
 //! `catalogue` says so of every part. Here are settings, features and streams in which lanes once differed, or could: traces that some lanes forget
 //! and others do not, weights that take their time to overflow, many features at once.
 
-mod common;
-
-use common::case::Case;
+use crate::recipe_case::Case;
 use emphatic::{
-    Action, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner, PartRecipe, Problem,
-    Random, Real, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step, Subset, Table, Task, ace,
-    off_pac,
+    Action, Composable, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner,
+    PartRecipe, Problem, Random, Real, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step,
+    Subset, Table, Task, ace, off_pac,
 };
 use std::sync::Arc;
 
@@ -280,25 +278,28 @@ fn vectors_and_lists_of_active_features() {
     }
 }
 
-#[test]
-fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
+/// ACE(1) with these step-sizes of its critic, one in each lane, after some steps.
+fn with_step_sizes<R: Composable>(case: &Case, task: &Task, alpha_v: [f64; 4]) -> Box<dyn Learner<R>> {
+    let recipes = alpha_v.map(|alpha_v| {
+        let critic = PartRecipe::new("gtd").with("alpha_v", alpha_v).with("alpha_w", 0.0);
+        let emphasis = PartRecipe::new("follow-on").with("lambda_a", 1.0);
+        let mut recipe = in_task(task, Taken, critic.with_features(task.critic()), emphasis, 0);
+        recipe.alpha = 0.1;
+        recipe
+    });
+    let mut learner = case.compose::<R>(&recipes.each_ref(), Isa::best());
+    learner.learn(Isa::best(), &case.steps).unwrap();
+    learner
+}
+
+fn leaves_its_neighbours_alone<R: Composable>() {
     let task = three();
     let steps = steps(&task);
-    let make = |alpha_v: [f64; 4]| {
-        let critic = Gtd::builder(task.critic().clone())
-            .alpha_v(Lanes(alpha_v))
-            .alpha_w(Lanes([0.0; 4]))
-            .lambda(Lanes([0.0; 4]))
-            .build()
-            .unwrap();
-        let mut learner =
-            ace(task.softmax(), critic).lambda_a(Lanes([1.0; 4])).alpha(Lanes([0.1; 4])).build().unwrap();
-        learner.learn(Isa::best(), &steps).unwrap();
-        learner
-    };
-    let calm = make([0.1; 4]);
+    let problem = KnownProblem::Finite(task.clone());
+    let case = Case { name: "diverging".to_owned(), problem, steps: steps.clone() };
+    let calm = with_step_sizes::<R>(&case, &task, [0.1; 4]);
     assert_eq!(calm.check(), Ok(()));
-    let wild = make([0.1, 1e200, 0.1, 0.1]);
+    let wild = with_step_sizes::<R>(&case, &task, [0.1, 1e200, 0.1, 0.1]);
     let step = wild.diverged(1).unwrap();
     assert_eq!(
         wild.check().unwrap_err().to_string(),
@@ -308,7 +309,7 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
         assert_eq!(outcome(&wild, lane), outcome(&calm, lane));
     }
     // It is that step exactly: one step fewer, and all is finite.
-    let critic = Gtd::builder(task.critic().clone()).alpha_v(1e200).alpha_w(0.0).lambda(0.0).build().unwrap();
+    let critic = Gtd::builder(task.critic()).alpha_v(1e200).alpha_w(0.0).build().unwrap();
     let mut alone = ace(task.softmax(), critic).lambda_a(1.0).alpha(0.1).build().unwrap();
     alone.learn(Isa::Plain, &steps[..step as usize - 1]).unwrap();
     assert!(
@@ -318,6 +319,12 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
     alone.step(&steps[step as usize - 1]).unwrap();
     assert_eq!(alone.diverged(0), Some(step));
     assert!(alone.weights().iter().chain(&alone.critic().weights()).all(|w| w.is_nan()));
+}
+
+#[test]
+fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
+    leaves_its_neighbours_alone::<Lanes<8>>();
+    leaves_its_neighbours_alone::<Lanes<16>>();
 }
 
 /// Once a learner whose weights were finite counted as diverged, since their sum was not.
@@ -356,23 +363,27 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
         interest: 1.0,
     };
     let steps = [step(0, 1e150, 1, 0.0, 0.9), step(1, 0.0, 2, 0.9, 0.9), step(2, 0.0, 1, 0.9, 0.0)];
-    let learned = |learner: &mut dyn FnMut(&Step<usize, usize>)| steps.iter().for_each(learner);
-    let policy = || Softmax { features: features.clone(), actions: 2 };
-    let mut both = {
-        let critic = Gtd::builder(features.clone())
-            .alpha_v(Lanes([1e-10; 2]))
-            .alpha_w(Lanes([0.0; 2]))
-            .lambda(Lanes([0.0, 0.9]))
-            .build();
-        off_pac(policy(), critic.unwrap()).alpha(Lanes([1e-300; 2])).build().unwrap()
-    };
-    learned(&mut |step| _ = both.step(step).unwrap());
-    for (lane, lambda) in [0.0, 0.9].into_iter().enumerate() {
+    let steps: Vec<_> = steps.iter().map(Step::view).collect();
+    let recipe = |lambda: f64| {
         let critic =
-            Gtd::builder(features.clone()).alpha_v(1e-10).alpha_w(0.0).lambda(lambda).build().unwrap();
-        let mut alone = off_pac(policy(), critic).alpha(1e-300).build().unwrap();
-        learned(&mut |step| _ = alone.step(step).unwrap());
-        assert_eq!(outcome(&both, lane), outcome(&alone, 0));
+            PartRecipe::new("gtd").with("alpha_v", 1e-10).with("alpha_w", 0.0).with("lambda", lambda);
+        let policy = PartRecipe::new("softmax").with_features(features.clone());
+        let critic = critic.with_features(features.clone());
+        Recipe::new(Taken, policy, critic, none(), 1e-300).with_actions(2)
+    };
+    let recipes = [recipe(0.0), recipe(0.9)];
+    let case = Case { name: "overflowing".to_owned(), problem: KnownProblem::Finite(three()), steps };
+    fn learned<R: Composable>(case: &Case, recipes: &[&Recipe]) -> Box<dyn Learner<R>> {
+        let mut learner = case.compose::<R>(recipes, Isa::best());
+        case.steps.iter().for_each(|step| _ = learner.update(step).unwrap());
+        learner
+    }
+    let eight = learned::<Lanes<8>>(&case, &recipes.each_ref());
+    let sixteen = learned::<Lanes<16>>(&case, &recipes.each_ref());
+    for (lane, recipe) in recipes.iter().enumerate() {
+        let alone = learned::<f64>(&case, &[recipe]);
+        assert_eq!(outcome(&eight, lane), outcome(&alone, 0));
+        assert_eq!(outcome(&sixteen, lane), outcome(&alone, 0));
         assert_eq!(alone.diverged(0), Some(2));
     }
 }

@@ -1,11 +1,7 @@
 //! What every learner does where episodes meet, where ρ is zero, and with steps that make no sense.
 
-#[macro_use]
-#[path = "common/learners.rs"]
-mod learners;
-
+use crate::every_learner::*;
 use emphatic::{Action, AsState, FeatureError, Learner, SavedState, Step, StepError, Update};
-use learners::*;
 use std::any::type_name;
 
 type Steps<S> = Vec<Step<S, Action>>;

@@ -19,7 +19,7 @@ fn ten_lines(experience: Vec<Step<[f64; 3], usize>>) -> Result<Vec<f64>, Box<dyn
 /// Once they named a type that was no longer there.
 #[test]
 fn the_readme_has_these_lines() {
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../../../README.md");
     let (_, block) = readme.split_once("```rust\n").unwrap();
     let (block, _) = block.split_once("```").unwrap();
     let here: Vec<&str> = include_str!("readme.rs").lines().map(str::trim).collect();

@@ -1,14 +1,10 @@
 //! Saved states: a learner goes on from one to the bit; one that does not fit is refused by name and changes nothing.
 
-#[macro_use]
-#[path = "common/learners.rs"]
-mod learners;
-
+use crate::every_learner::*;
 use emphatic::{
-    Action, AsState, Features, Gtd, Isa, Lanes, Learner, Numbers, Real, SavedState, Softmax, StateError,
-    Step, Tensors, ace as make_ace,
+    Action, AsState, Catalogue, Composable, Features, Isa, Lanes, Learner, Numbers, PartRecipe, Recipe,
+    RuleKind, SavedState, State, StateError, Step, Tensors,
 };
-use learners::*;
 use std::any::type_name;
 
 /// The whole state, to the bit: the numbers of a [`SavedState`] compare as numbers do.
@@ -175,43 +171,42 @@ fn a_learner_that_has_diverged_still_has_once_it_is_restored() {
     diverges_where_it_did(&dpg_by_compatible_features());
 }
 
-/// Learners whose λ_a is 0, 1/8, 2/8 and so on.
-fn lanes<R: Real>(first: usize, features: usize) -> impl Learner<R> {
-    let dense = Features::dense(features);
-    let critic = Gtd::builder(dense.clone())
-        .alpha_v(R::splat(0.05))
-        .alpha_w(R::splat(0.01))
-        .lambda(R::splat(0.4))
-        .build()
-        .unwrap();
-    let lambda_a = R::from_lanes(|lane| (first + lane) as f64 / 8.0);
-    make_ace(Softmax { features: dense, actions: 3 }, critic)
-        .lambda_a(lambda_a)
-        .alpha(R::splat(0.1))
-        .build()
-        .unwrap()
+/// Learners whose λ_a is 0, 1/16, 2/16 and so on.
+fn lanes<R: Composable>(first: usize, features: usize) -> Box<dyn Learner<R>> {
+    let recipe = |lane| {
+        let policy = PartRecipe::new("softmax").with_features(Features::dense(features));
+        let critic = PartRecipe::new("gtd").with("alpha_v", 0.05).with("alpha_w", 0.01).with("lambda", 0.4);
+        let emphasis = PartRecipe::new("follow-on").with("lambda_a", (first + lane) as f64 / 16.0);
+        Recipe::new(RuleKind::Taken, policy, critic, emphasis, 0.1).with_actions(3)
+    };
+    let recipes: Vec<Recipe> = (0..R::LANES).map(recipe).collect();
+    R::compose(Catalogue::standard(), &recipes.iter().collect::<Vec<_>>(), &[], Isa::best()).unwrap()
 }
 
 #[test]
 fn the_state_of_a_lane_is_that_of_a_learner_alone() {
     let steps = ace().steps;
     let steps: Vec<_> = steps.iter().map(Step::view).collect();
-    let mut learners = lanes::<Lanes<4>>(0, 2);
-    learners.learn(Isa::best(), &steps).unwrap();
-    let state = learners.state().unwrap();
-    for lane in 0..4 {
+    fn state<R: Composable>(steps: &[Step<State, Action>]) -> SavedState {
+        let mut learners = lanes::<R>(0, 2);
+        learners.learn(Isa::best(), steps).unwrap();
+        learners.state().unwrap()
+    }
+    let (eight, sixteen) = (state::<Lanes<8>>(&steps), state::<Lanes<16>>(&steps));
+    for lane in 0..8 {
         let mut alone = lanes::<f64>(lane, 2);
         alone.learn(Isa::Plain, &steps).unwrap();
-        assert_eq!(postcard::to_allocvec(&state.lane(lane)).unwrap(), bytes(&mut alone));
+        assert_eq!(postcard::to_allocvec(&eight.lane(lane)).unwrap(), bytes(&mut alone));
+        assert_eq!(postcard::to_allocvec(&sixteen.lane(lane)).unwrap(), bytes(&mut alone));
     }
 }
 
 /// Twice as many lanes of half as many weights are as many numbers.
 #[test]
 fn a_state_of_another_number_of_lanes_is_refused() {
-    let error = lanes::<f64>(0, 2).restore(&lanes::<Lanes<2>>(0, 2).state().unwrap()).unwrap_err();
-    assert_eq!(error.to_string(), "`weights` has 12 numbers; this learner's has 6");
-    let other = lanes::<Lanes<4>>(0, 2).state().unwrap();
-    let error = lanes::<Lanes<2>>(0, 4).restore(&numbers(other)).unwrap_err();
-    assert_eq!(error.to_string(), "`diverged` has 4 numbers; this learner's has 2");
+    let error = lanes::<f64>(0, 2).restore(&lanes::<Lanes<8>>(0, 2).state().unwrap()).unwrap_err();
+    assert_eq!(error.to_string(), "`weights` has 48 numbers; this learner's has 6");
+    let other = lanes::<Lanes<16>>(0, 2).state().unwrap();
+    let error = lanes::<Lanes<8>>(0, 4).restore(&numbers(other)).unwrap_err();
+    assert_eq!(error.to_string(), "`diverged` has 16 numbers; this learner's has 8");
 }
