@@ -1,14 +1,15 @@
-//! The report: one page that needs nothing else, and works without a script as well as on paper.
+//! The report as an HTML page: one file that needs nothing else, and works without a script as well as on paper.
 
 use std::fmt::Write;
 
 use emphatic_chart::{Drawing, Line, Panel, all_methods, escape, html, plain, style_of, swatch};
 use serde::Serialize;
 
+use crate::claims::JudgedClaim;
 use crate::verdict::Verdict;
 
 /// What a report says. Prose may set words as `code` between backticks.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// The heading.
     pub title: String,
@@ -18,35 +19,27 @@ pub struct Report {
     pub facts: Vec<(String, String)>,
     /// A paragraph: how claims are judged.
     pub claims_about: String,
-    /// What was judged.
+    /// The judged claims.
     pub claims: Vec<Claim>,
-    /// What was drawn.
+    /// The figures.
     pub figures: Vec<Figure>,
     /// A paragraph: where the numbers in the differences come from.
     pub differences_about: String,
-    /// Titles and texts: what was done in another way than in the paper.
+    /// Titles and texts: the differences from the paper.
     pub differences: Vec<(String, String)>,
 }
 
-/// A claim of the paper, judged.
-#[derive(Clone, Debug, PartialEq)]
+/// A judged claim of the paper.
+#[derive(Debug)]
 pub struct Claim {
-    /// A short name: "C1".
-    pub id: String,
-    /// What is claimed.
-    pub text: String,
-    /// What came out.
-    pub verdict: Verdict,
-    /// The numbers behind the verdict, one by one.
-    pub evidence: Vec<String>,
-    /// How the verdict follows from the numbers.
-    pub rule: String,
+    /// The claim and its verdict.
+    pub judged: JudgedClaim,
     /// The ids of the figures that show it.
-    pub figures: Vec<String>,
+    pub figures: Vec<&'static str>,
 }
 
 /// A figure of the paper, drawn anew.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Figure {
     /// For links and for the ids in its drawings: "fig2".
     pub id: String,
@@ -54,11 +47,11 @@ pub struct Figure {
     pub name: String,
     /// What it is about.
     pub title: String,
-    /// What is to be seen.
+    /// What it shows.
     pub caption: String,
     /// Its panels.
     pub tiles: Vec<Drawing>,
-    /// Names and values of what was run.
+    /// Names and values of the experiment's settings.
     pub settings: Vec<(String, String)>,
     /// The fresh runs of the best settings.
     pub runs: Table,
@@ -69,7 +62,7 @@ pub struct Figure {
 }
 
 /// A table; a first cell that names a method of the figure is shown with its line.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Table {
     /// What it shows.
     pub caption: String,
@@ -82,7 +75,7 @@ pub struct Table {
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Nothing is fetched from anywhere: browsers are told to refuse it.
+/// Tells browsers to fetch nothing from anywhere.
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
@@ -147,7 +140,7 @@ fn claims(report: &Report) -> String {
         return String::new();
     }
     let rows: String = report.claims.iter().map(|claim| claim_row(claim, &report.figures)).collect();
-    // The roles are said again since narrow windows lay the cells out in another way, which may lose them.
+    // The roles are repeated, since the layout for narrow windows may lose them.
     format!(
         "<section id=\"claims\" aria-labelledby=\"claims-title\">\n<h2 id=\"claims-title\">Claims</h2>\n\
          <p>{} {}</p>\n<table class=\"claims\" role=\"table\">\n<thead role=\"rowgroup\"><tr role=\"row\">\
@@ -162,7 +155,7 @@ fn claims(report: &Report) -> String {
 
 fn tally(claims: &[Claim]) -> String {
     let count = |verdict: Verdict| {
-        let count = claims.iter().filter(|claim| claim.verdict == verdict).count();
+        let count = claims.iter().filter(|claim| claim.judged.verdict == verdict).count();
         format!("{count} {}", verdict.parts().2)
     };
     let verdicts = [Verdict::Confirmed, Verdict::Refuted, Verdict::NotDecided].map(count);
@@ -170,26 +163,27 @@ fn tally(claims: &[Claim]) -> String {
 }
 
 fn claim_row(claim: &Claim, figures: &[Figure]) -> String {
-    let (class, sign, word) = claim.verdict.parts();
-    let shown = figures.iter().filter(|figure| claim.figures.contains(&figure.id));
+    let JudgedClaim { id, claim: text, verdict, rule, evidence } = &claim.judged;
+    let (class, sign, word) = verdict.parts();
+    let shown = figures.iter().filter(|figure| claim.figures.contains(&&*figure.id));
     let links: Vec<String> = shown.map(|figure| link(&figure.id, &figure.name)).collect();
     let links = if links.is_empty() {
         String::new()
     } else {
         format!(" <span class=\"see\">{}</span>", links.join(", "))
     };
-    let rule = if claim.rule.is_empty() {
+    let rule = if rule.is_empty() {
         String::new()
     } else {
-        format!("<details><summary>Rule</summary><p>{}</p></details>", prose(&claim.rule))
+        format!("<details><summary>Rule</summary><p>{}</p></details>", prose(rule))
     };
     format!(
         "<tr role=\"row\" id=\"claim-{id}\"><th scope=\"row\" role=\"rowheader\">{id}</th><td role=\"cell\">{}{links}</td>\
          <td role=\"cell\"><span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span> {word}</span></td>\
          <td role=\"cell\">{}{rule}</td></tr>\n",
-        prose(&claim.text),
-        claim.evidence.iter().map(|finding| format!("<p>{}</p>", prose(finding))).collect::<String>(),
-        id = escape(&claim.id),
+        prose(text),
+        evidence.iter().map(|finding| format!("<p>{}</p>", prose(finding))).collect::<String>(),
+        id = escape(id),
     )
 }
 
@@ -225,7 +219,7 @@ fn figure(figure: &Figure) -> String {
     )
 }
 
-/// Buttons that the script brings to life: without it, a plain legend.
+/// Buttons that the script enables; without it, a plain legend.
 fn legend(figure: &Figure) -> String {
     let button = |method: &&str| {
         let name = escape(method);
@@ -347,11 +341,10 @@ struct LineData<'a> {
     error: Vec<Option<f64>>,
 }
 
-/// What the script shows, as JSON that can stand in a page: numbers are to the bit, and what is not finite
-/// is null.
+/// The numbers that the script shows, as JSON that may stand in a page: exact to the bit, and `null` if they are not finite.
 fn data(figures: &[Figure]) -> String {
     let figures: Vec<FigureData> = figures.iter().map(figure_data).collect();
-    // Such data has no way to fail. A `<` could begin the end of the script.
+    // Such data always serialises. A `<` could begin the end of the script.
     serde_json::to_string(&figures).unwrap_or_default().replace('<', "\\u003c")
 }
 
@@ -389,7 +382,7 @@ mod tests {
 
     use super::*;
 
-    fn report(method: &str, ys: &[Option<f64>]) -> Report {
+    fn report(method: &'static str, ys: &[Option<f64>]) -> Report {
         let point = |(index, &y): (usize, &Option<f64>)| Point {
             x: 0.1 * index as f64,
             y,
@@ -404,14 +397,14 @@ mod tests {
             lines: vec![Line { method: method.into(), points: ys.iter().enumerate().map(point).collect() }],
             reference: Some(Reference { y: 1.25, label: "optimum".into() }),
         };
-        let claim = Claim {
-            id: "C1".into(),
-            text: method.into(),
+        let judged = JudgedClaim {
+            id: "C1",
+            claim: method,
             verdict: Verdict::Refuted,
+            rule: "a rule",
             evidence: vec!["`x` <= 1".into()],
-            rule: "a rule".into(),
-            figures: vec!["fig2".into()],
         };
+        let claim = Claim { judged, figures: vec!["fig2"] };
         let figure = Figure {
             id: "fig2".into(),
             name: "Figure 2".into(),
