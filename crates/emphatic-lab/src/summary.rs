@@ -3,7 +3,7 @@
 mod print;
 
 use crate::experiment::{Cell, Experiment, TooManyUnits};
-use crate::file::Select;
+use crate::experiment_file::Select;
 use crate::runs::{self, Run, Runs};
 use crate::statistics::{
     Bootstrap, Interval, area, choose, interquartile_mean, mean, quantile, standard_error,

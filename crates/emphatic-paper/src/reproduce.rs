@@ -7,7 +7,7 @@ use crate::summary::{FigureSummary, JudgedClaim, figure_summary};
 use crate::theory::{self, TheoryError};
 use emphatic::ProblemError;
 use emphatic_chart::{PaintError, Painter};
-use emphatic_lab::{Ending, Experiment, FileError, News, RunError, Stop, SummaryError};
+use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop, SummaryError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -92,7 +92,7 @@ pub enum Tell<'a> {
     /// It turns to this.
     Begin(&'a str),
     /// What the experiment says.
-    News(News<'a>),
+    News(Event<'a>),
 }
 
 /// Runs what is missing, judges and writes the report. Nothing if it was told to stop: the same call goes on.
@@ -111,7 +111,7 @@ pub fn reproduce(
         let results = options.out.join(figure.id).join("results");
         let summary = figure_summary(figure, figure.bounds()?, &results)
             .map_err(|error| ReproduceError::Summary { figure: figure.id, error: error.into() })?;
-        summary.warnings.iter().for_each(|warning| tell(Tell::News(News::Warning(warning))));
+        summary.warnings.iter().for_each(|warning| tell(Tell::News(Event::Warning(warning))));
         figures.push(summary);
     }
     if stop.is_stopped() {
