@@ -15,7 +15,7 @@ use crate::one_or_list::{Located, OneOrList};
 use crate::store::fingerprint;
 use emphatic::catalogue::{Algorithm, Role};
 use emphatic::{PartRecipe, Recipe, Subset};
-use emphatic_problems::{FileError, ReadError, Whole, Wrong as SpannedError, read_text, suggest};
+use emphatic_problems::{FileError, ReadError, Whole, Wrong as Mistake, read_text, suggest};
 use scenario::{ProblemCopy, Scenarios, located};
 use serde_json::{Value, json};
 use std::ops::{Range, RangeInclusive};
@@ -245,8 +245,8 @@ impl Experiment {
         Self::read(text, beside).map_err(|error| error.in_file(name, text))
     }
 
-    fn read(text: &str, beside: &Path) -> Result<Self, SpannedError> {
-        let file: ExperimentFile = toml::from_str(text).map_err(|error| SpannedError::toml(&error, text))?;
+    fn read(text: &str, beside: &Path) -> Result<Self, Mistake> {
+        let file: ExperimentFile = toml::from_str(text).map_err(|error| Mistake::toml(&error, text))?;
         let mut experiment = Self::without_settings(&file, text)?;
         let Scenarios { all, copies } = Scenarios::read(&file, beside)?;
         (experiment.scenarios, experiment.problem_copies) = (all, copies);
@@ -255,13 +255,13 @@ impl Experiment {
         experiment.read_methods(&file)?;
         experiment.check_objective(&file)?;
         let kinds = experiment.cut_into_blocks();
-        experiment.check_units().map_err(|error| SpannedError::at(&file.runs.span, error.to_string()))?;
+        experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
         experiment.check_fresh_runs(&file, kinds)?;
         Ok(experiment)
     }
 
     /// Reads everything but problems, columns and methods.
-    fn without_settings(file: &ExperimentFile, text: &str) -> Result<Self, SpannedError> {
+    fn without_settings(file: &ExperimentFile, text: &str) -> Result<Self, Mistake> {
         let seed = whole(file.seed.as_ref(), "seed", 0..=u64::MAX)?.unwrap_or(0);
         // Fresh streams have numbers beyond these.
         let runs = whole(Some(&file.runs), "runs", 1..=MOST_RUNS)?.unwrap_or(1);
@@ -291,39 +291,37 @@ impl Experiment {
     }
 
     /// Returns an error if a run is to last some episodes, but episodes never end.
-    fn check_episodes(&self, file: &ExperimentFile) -> Result<(), SpannedError> {
+    fn check_episodes(&self, file: &ExperimentFile) -> Result<(), Mistake> {
         let is_endless = |scenario: &Scenario| scenario.world.episode_length().is_none();
         if matches!(self.length, Length::Steps(_)) || !self.scenarios.iter().any(is_endless) {
             return Ok(());
         }
         let message = "episodes of this problem never end under its behaviour";
-        Err(SpannedError::at(&file.problem.span, message).help("give `steps` instead of `episodes`"))
+        Err(Mistake::at(&file.problem.span, message).help("give `steps` instead of `episodes`"))
     }
 
     /// Reads what is recorded: the measures of each scenario, and the names of their columns.
-    fn read_record(&mut self, file: &ExperimentFile) -> Result<(), SpannedError> {
+    fn read_record(&mut self, file: &ExperimentFile) -> Result<(), Mistake> {
         let objective = [Spanned::new(0..0, "objective".to_owned())];
         let names = file.record.as_ref().map_or(&objective[..], |record| record.get_ref());
         for name in names {
             let columns = add_measures(name, &mut self.scenarios)?;
             if let Some(twice) = columns.iter().find(|column| self.record.contains(column)) {
-                return Err(SpannedError::at(&name.span(), format!("`{twice}` is recorded twice")));
+                return Err(Mistake::at(&name.span(), format!("`{twice}` is recorded twice")));
             }
             self.record.extend(columns);
         }
         match &file.record {
-            Some(record) if self.record.is_empty() => {
-                Err(SpannedError::at(&record.span(), "nothing is recorded")
-                    .help("leave `record` out for the objective"))
-            }
+            Some(record) if self.record.is_empty() => Err(Mistake::at(&record.span(), "nothing is recorded")
+                .help("leave `record` out for the objective")),
             _ => Ok(()),
         }
     }
 
-    fn read_methods(&mut self, file: &ExperimentFile) -> Result<(), SpannedError> {
+    fn read_methods(&mut self, file: &ExperimentFile) -> Result<(), Mistake> {
         if file.method.get_ref().is_empty() {
             return Err(
-                SpannedError::at(&file.method.span(), "there are no methods").help("add a [[method]] table")
+                Mistake::at(&file.method.span(), "there are no methods").help("add a [[method]] table")
             );
         }
         for written in file.method.get_ref() {
@@ -331,7 +329,7 @@ impl Experiment {
             let method = method::read(written, self.methods.len(), &self.scenarios, &mut self.grids)?;
             if self.methods.iter().any(|other| other.name == method.name) {
                 let message = format!("there are two methods named `{}`", method.name);
-                return Err(SpannedError::at(&written.span(), message).help("give each a `name` of its own"));
+                return Err(Mistake::at(&written.span(), message).help("give each a `name` of its own"));
             }
             self.methods.push(method);
             check_separate(written.get_ref(), &self.grids[first..])?;
@@ -340,21 +338,21 @@ impl Experiment {
     }
 
     /// Returns an error if fresh runs of so many kinds of settings are impossible.
-    fn check_fresh_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), SpannedError> {
+    fn check_fresh_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
         let Some(fresh) = file.fresh_runs.as_ref().filter(|_| self.fresh_runs > 0) else { return Ok(()) };
         if kinds.saturating_mul(self.fresh_runs as usize) > MOST_UNITS {
             let most = MOST_UNITS / kinds;
             let message = format!("at most {most} fresh runs are possible of {kinds} kinds of settings");
-            return Err(SpannedError::at(&fresh.span, message));
+            return Err(Mistake::at(&fresh.span, message));
         }
         Ok(())
     }
 
     /// Returns an error if fresh runs are asked for, but not the objective by which the best settings are chosen.
-    fn check_objective(&self, file: &ExperimentFile) -> Result<(), SpannedError> {
+    fn check_objective(&self, file: &ExperimentFile) -> Result<(), Mistake> {
         match &file.fresh_runs {
             Some(fresh) if self.fresh_runs > 0 && !self.record.iter().any(|name| name == "objective") => {
-                Err(SpannedError::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
+                Err(Mistake::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
                     .help("add \"objective\" to `record`: by it the best settings are chosen"))
             }
             _ => Ok(()),
@@ -532,33 +530,33 @@ fn whole(
     written: Option<&OneOrList<Whole>>,
     key: &str,
     range: RangeInclusive<u64>,
-) -> Result<Option<u64>, SpannedError> {
+) -> Result<Option<u64>, Mistake> {
     let Some(written) = written else { return Ok(None) };
     let Located { value: Whole(x), span } = written.single(key)?;
     if range.contains(x) {
         return Ok(Some(*x));
     }
     let (least, most) = range.into_inner();
-    Err(SpannedError::at(span, format!("`{key}` is {x}; it must lie between {least} and {most}")))
+    Err(Mistake::at(span, format!("`{key}` is {x}; it must lie between {least} and {most}")))
 }
 
-fn read_length(file: &ExperimentFile) -> Result<Length, SpannedError> {
+fn read_length(file: &ExperimentFile) -> Result<Length, Mistake> {
     // Above this, `f64` cannot represent every number of steps.
     let range = 1..=1 << 53;
     match (&file.episodes, &file.steps) {
         (Some(n), None) => Ok(Length::Episodes(whole(Some(n), "episodes", range)?.unwrap_or(1))),
         (None, Some(n)) => Ok(Length::Steps(whole(Some(n), "steps", range)?.unwrap_or(1))),
         (Some(_), Some(n)) => {
-            Err(SpannedError::at(&n.span, "a run lasts some `episodes` or some `steps`, not both"))
+            Err(Mistake::at(&n.span, "a run lasts some `episodes` or some `steps`, not both"))
         }
         (None, None) => {
-            Err(SpannedError::anywhere("how long does a run last?").help("give `episodes` or `steps`"))
+            Err(Mistake::anywhere("how long does a run last?").help("give `episodes` or `steps`"))
         }
     }
 }
 
 /// Adds the measures of a name to every scenario, and returns the names of their columns, which must be the same in all.
-fn add_measures(name: &Spanned<String>, scenarios: &mut [Scenario]) -> Result<Vec<String>, SpannedError> {
+fn add_measures(name: &Spanned<String>, scenarios: &mut [Scenario]) -> Result<Vec<String>, Mistake> {
     let mut columns = Vec::new();
     for scenario in scenarios {
         let found = measure::named(name.get_ref(), &scenario.world).map_err(located(&name.span()))?;
@@ -566,7 +564,7 @@ fn add_measures(name: &Spanned<String>, scenarios: &mut [Scenario]) -> Result<Ve
         scenario.measures.extend(measures);
         if !columns.is_empty() && columns != names {
             let message = format!("`{}` is not the same in all problems of this experiment", name.get_ref());
-            return Err(SpannedError::at(&name.span(), message).help("name an action that all of them have"));
+            return Err(Mistake::at(&name.span(), message).help("name an action that all of them have"));
         }
         columns = names;
     }
@@ -574,7 +572,7 @@ fn add_measures(name: &Spanned<String>, scenarios: &mut [Scenario]) -> Result<Ve
 }
 
 /// Returns an error if a method is to be separated by something that is not one of its settings.
-fn check_separate(file: &MethodFile, grids: &[Grid]) -> Result<(), SpannedError> {
+fn check_separate(file: &MethodFile, grids: &[Grid]) -> Result<(), Mistake> {
     for key in file.separate.iter().flatten() {
         let words = grids.iter().flat_map(|grid| &grid.columns).map(|(name, _)| *name);
         let numbers = grids.iter().flat_map(|grid| &grid.axes).map(|axis| axis.column.as_str());
@@ -584,7 +582,7 @@ fn check_separate(file: &MethodFile, grids: &[Grid]) -> Result<(), SpannedError>
             known.sort_unstable();
             known.dedup();
             return Err(
-                SpannedError::at(&key.span(), message).maybe_help(suggest(key.get_ref(), known.into_iter()))
+                Mistake::at(&key.span(), message).maybe_help(suggest(key.get_ref(), known.into_iter()))
             );
         }
     }

@@ -1,6 +1,6 @@
 //! A value of an experiment file that is written once or as a list: every list is swept.
 
-use emphatic_problems::{Expected, Wrong as SpannedError};
+use emphatic_problems::{Expected, Wrong as Mistake};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
@@ -27,10 +27,10 @@ pub(crate) struct OneOrList<T> {
 
 impl<T> OneOrList<T> {
     /// Returns the value of a key that cannot be swept.
-    pub(crate) fn single(&self, key: &str) -> Result<&Located<T>, SpannedError> {
+    pub(crate) fn single(&self, key: &str) -> Result<&Located<T>, Mistake> {
         match &self.values[..] {
             [value] if !self.is_list => Ok(value),
-            _ => Err(SpannedError::at(
+            _ => Err(Mistake::at(
                 &self.span,
                 format!("`{key}` is one value for the whole experiment, not a list"),
             )
@@ -39,23 +39,23 @@ impl<T> OneOrList<T> {
     }
 
     /// Returns the values, of which there must be at least one.
-    pub(crate) fn non_empty(&self, key: &str) -> Result<&[Located<T>], SpannedError> {
+    pub(crate) fn non_empty(&self, key: &str) -> Result<&[Located<T>], Mistake> {
         if self.values.is_empty() {
-            return Err(SpannedError::at(&self.span, format!("`{key}` is an empty list"))
+            return Err(Mistake::at(&self.span, format!("`{key}` is an empty list"))
                 .help("a list is swept: give it at least one value"));
         }
         Ok(&self.values)
     }
 
     /// Returns the values, which must all differ.
-    pub(crate) fn distinct(&self, key: &str) -> Result<&[Located<T>], SpannedError>
+    pub(crate) fn distinct(&self, key: &str) -> Result<&[Located<T>], Mistake>
     where
         T: PartialEq,
     {
         let values = self.non_empty(key)?;
         for (k, Located { value, span }) in values.iter().enumerate() {
             if values[..k].iter().any(|before| before.value == *value) {
-                return Err(SpannedError::at(span, format!("`{key}` has this value twice"))
+                return Err(Mistake::at(span, format!("`{key}` has this value twice"))
                     .help("each value makes settings of its own: leave one out"));
             }
         }

@@ -1,6 +1,6 @@
 //! Problem files and the problems that come with the program: `emphatic new`, `solve` and `diagnose`.
 
-use crate::common::{Bench, bytes, ended, refused, says, succeeded, text};
+use crate::common::{Bench, bytes, emphatic, ended, refused, says, succeeded, text};
 use emphatic_problems::SHIPPED;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -222,7 +222,7 @@ fn new_writes_the_shipped_text_once() {
     let bench = Bench::new("");
     let dir = bench.path("");
     let new = |arguments: &[&str]| {
-        common::emphatic(["new"]).args(arguments).current_dir(&dir).output().expect("it runs")
+        emphatic(["new"]).args(arguments).current_dir(&dir).output().expect("it runs")
     };
     for shipped in &SHIPPED {
         let output = succeeded(new(&[shipped.name]));
@@ -321,7 +321,7 @@ fn what_diagnose_writes_is_an_experiment() {
         let bench = Bench::new("");
         let dir = bench.path("");
         let run =
-            |arguments: &[&str]| common::emphatic(arguments).current_dir(&dir).output().expect("it runs");
+            |arguments: &[&str]| emphatic(arguments).current_dir(&dir).output().expect("it runs");
         let diagnose = ["diagnose", name, "--starts", "0", "--quiet", "--write", "first.toml"];
         assert!(says(&succeeded(run(&diagnose)), "first.toml is written"), "{name}");
         succeeded(run(&["check", "first.toml"]));
@@ -343,7 +343,7 @@ fn what_diagnose_writes_finds_the_problem_file() {
     // A file that has the name of a shipped problem is still a file.
     bench.write("chain", &counterexample);
     let run = |dir: &Path, arguments: &[&str]| {
-        common::emphatic(arguments).current_dir(dir).output().expect("it runs")
+        emphatic(arguments).current_dir(dir).output().expect("it runs")
     };
     let mut k = 0;
     let mut written = |problem: &str, to: &str, refers: &str| {
@@ -374,7 +374,7 @@ fn figures_are_drawn() {
     let bench = Bench::new("");
     let dir = bench.path("");
     let draw = |name: &str, options: &[&str]| {
-        let mut command = common::emphatic(["diagnose", name, "--starts", "0", "--quiet", "--figure"]);
+        let mut command = emphatic(["diagnose", name, "--starts", "0", "--quiet", "--figure"]);
         command.args(options).current_dir(&dir).output().expect("it runs")
     };
     for name in ["counterexample", "continuous-counterexample"] {

@@ -9,7 +9,7 @@ use emphatic::catalogue::{
     ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Range as Numbers, Role, Setting, Tells,
 };
 use emphatic::{Recipe, RuleKind, Subset};
-use emphatic_problems::{Interest, Number, Whole, Wrong as SpannedError, suggest};
+use emphatic_problems::{Interest, Number, Whole, Wrong as Mistake, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -38,20 +38,20 @@ pub(super) fn read(
     number: usize,
     scenarios: &[Scenario],
     grids: &mut Vec<Grid>,
-) -> Result<Method, SpannedError> {
+) -> Result<Method, Mistake> {
     let first = grids.len();
     let method = file.get_ref();
     match &method.combinations {
         None => add_grids(method, &file.span(), number, scenarios, grids)?,
         Some(list) if list.get_ref().is_empty() => {
-            return Err(SpannedError::at(&list.span(), "`combinations` is an empty list")
+            return Err(Mistake::at(&list.span(), "`combinations` is an empty list")
                 .help("give at least one combination, or leave the key out"));
         }
         Some(list) => {
             for combination in list.get_ref() {
                 let values = combination.get_ref();
                 if values.name.is_some() || values.separate.is_some() || values.combinations.is_some() {
-                    return Err(SpannedError::at(
+                    return Err(Mistake::at(
                         &combination.span(),
                         "a combination has values alone: no name, separate or combinations of its own",
                     ));
@@ -67,19 +67,19 @@ pub(super) fn read(
 }
 
 /// Returns the method's name; left out, it is that of the composition that all grids are.
-fn read_name(file: &Spanned<MethodFile>, grids: &[Grid]) -> Result<String, SpannedError> {
+fn read_name(file: &Spanned<MethodFile>, grids: &[Grid]) -> Result<String, Mistake> {
     let Some(name) = &file.get_ref().name else {
         return composition_name(grids).ok_or_else(|| {
-            SpannedError::at(&file.span(), "the method has several algorithms and no name")
+            Mistake::at(&file.span(), "the method has several algorithms and no name")
                 .help("give it a `name`")
         });
     };
     match &name.values[..] {
         [Located { value, span }] if !name.is_list => match value.trim() {
-            "" => Err(SpannedError::at(span, "the name is empty")),
+            "" => Err(Mistake::at(span, "the name is empty")),
             _ => Ok(value.clone()),
         },
-        _ => Err(SpannedError::at(&name.span, "a method has one name, not a list")),
+        _ => Err(Mistake::at(&name.span, "a method has one name, not a list")),
     }
 }
 
@@ -101,7 +101,7 @@ fn spread<'a, T: PartialEq>(
     list: Option<&'a OneOrList<T>>,
     key: &str,
     set: impl Fn(&mut Choice<'a>, &'a Located<T>),
-) -> Result<(), SpannedError> {
+) -> Result<(), Mistake> {
     let Some(list) = list else { return Ok(()) };
     spread_over(choices, list.distinct(key)?, &list.span, set)
 }
@@ -111,7 +111,7 @@ fn spread_over<'a, T>(
     values: &'a [T],
     span: &Range<usize>,
     set: impl Fn(&mut Choice<'a>, &'a T),
-) -> Result<(), SpannedError> {
+) -> Result<(), Mistake> {
     check_kinds(choices.len(), values.len(), span)?;
     let with = |choice: &Choice<'a>, value| {
         let mut choice = choice.clone();
@@ -122,23 +122,23 @@ fn spread_over<'a, T>(
     Ok(())
 }
 
-fn check_settings(settings: f64, span: &Range<usize>) -> Result<(), SpannedError> {
+fn check_settings(settings: f64, span: &Range<usize>) -> Result<(), Mistake> {
     if settings <= MOST_SETTINGS as f64 {
         return Ok(());
     }
     let message = format!("the lists make {settings:.3e} settings; at most {MOST_SETTINGS} are possible");
-    Err(SpannedError::at(span, message).help("shorten some lists, or give `combinations`"))
+    Err(Mistake::at(span, message).help("shorten some lists, or give `combinations`"))
 }
 
 /// Returns an error if there are too many values that are not numbers: each of them makes grids of its own.
-pub(super) fn check_kinds(kinds: usize, times: usize, span: &Range<usize>) -> Result<(), SpannedError> {
+pub(super) fn check_kinds(kinds: usize, times: usize, span: &Range<usize>) -> Result<(), Mistake> {
     let kinds = kinds.saturating_mul(times);
     if kinds <= MOST_KINDS {
         return Ok(());
     }
     let message =
         format!("the lists of words make {kinds} kinds of settings; at most {MOST_KINDS} are possible");
-    Err(SpannedError::at(span, message).help("shorten some lists, or give `combinations`"))
+    Err(Mistake::at(span, message).help("shorten some lists, or give `combinations`"))
 }
 
 /// Adds the grids of a method, or of one of its combinations.
@@ -148,7 +148,7 @@ fn add_grids(
     number: usize,
     scenarios: &[Scenario],
     grids: &mut Vec<Grid>,
-) -> Result<(), SpannedError> {
+) -> Result<(), Mistake> {
     let emphases = part_choices(Role::Emphasis, &file.emphasis)?.concat();
     let critics = part_choices(Role::Critic, &file.critic)?;
     let choices = all_choices(file, span, &emphases, &critics, scenarios.len())?;
@@ -177,9 +177,9 @@ fn all_choices<'a>(
     emphases: &'a [PartChoice],
     critics: &'a [Vec<PartChoice>],
     scenarios: usize,
-) -> Result<Vec<(Choice<'a>, &'a PartChoice)>, SpannedError> {
+) -> Result<Vec<(Choice<'a>, &'a PartChoice)>, Mistake> {
     if critics.is_empty() {
-        return Err(SpannedError::at(span, "the method has no critic")
+        return Err(Mistake::at(span, "the method has no critic")
             .help("critic = \"exact\", or { kind = \"gtd\", alpha_v = 0.1, alpha_w = 0.01 }"));
     }
     let mut choices = vec![Choice::default()];
@@ -212,47 +212,38 @@ fn all_choices<'a>(
 }
 
 /// Returns the choices that each table of a part leaves open.
-fn part_choices(
-    role: Role,
-    parts: &Option<OneOrList<PartFile>>,
-) -> Result<Vec<Vec<PartChoice>>, SpannedError> {
+fn part_choices(role: Role, parts: &Option<OneOrList<PartFile>>) -> Result<Vec<Vec<PartChoice>>, Mistake> {
     let Some(parts) = parts else { return Ok(Vec::new()) };
     let choices = |part: &Located<PartFile>| PartChoice::all(role, &part.value, &part.span);
     parts.non_empty(role.word())?.iter().map(choices).collect()
 }
 
-fn spread_policy<'a>(
-    choices: &mut Vec<Choice<'a>>,
-    policy: &'a Located<PolicyFile>,
-) -> Result<(), SpannedError> {
+fn spread_policy<'a>(choices: &mut Vec<Choice<'a>>, policy: &'a Located<PolicyFile>) -> Result<(), Mistake> {
     let PolicyFile { part, start: Start { weights, probabilities } } = &policy.value;
     choices.iter_mut().for_each(|choice| choice.policy = Some(policy));
     spread(choices, part.kind.as_ref(), "policy.kind", |c, x| c.policy_kind = Some(x))?;
     spread(choices, probabilities.as_ref(), "policy.probabilities", |c, x| c.probabilities = Some(x))?;
     let Some(Vectors { values, span }) = weights else { return Ok(()) };
     if probabilities.is_some() {
-        return Err(SpannedError::at(
-            span,
-            "a policy starts from `weights` or from `probabilities`, not both",
-        ));
+        return Err(Mistake::at(span, "a policy starts from `weights` or from `probabilities`, not both"));
     }
     spread_over(choices, values, span, |choice, vector| choice.weights = Some((vector, span)))
 }
 
 /// Returns the policy of a kind, if the catalogue has it.
-fn policy_of_kind(kind: &Located<String>) -> Result<&'static Entry, SpannedError> {
+fn policy_of_kind(kind: &Located<String>) -> Result<&'static Entry, Mistake> {
     let policies = Catalogue::current();
     policies.find(Role::Policy, &kind.value).ok_or_else(|| {
         let known = policies.of(Role::Policy).map(|entry| entry.name);
-        SpannedError::at(&kind.span, format!("there is no policy `{}`", kind.value))
+        Mistake::at(&kind.span, format!("there is no policy `{}`", kind.value))
             .maybe_help(suggest(&kind.value, known))
     })
 }
 
 /// Returns the policy that is used if none is named.
-fn default_policy(acts: Acts) -> Result<&'static Entry, SpannedError> {
+fn default_policy(acts: Acts) -> Result<&'static Entry, Mistake> {
     let found = Catalogue::current().of(Role::Policy).find(|entry| entry.acts == Some(acts));
-    found.ok_or_else(|| SpannedError::anywhere("the catalogue has no policy for this problem"))
+    found.ok_or_else(|| Mistake::anywhere("the catalogue has no policy for this problem"))
 }
 
 /// Returns the policies of this kind that a choice leaves open.
@@ -260,7 +251,7 @@ fn policy_choices(
     kind: &'static Entry,
     choice: &Choice,
     span: &Range<usize>,
-) -> Result<Vec<PartChoice>, SpannedError> {
+) -> Result<Vec<PartChoice>, Mistake> {
     let nothing = PartFile::default();
     let (file, table) = choice.policy.map_or((&nothing, span), |policy| (&policy.value.part, &policy.span));
     let place = choice.policy_kind.map_or(table, |kind| &kind.span);
@@ -275,18 +266,18 @@ fn algorithm_of(policy: &Entry, emphasis: &Entry) -> Option<&'static Algorithm> 
     ALGORITHMS.iter().find(|known| (known.deterministic, known.emphasis) == (deterministic, emphasis.name))
 }
 
-fn algorithm_named(name: &Located<String>) -> Result<&'static Algorithm, SpannedError> {
+fn algorithm_named(name: &Located<String>) -> Result<&'static Algorithm, Mistake> {
     ALGORITHMS.iter().find(|known| known.name == name.value).ok_or_else(|| {
-        SpannedError::at(&name.span, format!("there is no algorithm `{}`", name.value))
+        Mistake::at(&name.span, format!("there is no algorithm `{}`", name.value))
             .maybe_help(suggest(&name.value, ALGORITHMS.iter().map(|known| known.name)))
     })
 }
 
 /// Returns the emphasis of an algorithm.
-fn emphasis_of(algorithm: &Algorithm, span: &Range<usize>) -> Result<PartChoice, SpannedError> {
+fn emphasis_of(algorithm: &Algorithm, span: &Range<usize>) -> Result<PartChoice, Mistake> {
     let choices = PartChoice::all(Role::Emphasis, &PartFile::named(algorithm.emphasis), span)?;
     choices.into_iter().next().ok_or_else(|| {
-        SpannedError::at(span, format!("there is no {} `{}`", Role::Emphasis.word(), algorithm.emphasis))
+        Mistake::at(span, format!("there is no {} `{}`", Role::Emphasis.word(), algorithm.emphasis))
     })
 }
 
@@ -317,7 +308,7 @@ impl GridReader<'_> {
         policy: &PartChoice,
         emphasis: &PartChoice,
         critic: &PartChoice,
-    ) -> Result<Grid, SpannedError> {
+    ) -> Result<Grid, Mistake> {
         let emphasis = match &self.file.lambda_a {
             Some(lambda_a) => &emphasis.clone().with_number("lambda_a", &part_values(lambda_a))?,
             None => emphasis,
@@ -340,7 +331,7 @@ impl GridReader<'_> {
     }
 
     /// Returns the kind of policy and the emphasis that are meant.
-    fn policy_and_emphasis(&self, choice: &Choice) -> Result<(&'static Entry, PartChoice), SpannedError> {
+    fn policy_and_emphasis(&self, choice: &Choice) -> Result<(&'static Entry, PartChoice), Mistake> {
         let drawn = if self.scenario.source.actions().is_some() { Acts::Finite } else { Acts::Real };
         let asked = choice.policy_kind.map(policy_of_kind).transpose()?;
         let (policy, emphasis, place) = match (choice.algorithm, choice.emphasis) {
@@ -357,13 +348,13 @@ impl GridReader<'_> {
                 (policy, emphasis.clone(), &emphasis.span)
             }
             (Some(_), Some(emphasis)) => {
-                return Err(SpannedError::at(&emphasis.span, "an algorithm has its own emphasis")
+                return Err(Mistake::at(&emphasis.span, "an algorithm has its own emphasis")
                     .help("give `algorithm`, or `emphasis` (and a policy), not both"));
             }
             (None, None) => {
                 let names: Vec<String> =
                     ALGORITHMS.iter().map(|known| format!("\"{}\"", known.name)).collect();
-                return Err(SpannedError::at(self.span, "the method has no algorithm")
+                return Err(Mistake::at(self.span, "the method has no algorithm")
                     .help(format!("algorithm = {}", names.join(" or "))));
             }
         };
@@ -372,23 +363,24 @@ impl GridReader<'_> {
         Ok((policy, emphasis))
     }
 
-    fn interest(&self, choice: &Choice) -> Result<Option<Vec<f64>>, SpannedError> {
+    fn interest(&self, choice: &Choice) -> Result<Option<Vec<f64>>, Mistake> {
         let Some(Located { value, span }) = choice.interest else { return Ok(None) };
         let world = self.scenario.world.with_interest(value).map_err(located(span))?;
         Ok(Some(world.interest().to_vec()))
     }
 
     /// Returns how many actions are drawn at each step; `None` if all are used.
-    fn subset(&self, choice: &Choice, rule: RuleKind) -> Result<Option<usize>, SpannedError> {
+    fn subset(&self, choice: &Choice, rule: RuleKind) -> Result<Option<usize>, Mistake> {
         let Some(Located { value: Whole(n), span }) = choice.subset else { return Ok(None) };
         if rule != RuleKind::All {
-            return Err(SpannedError::at(span, "`subset` has no meaning here")
-                .help("it belongs to `actions = \"all\"`"));
+            return Err(
+                Mistake::at(span, "`subset` has no meaning here").help("it belongs to `actions = \"all\"`")
+            );
         }
         let most = self.scenario.source.actions().unwrap_or(0);
         match usize::try_from(*n) {
             Ok(n) if (1..=most).contains(&n) => Ok(Some(n)),
-            _ => Err(SpannedError::at(
+            _ => Err(Mistake::at(
                 span,
                 format!("`subset` is {n}; it must lie between 1 and {most}, the number of actions"),
             )),
@@ -396,13 +388,13 @@ impl GridReader<'_> {
     }
 
     /// Returns the policy's weights at the start.
-    fn weights(&self, choice: &Choice, policy: &Entry) -> Result<Vec<f64>, SpannedError> {
+    fn weights(&self, choice: &Choice, policy: &Entry) -> Result<Vec<f64>, Mistake> {
         let features = self.scenario.features.find("actor").map_or(0, |features| features.len());
         let len = features * policy.outputs.or(self.scenario.source.actions()).unwrap_or(1);
         if let Some(Located { value, span }) = choice.probabilities {
             // The logarithms of probabilities are weights of a softmax alone, though another policy may have as many.
             if policy.name != "softmax" {
-                return Err(SpannedError::at(span, "only a softmax policy starts from probabilities")
+                return Err(Mistake::at(span, "only a softmax policy starts from probabilities")
                     .help("give `weights`"));
             }
             return self.scenario.world.softmax_weights(value).map_err(located(span));
@@ -419,18 +411,18 @@ impl GridReader<'_> {
                 Some(n) => format!("{n} for each feature, side by side: {}", policy.about),
             };
             let message = format!("{} weights for a policy that has {len}", weights.len());
-            return Err(SpannedError::at(span, message).help(each));
+            return Err(Mistake::at(span, message).help(each));
         }
         match weights.iter().find(|w| !w.is_finite()) {
-            Some(w) => Err(SpannedError::at(span, format!("a weight is {w}; weights must be finite"))),
+            Some(w) => Err(Mistake::at(span, format!("a weight is {w}; weights must be finite"))),
             None => Ok(weights),
         }
     }
 
     /// Returns the numeric settings. The actor's come first, so that settings with the same step-size share lanes.
-    fn axes(&self, parts: [&PartChoice; 3]) -> Result<Vec<Axis>, SpannedError> {
+    fn axes(&self, parts: [&PartChoice; 3]) -> Result<Vec<Axis>, Mistake> {
         let Some(alpha) = &self.file.alpha else {
-            return Err(SpannedError::at(self.span, "the method needs `alpha`")
+            return Err(Mistake::at(self.span, "the method needs `alpha`")
                 .help("it is the actor's step-size; give a number, or a list to sweep"));
         };
         let values = values(&ALPHA, &part_values(alpha))?;
@@ -476,7 +468,7 @@ impl Parts<'_> {
     }
 
     /// Returns the recipe of the learner, without its numbers.
-    fn recipe(&self, scenario: &Scenario) -> Result<Recipe, SpannedError> {
+    fn recipe(&self, scenario: &Scenario) -> Result<Recipe, Mistake> {
         Ok(Recipe {
             rule: self.rule,
             policy: self.policy.recipe(&scenario.features)?,
@@ -499,7 +491,7 @@ fn rule(
     actions: Option<&Located<Actions>>,
     policy: &Entry,
     critic: &PartChoice,
-) -> Result<RuleKind, SpannedError> {
+) -> Result<RuleKind, Mistake> {
     let tells = |what: Tells| critic.entry.tells.contains(&what);
     if let Some(actions) = actions {
         check_actions(actions, policy, critic)?;
@@ -519,15 +511,11 @@ fn rule(
         needs.words(),
         critic.entry.name
     );
-    Err(SpannedError::at(&critic.span, message).help(critics_for(needs)))
+    Err(Mistake::at(&critic.span, message).help(critics_for(needs)))
 }
 
 /// Returns an error if a method cannot learn from the actions that its file asks for.
-fn check_actions(
-    actions: &Located<Actions>,
-    policy: &Entry,
-    critic: &PartChoice,
-) -> Result<(), SpannedError> {
+fn check_actions(actions: &Located<Actions>, policy: &Entry, critic: &PartChoice) -> Result<(), Mistake> {
     let tells = |what: Tells| critic.entry.tells.contains(&what);
     let right = match actions.value {
         Actions::Taken if !tells(Tells::Delta) && tells(Tells::Advantages) => {
@@ -546,7 +534,7 @@ fn check_actions(
         ),
         Actions::Taken | Actions::All => return Ok(()),
     };
-    Err(SpannedError::at(&actions.span, "`actions` has no meaning here").help(right))
+    Err(Mistake::at(&actions.span, "`actions` has no meaning here").help(right))
 }
 
 /// Returns an advice: which critics provide this.
@@ -562,25 +550,25 @@ fn check_policy(
     asked: Option<&Entry>,
     drawn: Acts,
     place: &Range<usize>,
-) -> Result<(), SpannedError> {
+) -> Result<(), Mistake> {
     if (policy.acts == Some(Acts::Finite)) != (drawn == Acts::Finite) {
         let has = if drawn == Acts::Finite { "named actions" } else { "one real action" };
         let place = kind.map_or(place, |kind| &kind.span);
         let message = format!("a {} policy does not fit this problem, which has {has}", policy.name);
-        return Err(SpannedError::at(place, message).help(format!("it needs {}", policies_for(drawn))));
+        return Err(Mistake::at(place, message).help(format!("it needs {}", policies_for(drawn))));
     }
     match (kind, asked) {
         (Some(kind), Some(asked)) if asked.name != policy.name => {
             let message =
                 format!("the algorithm needs a {} policy here, not a {} one", policy.name, asked.name);
-            Err(SpannedError::at(&kind.span, message).help("leave `kind` out"))
+            Err(Mistake::at(&kind.span, message).help("leave `kind` out"))
         }
         _ => Ok(()),
     }
 }
 
 /// Returns an error if an emphasis needs the importance ratio, but the policy has none.
-fn check_ratio(policy: &Entry, emphasis: &Entry, place: &Range<usize>) -> Result<(), SpannedError> {
+fn check_ratio(policy: &Entry, emphasis: &Entry, place: &Range<usize>) -> Result<(), Mistake> {
     if policy.acts != Some(Acts::Deterministic) || !emphasis.needs.contains(&Need::Ratio) {
         return Ok(());
     }
@@ -588,7 +576,7 @@ fn check_ratio(policy: &Entry, emphasis: &Entry, place: &Range<usize>) -> Result
         format!("a deterministic policy has no ratio, which the emphasis `{}` needs", emphasis.name);
     let fit = Catalogue::current().of(Role::Emphasis).filter(|entry| !entry.needs.contains(&Need::Ratio));
     let help = format!("use the emphasis {}", joined_in_quotes(fit.map(|entry| entry.name), "or"));
-    Err(SpannedError::at(place, message).help(help))
+    Err(Mistake::at(place, message).help(help))
 }
 
 /// Returns the policies that fit a problem whose actions are drawn like this and, if not all do, the algorithms.

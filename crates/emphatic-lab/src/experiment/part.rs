@@ -7,7 +7,7 @@ use crate::one_or_list::{Located, OneOrList};
 use crate::source::NamedFeatures;
 use emphatic::PartRecipe;
 use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
-use emphatic_problems::{Wrong as SpannedError, suggest};
+use emphatic_problems::{Wrong as Mistake, suggest};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
@@ -57,12 +57,12 @@ fn may_have(part: &PartFile, name: &str) -> bool {
 
 impl PartChoice {
     /// Returns all choices that a part's table leaves open: kinds, features, and the part inside it.
-    pub(super) fn all(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, SpannedError> {
+    pub(super) fn all(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, Mistake> {
         let word = role.word();
         let known = || Catalogue::current().of(role).map(|entry| entry.name);
         let Some(kinds) = &file.kind else {
             let names: Vec<String> = known().map(|name| format!("\"{name}\"")).collect();
-            return Err(SpannedError::at(table, format!("the {word} has no kind"))
+            return Err(Mistake::at(table, format!("the {word} has no kind"))
                 .help(format!("kind = {}", names.join(" or "))));
         };
         let mut choices = Vec::new();
@@ -70,7 +70,7 @@ impl PartChoice {
             let span = if span.is_empty() { table } else { span };
             let Some(entry) = Catalogue::current().find(role, kind) else {
                 let message = format!("there is no {word} `{kind}`");
-                return Err(SpannedError::at(span, message).maybe_help(suggest(kind, known())));
+                return Err(Mistake::at(span, message).maybe_help(suggest(kind, known())));
             };
             Self::of_kind(entry, file, span, table, &mut choices)?;
         }
@@ -84,7 +84,7 @@ impl PartChoice {
         span: &Range<usize>,
         table: &Range<usize>,
         choices: &mut Vec<Self>,
-    ) -> Result<(), SpannedError> {
+    ) -> Result<(), Mistake> {
         let features = match &file.features {
             Some(features) => {
                 let key = format!("{}.features", entry.role.word());
@@ -120,7 +120,7 @@ impl PartChoice {
         declared: &Inner,
         mut others: BTreeMap<String, PartEntry>,
         choices: &mut Vec<Self>,
-    ) -> Result<(), SpannedError> {
+    ) -> Result<(), Mistake> {
         let default = PartValue::Part(PartFile::named(declared.default));
         let default = [Located { value: default, span: self.table.clone() }];
         let given = others.remove(declared.name);
@@ -131,14 +131,14 @@ impl PartChoice {
         for Located { value, span } in inside {
             let PartValue::Part(part) = value else {
                 let message = format!("`{}` is a number; it must be the name of a critic", declared.name);
-                return Err(SpannedError::at(span, message));
+                return Err(Mistake::at(span, message));
             };
             let part = self.with_others(declared, part, &others)?;
             for mut inner in Self::all(Role::Critic, &part, span)? {
                 if !inner.entry.tells.contains(&declared.tells) {
                     let message =
                         format!("the critic `{}` does not tell {}", inner.entry.name, declared.tells.words());
-                    return Err(SpannedError::at(span, message).help(critics_for(declared.tells)));
+                    return Err(Mistake::at(span, message).help(critics_for(declared.tells)));
                 }
                 let default = self.features.clone().filter(|_| inner.entry.features);
                 inner.features = inner.features.or(default);
@@ -157,7 +157,7 @@ impl PartChoice {
         declared: &Inner,
         part: &PartFile,
         others: &BTreeMap<String, PartEntry>,
-    ) -> Result<PartFile, SpannedError> {
+    ) -> Result<PartFile, Mistake> {
         for (name, entry) in others {
             if !may_have(part, name) {
                 return Err(self.unknown(name, entry));
@@ -165,9 +165,7 @@ impl PartChoice {
             if !part.entries.is_empty() {
                 let message =
                     format!("`{name}` stands beside `{}`, which has settings of its own", declared.name);
-                return Err(
-                    SpannedError::at(&entry.key, message).help(format!("put it into `{}`", declared.name))
-                );
+                return Err(Mistake::at(&entry.key, message).help(format!("put it into `{}`", declared.name)));
             }
         }
         let entries = if part.entries.is_empty() { others } else { &part.entries };
@@ -175,7 +173,7 @@ impl PartChoice {
     }
 
     /// Returns the choice, or an error if it has other keys than its own, or features without a use for them.
-    fn checked(self, others: &BTreeMap<String, PartEntry>) -> Result<Self, SpannedError> {
+    fn checked(self, others: &BTreeMap<String, PartEntry>) -> Result<Self, Mistake> {
         if let Some((name, entry)) = others.iter().next() {
             return Err(self.unknown(name, entry));
         }
@@ -183,14 +181,14 @@ impl PartChoice {
             Some(features) if !self.entry.features => {
                 let help =
                     format!("the {} `{}` looks at no features", self.entry.role.word(), self.entry.name);
-                Err(SpannedError::at(&features.span, "`features` has no meaning here").help(help))
+                Err(Mistake::at(&features.span, "`features` has no meaning here").help(help))
             }
             _ => Ok(self),
         }
     }
 
     /// Returns the error of a key that the part has no use for.
-    fn unknown(&self, name: &str, entry: &PartEntry) -> SpannedError {
+    fn unknown(&self, name: &str, entry: &PartEntry) -> Mistake {
         let (role, part) = (self.entry.role.word(), self.entry.name);
         let has = |other: &&Entry| has_key(other, name);
         let owners: Vec<&str> =
@@ -203,7 +201,7 @@ impl PartChoice {
             };
             let known = self.entry.settings.iter().map(|setting| setting.name);
             let known = known.chain(keys.iter().copied()).chain(self.entry.inner.map(|inner| inner.name));
-            return SpannedError::at(&entry.key, format!("the {role} `{part}` has no setting `{name}`"))
+            return Mistake::at(&entry.key, format!("the {role} `{part}` has no setting `{name}`"))
                 .maybe_help(suggest(name, known));
         }
         let role = match self.entry.role {
@@ -212,12 +210,12 @@ impl PartChoice {
             Role::Critic => "critics",
             Role::Emphasis => "emphases",
         };
-        SpannedError::at(&entry.value.span, format!("`{name}` has no meaning here"))
+        Mistake::at(&entry.value.span, format!("`{name}` has no meaning here"))
             .help(format!("it belongs to the {role} {}", joined_in_quotes(owners.into_iter(), "and")))
     }
 
     /// Returns the recipe of the part in a problem with these features, without its numbers.
-    pub(super) fn recipe(&self, features: &NamedFeatures) -> Result<PartRecipe, SpannedError> {
+    pub(super) fn recipe(&self, features: &NamedFeatures) -> Result<PartRecipe, Mistake> {
         let mut recipe = PartRecipe::new(self.entry.name);
         if self.entry.features {
             let default = if self.entry.role == Role::Policy { "actor" } else { DEFAULT_FEATURES };
@@ -225,7 +223,7 @@ impl PartChoice {
             let Some(found) = features.find(name) else {
                 let span = self.features.as_ref().map_or(&self.span, |features| &features.span);
                 let message = format!("there are no features `{name}`");
-                return Err(SpannedError::at(span, message).maybe_help(suggest(name, features.names())));
+                return Err(Mistake::at(span, message).maybe_help(suggest(name, features.names())));
             };
             recipe.features = Some(found.clone());
         }
@@ -236,7 +234,7 @@ impl PartChoice {
     }
 
     /// Adds the values of its settings, those of the part inside it first.
-    pub(super) fn add_axes(&self, owner: Owner, axes: &mut Vec<Axis>) -> Result<(), SpannedError> {
+    pub(super) fn add_axes(&self, owner: Owner, axes: &mut Vec<Axis>) -> Result<(), Mistake> {
         if let Some(inner) = &self.inner {
             let deeper = match owner {
                 Owner::Actor => Owner::Actor,
@@ -257,27 +255,23 @@ impl PartChoice {
     }
 
     /// Returns the error of a setting that must be given, but is not.
-    fn missing(&self, setting: &Setting) -> SpannedError {
+    fn missing(&self, setting: &Setting) -> Mistake {
         let (role, name) = (self.entry.role.word(), setting.name);
         let help = format!(
             "it is the {} of `{}`; give a number, or a list to sweep: {role} = {{ kind = …, {name} = … }}",
             setting.about, self.entry.name
         );
-        SpannedError::at(&self.table, format!("the {role} needs `{name}`")).help(help)
+        Mistake::at(&self.table, format!("the {role} needs `{name}`")).help(help)
     }
 
     /// Returns the part with a number that is given outside its table.
-    pub(super) fn with_number(
-        mut self,
-        name: &str,
-        given: &OneOrList<PartValue>,
-    ) -> Result<Self, SpannedError> {
+    pub(super) fn with_number(mut self, name: &str, given: &OneOrList<PartValue>) -> Result<Self, Mistake> {
         let entry = PartEntry { key: given.span.clone(), value: given.clone() };
         if self.entry.setting(name).is_none() {
             return Err(self.unknown(name, &entry));
         }
         if self.entries.insert(name.to_owned(), entry).is_some() {
-            return Err(SpannedError::at(&given.span, format!("`{name}` is given twice"))
+            return Err(Mistake::at(&given.span, format!("`{name}` is given twice"))
                 .help("give it here or in the emphasis's table, not in both"));
         }
         Ok(self)
@@ -302,19 +296,19 @@ fn column(setting: &Setting, owner: Owner, axes: &[Axis]) -> String {
 }
 
 /// Returns the values of a setting, which must lie in its range and differ.
-pub(super) fn values(setting: &Setting, list: &OneOrList<PartValue>) -> Result<Vec<f64>, SpannedError> {
+pub(super) fn values(setting: &Setting, list: &OneOrList<PartValue>) -> Result<Vec<f64>, Mistake> {
     let name = setting.name;
     let mut values = Vec::new();
     let mut seen = HashSet::new();
     for Located { value, span } in list.non_empty(name)? {
         let PartValue::Number(x) = *value else {
-            return Err(SpannedError::at(span, format!("`{name}` must be a number")));
+            return Err(Mistake::at(span, format!("`{name}` must be a number")));
         };
         if !setting.range.contains(x) {
-            return Err(SpannedError::at(span, format!("`{name}` is {x}; {}", setting.range.right())));
+            return Err(Mistake::at(span, format!("`{name}` is {x}; {}", setting.range.right())));
         }
         if !seen.insert(x.to_bits()) {
-            return Err(SpannedError::at(span, format!("`{name}` has {x} twice"))
+            return Err(Mistake::at(span, format!("`{name}` has {x} twice"))
                 .help("each value is a setting of its own: leave one out"));
         }
         values.push(x);

@@ -9,7 +9,7 @@ use crate::store::PROBLEMS;
 use emphatic::{ContinuousCounterexample, Task};
 use emphatic_problems::{
     Behaviour, Interest, Number, ProblemFile, ReadError, SHIPPED, Share, Unfit as ValueError, Whole, World,
-    Wrong as SpannedError, read_text, shipped, suggest,
+    Wrong as Mistake, read_text, shipped, suggest,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -78,7 +78,7 @@ pub(super) struct Scenarios {
 
 impl Scenarios {
     /// Reads all combinations of problem, behaviour and interest. Problem files are looked for in `beside`.
-    pub(super) fn read(file: &ExperimentFile, beside: &Path) -> Result<Self, SpannedError> {
+    pub(super) fn read(file: &ExperimentFile, beside: &Path) -> Result<Self, Mistake> {
         let mut scenarios = Self::default();
         for problem in file.problem.non_empty("problem")? {
             scenarios.add(problem, beside)?;
@@ -101,12 +101,12 @@ impl Scenarios {
         key: &'static str,
         with: impl Fn(&Scenario, &T) -> Result<World, ValueError>,
         text: impl Fn(&T) -> String,
-    ) -> Result<(), SpannedError> {
+    ) -> Result<(), Mistake> {
         let values = list.non_empty(key)?;
         let count = self.all.len().saturating_mul(values.len());
         if count > MOST_SCENARIOS {
             let message = format!("the lists make {count} problems; at most {MOST_SCENARIOS} are possible");
-            return Err(SpannedError::at(&list.span, message).help("shorten some lists"));
+            return Err(Mistake::at(&list.span, message).help("shorten some lists"));
         }
         let mut all = Vec::new();
         for scenario in &self.all {
@@ -122,7 +122,7 @@ impl Scenarios {
     }
 
     /// Adds the scenarios of one problem.
-    fn add(&mut self, problem: &Located<ProblemValue>, beside: &Path) -> Result<(), SpannedError> {
+    fn add(&mut self, problem: &Located<ProblemValue>, beside: &Path) -> Result<(), Mistake> {
         let (name, span, steps) = match &problem.value {
             ProblemValue::Name(name) => (name, problem.span.clone(), None),
             ProblemValue::Table(table) => (table.name.get_ref(), table.name.span(), table.steps.as_ref()),
@@ -131,7 +131,7 @@ impl Scenarios {
             && name != "long-counterexample"
         {
             let message = format!("the problem `{name}` has no `steps`");
-            return Err(SpannedError::at(&steps.span, message)
+            return Err(Mistake::at(&steps.span, message)
                 .help("only `long-counterexample` has chains of some length"));
         }
         let columns = vec![("problem", Cell::Text(name.clone()))];
@@ -151,7 +151,7 @@ impl Scenarios {
                 let text = read_text(&full).map_err(|error| {
                     let help = "the path of a problem file is relative to the experiment file";
                     let is_path = matches!(error, ReadError::Io { .. });
-                    SpannedError::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
+                    Mistake::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
                 })?;
                 let file_name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
                 self.add_file(&text, &full.display().to_string(), &file_name, span)
@@ -162,7 +162,7 @@ impl Scenarios {
                     let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name));
                     let help =
                         help.map(|help| format!("{help} (a problem file's path ends in .toml or .json)"));
-                    Err(SpannedError::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
+                    Err(Mistake::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
                 }
             },
         }
@@ -174,13 +174,13 @@ impl Scenarios {
         steps: Option<&OneOrList<Whole>>,
         span: &Range<usize>,
         columns: &[(&'static str, Cell)],
-    ) -> Result<(), SpannedError> {
+    ) -> Result<(), Mistake> {
         let default = [Located { value: Whole(5), span: span.clone() }];
         let lengths = steps.map_or(Ok(&default[..]), |steps| steps.non_empty("steps"))?;
         for Located { value: Whole(steps), span } in lengths {
             if !(1..=MOST_CHAIN).contains(steps) {
                 let message = format!("`steps` is {steps}; it must lie between 1 and {MOST_CHAIN}");
-                return Err(SpannedError::at(span, message));
+                return Err(Mistake::at(span, message));
             }
             let mut columns = columns.to_vec();
             columns.push(("problem_steps", Cell::Number(*steps as f64)));
@@ -197,7 +197,7 @@ impl Scenarios {
         path: &str,
         file_name: &str,
         span: Range<usize>,
-    ) -> Result<(), SpannedError> {
+    ) -> Result<(), Mistake> {
         let file =
             ProblemFile::understand(text, path).map_err(|error| error.in_other(path.to_owned(), text))?;
         // Some file systems do not distinguish capital letters from small ones.
@@ -213,8 +213,8 @@ impl Scenarios {
 }
 
 /// For `map_err`: an error of the value at this place.
-pub(super) fn located(span: &Range<usize>) -> impl Fn(ValueError) -> SpannedError {
-    move |ValueError { message, help }| SpannedError::at(span, message).maybe_help(help)
+pub(super) fn located(span: &Range<usize>) -> impl Fn(ValueError) -> Mistake {
+    move |ValueError { message, help }| Mistake::at(span, message).maybe_help(help)
 }
 
 fn behaviour_text(behaviour: &Behaviour) -> String {
