@@ -3,11 +3,10 @@
 use crate::experiment::Experiment;
 use crate::rows;
 use crate::settings_table;
-use crate::store::{Contents, Kind, Store, StoreError};
+use crate::store::{Contents, Identity, Kind, Store, StoreError};
 use crate::summary::{self, SummaryError};
-use crate::table::{self, Unit};
+use crate::table::{self, EncodedUnit, Unit};
 use crate::unit::{self, Machine, Shared, UnitError};
-use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -198,16 +197,17 @@ pub fn run(
     };
     let units = experiment.units() + fresh_units(experiment, &store);
     let done = store.count(Kind::Results) + store.count(Kind::Fresh);
-    Ok(Report { ending, done, units, before, updates, diverged: diverged_runs(&store) })
+    Ok(Report { ending, done, units, before, updates, diverged: store.diverged_runs() })
 }
 
 /// Opens the directory of an experiment's results, or creates it.
 pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, RunError> {
-    let settings = settings_table::encode(experiment)?;
+    let identity = Identity::new(experiment.identity());
+    let settings = settings_table::encode(experiment, identity.label("settings"))?;
     let texts = experiment.files();
     let mut files: Vec<(&str, &[u8])> = vec![("settings.parquet", &settings)];
     files.extend(texts.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
-    let contents = Contents { files: &files, identity: &experiment.identity(), runs: experiment.runs };
+    let contents = Contents { files: &files, identity: &identity, runs: experiment.runs };
     Ok(Store::open(dir, &contents)?)
 }
 
@@ -220,17 +220,13 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
         "settings": experiment.settings(),
         "units": { "done": store.count(Kind::Results), "all": experiment.units() },
         "fresh_units": { "done": store.count(Kind::Fresh), "all": fresh_units(experiment, store) },
-        "diverged_runs": diverged_runs(store),
+        "diverged_runs": store.diverged_runs(),
         "finished": finished,
     });
     match value {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
-}
-
-fn diverged_runs(store: &Store) -> u64 {
-    store.units(Kind::Results).map(|(_, diverged)| u64::from(diverged)).sum()
 }
 
 fn fresh_units(experiment: &Experiment, store: &Store) -> usize {
@@ -308,7 +304,7 @@ impl Engine<'_> {
 
     /// Runs each method's best setting on fresh streams. Returns false if it was asked to stop.
     fn run_fresh(&mut self, store: &mut Store) -> Result<bool, RunError> {
-        let chosen = summary::chosen(self.experiment, store.view())?;
+        let chosen = summary::best_settings(self.experiment, store)?;
         if chosen != chosen_settings(store.manifest()) {
             store.discard(Kind::Fresh)?;
             store.set_manifest(Map::from_iter([("fresh_settings".to_owned(), json!(chosen))]))?;
@@ -333,10 +329,9 @@ impl Engine<'_> {
             phase.units.iter().filter(|unit| !store.has(phase.kind, **unit)).copied().collect();
         let before = phase.units.len() - missing.len();
         self.before += before;
-        let label = store.view().label(phase.kind).to_owned();
         let (experiment, machine) = (self.experiment, self.options.machine);
         let next = AtomicUsize::new(0);
-        let workers = Workers { experiment, phase, machine, label: &label, shared, missing: &missing, next };
+        let workers = Workers { experiment, phase, machine, shared, missing: &missing, next };
         let mut tally = Tally::new(phase, before, shared);
         let threads = self.options.threads.clamp(1, missing.len().max(1));
         let result = std::thread::scope(|scope| {
@@ -355,11 +350,11 @@ impl Engine<'_> {
     /// Stores units as they are finished, until all workers have ended, and reports progress.
     fn collect(
         &mut self,
-        finished: &Receiver<Result<Bytes, RunError>>,
+        finished: &Receiver<Result<EncodedUnit, RunError>>,
         tally: &mut Tally,
         store: &mut Store,
     ) -> Result<(), RunError> {
-        let mut pending: Vec<Bytes> = Vec::new();
+        let mut pending: Vec<EncodedUnit> = Vec::new();
         let (mut flushed, mut reported) = (Instant::now(), Instant::now());
         let mut outcome = Ok(());
         loop {
@@ -406,7 +401,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Stores the finished units.
-    fn store(&mut self, pending: &mut Vec<Bytes>, store: &mut Store) -> Result<(), RunError> {
+    fn store(&mut self, pending: &mut Vec<EncodedUnit>, store: &mut Store) -> Result<(), RunError> {
         if pending.is_empty() {
             return Ok(());
         }
@@ -427,8 +422,6 @@ struct Workers<'a> {
     experiment: &'a Experiment,
     phase: &'a Phase<'a>,
     machine: Machine,
-    /// The label of the table that the units go to.
-    label: &'a str,
     shared: &'a Shared,
     missing: &'a [Unit],
     /// The place of the next unit in `missing`.
@@ -441,7 +434,7 @@ impl Workers<'_> {
         &'s self,
         scope: &'s Scope<'s, '_>,
         threads: usize,
-    ) -> Result<Receiver<Result<Bytes, RunError>>, RunError> {
+    ) -> Result<Receiver<Result<EncodedUnit, RunError>>, RunError> {
         let (sender, receiver) = mpsc::sync_channel(4 * threads);
         for started in 0..threads {
             let sender = sender.clone();
@@ -457,7 +450,7 @@ impl Workers<'_> {
     }
 
     /// Runs one missing unit after the other, until there are none, one fails, or all are to stop.
-    fn work(&self, sender: &SyncSender<Result<Bytes, RunError>>) {
+    fn work(&self, sender: &SyncSender<Result<EncodedUnit, RunError>>) {
         let _stop = StopOnPanic(self.shared);
         while let Some(&unit) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let settings = (self.phase.settings)(unit.block);
@@ -474,13 +467,13 @@ impl Workers<'_> {
     }
 
     /// Runs a unit and encodes it for the store; `None` if it was asked to stop.
-    fn run(&self, unit: Unit, settings: &[usize]) -> Result<Option<Bytes>, UnitError> {
+    fn run(&self, unit: Unit, settings: &[usize]) -> Result<Option<EncodedUnit>, UnitError> {
         let stream = self.phase.first_stream + u64::from(unit.run);
         let rows = unit::run(self.experiment, settings, stream, self.machine, self.shared)?;
         let Some(rows) = rows else { return Ok(None) };
         let diverged = rows.diverged_runs();
         let table = rows.into_table(unit.run, settings, rows::schema(self.experiment.measured()))?;
-        Ok(Some(table::encode(self.label, unit, diverged, &table)?))
+        Ok(Some(table::encode(unit, diverged, &table)?))
     }
 }
 

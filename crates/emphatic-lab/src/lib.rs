@@ -39,6 +39,8 @@
 //! | the directory of results | [`store`], [`table`] |
 //! | results | `runs`, `summary`, [`statistics`] |
 
+pub mod atomic_file;
+mod disk_error;
 mod engine;
 mod estimate;
 mod experiment;
@@ -57,6 +59,7 @@ mod summary;
 pub mod table;
 mod unit;
 
+pub use disk_error::DiskError;
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, Event, Options, Progress, Report, RunError, Shard, Stop, run};
 pub use estimate::{Estimate, estimate};

@@ -221,9 +221,8 @@ fn a_variant_keeps_the_neighbours_of_its_cells() {
 fn new_writes_the_shipped_text_once() {
     let bench = Bench::new("");
     let dir = bench.path("");
-    let new = |arguments: &[&str]| {
-        emphatic(["new"]).args(arguments).current_dir(&dir).output().expect("it runs")
-    };
+    let new =
+        |arguments: &[&str]| emphatic(["new"]).args(arguments).current_dir(&dir).output().expect("it runs");
     for shipped in &SHIPPED {
         let output = succeeded(new(&[shipped.name]));
         let file = format!("{}.toml", shipped.name);
@@ -320,8 +319,7 @@ fn what_diagnose_writes_is_an_experiment() {
     {
         let bench = Bench::new("");
         let dir = bench.path("");
-        let run =
-            |arguments: &[&str]| emphatic(arguments).current_dir(&dir).output().expect("it runs");
+        let run = |arguments: &[&str]| emphatic(arguments).current_dir(&dir).output().expect("it runs");
         let diagnose = ["diagnose", name, "--starts", "0", "--quiet", "--write", "first.toml"];
         assert!(says(&succeeded(run(&diagnose)), "first.toml is written"), "{name}");
         succeeded(run(&["check", "first.toml"]));
@@ -342,9 +340,8 @@ fn what_diagnose_writes_finds_the_problem_file() {
     bench.write("two.json", JSON);
     // A file that has the name of a shipped problem is still a file.
     bench.write("chain", &counterexample);
-    let run = |dir: &Path, arguments: &[&str]| {
-        emphatic(arguments).current_dir(dir).output().expect("it runs")
-    };
+    let run =
+        |dir: &Path, arguments: &[&str]| emphatic(arguments).current_dir(dir).output().expect("it runs");
     let mut k = 0;
     let mut written = |problem: &str, to: &str, refers: &str| {
         k += 1;

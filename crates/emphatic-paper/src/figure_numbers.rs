@@ -1,21 +1,21 @@
-//! What came out of a figure's experiment: every number in its panels and tables.
+//! The results of a figure's experiment: every number in its panels and tables.
 
-use crate::claims::{CLAIMS, Claim, Evidence, MethodEvidence};
+use crate::claims::{CLAIMS, Evidence, JudgedClaim, MethodEvidence, StepSizeEvidence};
 use crate::figures::{Bounds, Figure};
-use crate::verdict::Verdict;
 use emphatic_lab::statistics::{mean, standard_error};
 use emphatic_lab::store::Kind;
 use emphatic_lab::{
-    Cell, Experiment, MethodSummary, ReadError, Run, SummaryError, read_runs, summarise_without_intervals,
+    Cell, Experiment, MethodSummary, ReadError, Run, SettingSummary, SummaryError, read_runs,
+    summarise_without_intervals,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A figure's numbers, as in `summary.json`.
 #[derive(Clone, Debug, Serialize)]
-pub struct FigureSummary {
+pub struct FigureNumbers {
     /// Which figure.
     pub figure: &'static str,
     /// How it was run.
@@ -27,22 +27,22 @@ pub struct FigureSummary {
     /// J_μ of the policy that all methods start from.
     pub start: Option<f64>,
     /// The methods, each λ_a being one.
-    pub methods: Vec<MethodFigure>,
+    pub methods: Vec<MethodNumbers>,
     /// The claims about it, judged.
     pub claims: Vec<JudgedClaim>,
-    /// What is not as it should be.
+    /// What is wrong with the results.
     pub warnings: Vec<String>,
 }
 
 /// One method's numbers.
 #[derive(Clone, Debug, Serialize)]
-pub struct MethodFigure {
+pub struct MethodNumbers {
     /// Its name.
     pub method: String,
     /// λ_a, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lambda_a: Option<f64>,
-    /// What comes of each step-size, in ascending order.
+    /// How well each step-size does, in ascending order.
     pub sensitivity: Vec<StepSize>,
     /// The best setting, along the runs.
     pub best: Best,
@@ -50,7 +50,7 @@ pub struct MethodFigure {
     pub fresh: Option<Fresh>,
 }
 
-impl MethodFigure {
+impl MethodNumbers {
     /// Its name in figures and claims: ACE(0.25).
     pub fn label(&self) -> String {
         match self.lambda_a {
@@ -60,7 +60,7 @@ impl MethodFigure {
     }
 }
 
-/// What comes of a step-size, with the critic that is best for it.
+/// How well a step-size does, with the critic that is best for it.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepSize {
     /// The actor's step-size.
@@ -115,81 +115,47 @@ pub struct Fresh {
     pub diverged: usize,
 }
 
-/// A claim with its verdict.
-#[derive(Clone, Debug, Serialize)]
-pub struct JudgedClaim {
-    /// Its name.
-    pub id: &'static str,
-    /// What the paper says.
-    pub claim: &'static str,
-    /// What comes of it.
-    pub verdict: Verdict,
-    /// How it was judged.
-    pub rule: &'static str,
-    /// The numbers, one condition after the other.
-    #[serde(serialize_with = "joined")]
-    pub evidence: Vec<String>,
-}
-
-fn joined<S: Serializer>(evidence: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&evidence.join("; "))
-}
-
-impl JudgedClaim {
-    /// With fewer runs than the paper's nothing is decided: which settings are the best is luck then.
-    fn of(claim: &Claim, evidence: &Evidence, enough_runs: bool) -> Self {
-        let conditions = (claim.judge)(evidence);
-        let verdict = if enough_runs { Verdict::of(&conditions) } else { Verdict::NotDecided };
-        let few = (!enough_runs).then(|| "fewer runs than the paper's decide nothing".to_owned());
-        let findings = conditions.into_iter().map(|condition| condition.finding);
-        Self {
-            id: claim.id,
-            claim: claim.text,
-            verdict,
-            rule: claim.rule,
-            evidence: few.into_iter().chain(findings).collect(),
-        }
-    }
-}
-
-/// The quantiles that a lab's summary has of fresh runs, in percent.
+/// The percentages of the quantiles of fresh runs in a summary of the lab.
 const PERCENT: [&str; 7] = ["0", "5", "25", "50", "75", "95", "100"];
 
-/// Reads a figure's finished experiment and judges its claims.
-pub fn figure_summary(
-    figure: &Figure,
-    bounds: Bounds,
-    results: &Path,
-) -> Result<FigureSummary, SummaryError> {
-    let reader = Reader::open(figure, results)?;
-    let methods: Vec<MethodFigure> = reader.methods.iter().map(|method| reader.method(method)).collect();
-    let start = methods.first().and_then(|m| m.best.objective_mean.first().copied().flatten());
-    let evidence = Evidence {
-        start: start.unwrap_or(f64::NAN),
-        optimum: bounds.optimum,
-        semi_gradient: bounds.semi_gradient,
-        methods: reader.methods.iter().zip(&methods).map(|(m, shown)| reader.evidence(m, shown)).collect(),
-    };
-    let claims = CLAIMS.iter().filter(|claim| claim.figure == figure.id);
-    Ok(FigureSummary {
-        figure: figure.id,
-        settings: reader.settings(),
-        optimum: bounds.optimum,
-        semi_gradient: bounds.semi_gradient,
-        start,
-        claims: claims.map(|claim| JudgedClaim::of(claim, &evidence, reader.enough_runs)).collect(),
-        methods,
-        warnings: reader.warnings,
-    })
+impl FigureNumbers {
+    /// Reads a figure's finished experiment and judges its claims.
+    pub fn read(figure: &Figure, bounds: Bounds, results: &Path) -> Result<Self, SummaryError> {
+        let results = Results::open(figure, results)?;
+        let methods: Vec<MethodNumbers> = results.methods.iter().map(|m| results.numbers(m)).collect();
+        let start = methods.first().and_then(|m| m.best.objective_mean.first().copied().flatten());
+        let evidence = Evidence {
+            start: start.unwrap_or(f64::NAN),
+            optimum: bounds.optimum,
+            semi_gradient: bounds.semi_gradient,
+            methods: results
+                .methods
+                .iter()
+                .zip(&methods)
+                .map(|(m, n)| results.evidence(m, n.label()))
+                .collect(),
+        };
+        let claims = CLAIMS.iter().filter(|claim| claim.figure == figure.id);
+        Ok(Self {
+            figure: figure.id,
+            settings: results.settings(),
+            optimum: bounds.optimum,
+            semi_gradient: bounds.semi_gradient,
+            start,
+            claims: claims.map(|claim| claim.judged(&evidence, results.enough_runs)).collect(),
+            methods,
+            warnings: results.warnings,
+        })
+    }
 }
 
 /// The runs of settings, by setting.
 type BySetting = BTreeMap<usize, Vec<Run>>;
 
-/// A figure's results.
-struct Reader {
+/// The results of a figure's experiment.
+struct Results {
     experiment: Experiment,
-    /// As many as in the paper.
+    /// Whether there are as many runs as in the paper.
     enough_runs: bool,
     methods: Vec<MethodSummary>,
     warnings: Vec<String>,
@@ -201,13 +167,13 @@ struct Reader {
     fresh_aliased: BySetting,
 }
 
-impl Reader {
+impl Results {
     fn open(figure: &Figure, dir: &Path) -> Result<Self, SummaryError> {
         let summary = summarise_without_intervals(dir)?;
         let experiment = Experiment::open(&dir.join("experiment.toml"))?;
         let best: Vec<usize> = summary.methods.iter().map(|method| method.best).collect();
-        let shown: Vec<usize> =
-            summary.methods.iter().flat_map(|m| by_step_size(&experiment, m)).map(|(_, k)| k).collect();
+        let sizes = summary.methods.iter().flat_map(|method| by_step_size(&experiment, method));
+        let shown: Vec<usize> = sizes.map(|best| best.setting).collect();
         let paper =
             Experiment::parse(figure.experiment, figure.id, Path::new("")).map_err(ReadError::from)?;
         let runs = summary.methods.iter().map(|method| method.runs).min().unwrap_or(0);
@@ -237,8 +203,8 @@ impl Reader {
         entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
-    fn method(&self, method: &MethodSummary) -> MethodFigure {
-        MethodFigure {
+    fn numbers(&self, method: &MethodSummary) -> MethodNumbers {
+        MethodNumbers {
             method: method.method.clone(),
             lambda_a: method.values.get("lambda_a").and_then(Value::as_f64),
             sensitivity: self.sensitivity(method),
@@ -248,7 +214,7 @@ impl Reader {
     }
 
     fn sensitivity(&self, method: &MethodSummary) -> Vec<StepSize> {
-        let of = |(alpha, setting): (f64, usize)| {
+        let size = |BestOfStepSize { alpha, setting }| {
             let runs = runs_of(&self.objective, setting);
             let last: Vec<f64> = runs.iter().filter_map(Run::last).collect();
             StepSize {
@@ -259,22 +225,22 @@ impl Reader {
                 critic: critic(&self.experiment, setting),
             }
         };
-        by_step_size(&self.experiment, method).into_iter().map(of).collect()
+        by_step_size(&self.experiment, method).into_iter().map(size).collect()
     }
 
     fn best(&self, method: &MethodSummary) -> Best {
         let objective = runs_of(&self.objective, method.best);
-        let (objective_mean, objective_sem) = curve(objective);
-        let (aliased_mean, aliased_sem) = curve(runs_of(&self.aliased, method.best));
+        let objective_curve = Curve::of(objective);
+        let aliased_curve = Curve::of(runs_of(&self.aliased, method.best));
         Best {
             alpha: step_size(&self.experiment, method.best),
             critic: critic(&self.experiment, method.best),
             probability_best: (method.runs > 1).then_some(method.probability_best),
             episodes: objective.first().map_or_else(Vec::new, |run| run.at.clone()),
-            objective_mean,
-            objective_sem,
-            aliased_mean,
-            aliased_sem,
+            objective_mean: objective_curve.mean,
+            objective_sem: objective_curve.sem,
+            aliased_mean: aliased_curve.mean,
+            aliased_sem: aliased_curve.sem,
         }
     }
 
@@ -296,14 +262,17 @@ impl Reader {
         })
     }
 
-    fn evidence(&self, method: &MethodSummary, shown: &MethodFigure) -> MethodEvidence {
+    fn evidence(&self, method: &MethodSummary, name: String) -> MethodEvidence {
         let last = |runs: &BySetting, setting| by_run(runs_of(runs, setting));
-        let sizes = by_step_size(&self.experiment, method).into_iter();
+        let size = |BestOfStepSize { alpha, setting }| StepSizeEvidence {
+            alpha,
+            objective: last(&self.objective, setting),
+        };
         MethodEvidence {
-            name: shown.label(),
+            name,
             objective: last(&self.fresh_objective, method.best),
             aliased: last(&self.fresh_aliased, method.best),
-            by_step_size: sizes.map(|(alpha, setting)| (alpha, last(&self.objective, setting))).collect(),
+            by_step_size: by_step_size(&self.experiment, method).into_iter().map(size).collect(),
         }
     }
 }
@@ -312,34 +281,49 @@ fn runs_of(runs: &BySetting, setting: usize) -> &[Run] {
     runs.get(&setting).map_or(&[], Vec::as_slice)
 }
 
-/// What each run ends with, at the place of its number: so that runs of the same experience stay pairs.
+/// The last value of each run, at the index of its number: so that runs of the same experience stay pairs.
 fn by_run(runs: &[Run]) -> Vec<Option<f64>> {
     let mut ends = vec![None; runs.iter().map(|run| run.run as usize + 1).max().unwrap_or(0)];
     runs.iter().for_each(|run| ends[run.run as usize] = run.last());
     ends
 }
 
-/// The mean and its standard error at every evaluation; none where a run has no value, since the others' would be about
+/// The mean and its standard error at every evaluation; `None` where a run has no value, since the mean of the others would be about
 /// something else.
-fn curve(runs: &[Run]) -> (Vec<Option<f64>>, Vec<Option<f64>>) {
-    let points = runs.first().map_or(0, |run| run.values.len());
-    let at =
-        |k: usize| runs.iter().map(|run| run.values.get(k).copied().flatten()).collect::<Option<Vec<f64>>>();
-    let point = |k| at(k).map_or((None, None), |values| (mean(&values), standard_error(&values)));
-    (0..points).map(point).unzip()
+struct Curve {
+    mean: Vec<Option<f64>>,
+    sem: Vec<Option<f64>>,
 }
 
-/// Each step-size of a method, ascending, with the best setting that has it.
-fn by_step_size(experiment: &Experiment, method: &MethodSummary) -> Vec<(f64, usize)> {
-    let mut sizes: Vec<(f64, usize)> = Vec::new();
-    // They come best first.
-    for setting in &method.settings {
-        let alpha = step_size(experiment, setting.setting);
-        if !sizes.iter().any(|(known, _)| *known == alpha) {
-            sizes.push((alpha, setting.setting));
+impl Curve {
+    fn of(runs: &[Run]) -> Self {
+        let points = runs.first().map_or(0, |run| run.values.len());
+        let values = |k: usize| -> Option<Vec<f64>> {
+            runs.iter().map(|run| run.values.get(k).copied().flatten()).collect()
+        };
+        let point = |k| values(k).map_or((None, None), |values| (mean(&values), standard_error(&values)));
+        let (mean, sem) = (0..points).map(point).unzip();
+        Self { mean, sem }
+    }
+}
+
+/// The best setting of a method that has this step-size.
+struct BestOfStepSize {
+    alpha: f64,
+    setting: usize,
+}
+
+/// The best setting of each step-size of a method, by ascending step-size.
+fn by_step_size(experiment: &Experiment, method: &MethodSummary) -> Vec<BestOfStepSize> {
+    let mut sizes: Vec<BestOfStepSize> = Vec::new();
+    // Settings are listed best first.
+    for &SettingSummary { setting, .. } in &method.settings {
+        let alpha = step_size(experiment, setting);
+        if !sizes.iter().any(|known| known.alpha == alpha) {
+            sizes.push(BestOfStepSize { alpha, setting });
         }
     }
-    sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sizes.sort_by(|a, b| a.alpha.total_cmp(&b.alpha));
     sizes
 }
 

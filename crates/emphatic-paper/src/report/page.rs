@@ -1,14 +1,15 @@
-//! The report: one page that needs nothing else, and works without a script as well as on paper.
+//! The report as an HTML page: one file that needs nothing else, and works without a script as well as on paper.
 
 use std::fmt::Write;
 
 use emphatic_chart::{Line, Panel, Tile, all_methods, escape, html, look, plain, swatch};
 use serde::Serialize;
 
+use crate::claims::JudgedClaim;
 use crate::verdict::Verdict;
 
 /// What a report says. Prose may set words as `code` between backticks.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// The heading.
     pub title: String,
@@ -28,25 +29,17 @@ pub struct Report {
     pub differences: Vec<(String, String)>,
 }
 
-/// A claim of the paper, judged.
-#[derive(Clone, Debug, PartialEq)]
+/// A judged claim of the paper.
+#[derive(Debug)]
 pub struct Claim {
-    /// A short name: "C1".
-    pub id: String,
-    /// What is claimed.
-    pub text: String,
-    /// What came out.
-    pub verdict: Verdict,
-    /// The numbers behind the verdict, one by one.
-    pub evidence: Vec<String>,
-    /// How the verdict follows from the numbers.
-    pub rule: String,
+    /// The claim and its verdict.
+    pub judged: JudgedClaim,
     /// The ids of the figures that show it.
-    pub figures: Vec<String>,
+    pub figures: Vec<&'static str>,
 }
 
 /// A figure of the paper, drawn anew.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Figure {
     /// For links and for the ids in its drawings: "fig2".
     pub id: String,
@@ -54,7 +47,7 @@ pub struct Figure {
     pub name: String,
     /// What it is about.
     pub title: String,
-    /// What is to be seen.
+    /// What it shows.
     pub caption: String,
     /// Its panels.
     pub tiles: Vec<Tile>,
@@ -69,7 +62,7 @@ pub struct Figure {
 }
 
 /// A table; a first cell that names a method of the figure is shown with its line.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Table {
     /// What it shows.
     pub caption: String,
@@ -162,7 +155,7 @@ fn claims(report: &Report) -> String {
 
 fn tally(claims: &[Claim]) -> String {
     let count = |verdict: Verdict| {
-        let count = claims.iter().filter(|claim| claim.verdict == verdict).count();
+        let count = claims.iter().filter(|claim| claim.judged.verdict == verdict).count();
         format!("{count} {}", verdict.parts().2)
     };
     let verdicts = [Verdict::Confirmed, Verdict::Refuted, Verdict::NotDecided].map(count);
@@ -170,26 +163,27 @@ fn tally(claims: &[Claim]) -> String {
 }
 
 fn claim_row(claim: &Claim, figures: &[Figure]) -> String {
-    let (class, sign, word) = claim.verdict.parts();
-    let shown = figures.iter().filter(|figure| claim.figures.contains(&figure.id));
+    let JudgedClaim { id, claim: text, verdict, rule, evidence } = &claim.judged;
+    let (class, sign, word) = verdict.parts();
+    let shown = figures.iter().filter(|figure| claim.figures.contains(&&*figure.id));
     let links: Vec<String> = shown.map(|figure| link(&figure.id, &figure.name)).collect();
     let links = if links.is_empty() {
         String::new()
     } else {
         format!(" <span class=\"see\">{}</span>", links.join(", "))
     };
-    let rule = if claim.rule.is_empty() {
+    let rule = if rule.is_empty() {
         String::new()
     } else {
-        format!("<details><summary>Rule</summary><p>{}</p></details>", prose(&claim.rule))
+        format!("<details><summary>Rule</summary><p>{}</p></details>", prose(rule))
     };
     format!(
         "<tr role=\"row\" id=\"claim-{id}\"><th scope=\"row\" role=\"rowheader\">{id}</th><td role=\"cell\">{}{links}</td>\
          <td role=\"cell\"><span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span> {word}</span></td>\
          <td role=\"cell\">{}{rule}</td></tr>\n",
-        prose(&claim.text),
-        claim.evidence.iter().map(|finding| format!("<p>{}</p>", prose(finding))).collect::<String>(),
-        id = escape(&claim.id),
+        prose(text),
+        evidence.iter().map(|finding| format!("<p>{}</p>", prose(finding))).collect::<String>(),
+        id = escape(id),
     )
 }
 
@@ -389,7 +383,7 @@ mod tests {
 
     use super::*;
 
-    fn report(method: &str, ys: &[Option<f64>]) -> Report {
+    fn report(method: &'static str, ys: &[Option<f64>]) -> Report {
         let point = |(index, &y): (usize, &Option<f64>)| Point {
             x: 0.1 * index as f64,
             y,
@@ -404,14 +398,14 @@ mod tests {
             lines: vec![Line { method: method.into(), points: ys.iter().enumerate().map(point).collect() }],
             reference: Some(Reference { y: 1.25, label: "optimum".into() }),
         };
-        let claim = Claim {
-            id: "C1".into(),
-            text: method.into(),
+        let judged = JudgedClaim {
+            id: "C1",
+            claim: method,
             verdict: Verdict::Refuted,
+            rule: "a rule",
             evidence: vec!["`x` <= 1".into()],
-            rule: "a rule".into(),
-            figures: vec!["fig2".into()],
         };
+        let claim = Claim { judged, figures: vec!["fig2"] };
         let figure = Figure {
             id: "fig2".into(),
             name: "Figure 2".into(),

@@ -1,9 +1,10 @@
-//! The paper's theory, checked on random problems.
+//! The claims of the paper's theory, checked on random problems.
 //!
-//! Theorems 1 and 2: the theorem's gradient is the derivative of J_μ, which dual numbers give without it. The equation for
-//! λ_a, E_μ[M_t | S_t = s] d_μ(s) = m_{λ_a}(s), and Proposition 1, E_μ[ρ_t M_t δ_t ∇ ln π] = ∂J_μ/∂θ: means over independent
-//! batches of experience, whose standard errors are known.
+//! Theorems 1 and 2: the theorem's gradient is the derivative of J_μ, which dual numbers yield without the theorem. The equation for
+//! λ_a, E_μ[M_t | S_t = s] d_μ(s) = m_{λ_a}(s), and Proposition 1, E_μ[ρ_t M_t δ_t ∇ ln π] = ∂J_μ/∂θ, are checked by means over
+//! independent batches of experience, whose standard errors are known.
 
+use crate::claims::JudgedClaim;
 use crate::verdict::Verdict;
 use emphatic::theory::derivative;
 use emphatic::{
@@ -15,16 +16,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
-/// A theory that could not be checked.
+/// The theory could not be checked.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum TheoryError {
-    /// A problem refused.
+    /// A problem could not be solved.
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The parts of a learner do not fit.
     #[error(transparent)]
     Compose(#[from] emphatic::ComposeError),
-    /// A step refused.
+    /// A learner refused a step.
     #[error(transparent)]
     Step(#[from] emphatic::StepError),
     /// Weights do not fit.
@@ -77,65 +79,87 @@ const ERRORS: f64 = 7.0;
 /// What a wrong λ_a is off by, to show that it would be caught.
 const OFF: f64 = 0.1;
 
-/// Checks a theorem's gradient: (deviation of the gradient, deviation of the semi-gradient).
-fn deviations<P: Policy, M: Model<P>>(
-    model: &M,
-    policy: &P,
-    weights: &[f64],
-) -> Result<(f64, f64), ProblemError> {
-    let exact = Exact::new(model, policy, weights)?;
-    let derivative = derivative(model, policy, weights)?;
-    Ok((difference(&exact.gradient(1.0), &derivative), difference(&exact.gradient(0.0), &derivative)))
+/// How far the gradients of a problem are from the derivative.
+#[derive(Clone, Copy)]
+struct Deviations {
+    gradient: f64,
+    semi_gradient: f64,
+}
+
+impl Deviations {
+    fn of<P: Policy, M: Model<P>>(model: &M, policy: &P, weights: &[f64]) -> Result<Self, ProblemError> {
+        let exact = Exact::new(model, policy, weights)?;
+        let derivative = derivative(model, policy, weights)?;
+        Ok(Self {
+            gradient: difference(&exact.gradient(1.0), &derivative),
+            semi_gradient: difference(&exact.gradient(0.0), &derivative),
+        })
+    }
 }
 
 /// The largest difference between two vectors, relative to the larger of their largest entries.
 fn difference(a: &[f64], b: &[f64]) -> f64 {
     let scale = largest(a.iter().chain(b).map(|x| x.abs()));
     let apart = largest(a.iter().zip(b).map(|(a, b)| (a - b).abs()));
-    // Nothing by nothing, and an infinity by an infinity, would be no number.
+    // 0 / 0 and ∞ / ∞ are no numbers.
     if apart == 0.0 || apart.is_infinite() { apart } else { apart / scale }
 }
 
-/// What is not a number is infinitely wrong.
+/// The largest deviation. NaN is infinitely wrong.
 fn largest(deviations: impl Iterator<Item = f64>) -> f64 {
     deviations.fold(0.0, |most, x| if x.is_nan() { f64::INFINITY } else { f64::max(most, x) })
 }
 
-/// Checks all claims: verdicts and evidence, in the order of [`CLAIMS`].
-pub fn check(seed: u64, threads: usize) -> Result<[(Verdict, Vec<String>); 4], TheoryError> {
+/// What a check found.
+#[derive(Debug)]
+struct Finding {
+    verdict: Verdict,
+    evidence: Vec<String>,
+}
+
+/// Checks all claims, in the order of [`CLAIMS`].
+pub fn check(seed: u64, threads: usize) -> Result<Vec<JudgedClaim>, TheoryError> {
     let [t3, t4] = judged_expectations(&samples(seed, threads)?)?;
-    Ok([theorem_1(seed)?, theorem_2(seed)?, t3, t4])
+    let findings = [theorem_1(seed)?, theorem_2(seed)?, t3, t4];
+    let judged = |(claim, Finding { verdict, evidence }): (&TheoryClaim, Finding)| JudgedClaim {
+        id: claim.id,
+        claim: claim.text,
+        verdict,
+        rule: claim.rule,
+        evidence,
+    };
+    Ok(CLAIMS.iter().zip(findings).map(judged).collect())
 }
 
 /// Theorem 1.
-fn theorem_1(seed: u64) -> Result<(Verdict, Vec<String>), TheoryError> {
+fn theorem_1(seed: u64) -> Result<Finding, TheoryError> {
     let mut found = Vec::new();
     for problem in 0..1000 {
         let mut random = Random::new(seed, problem);
         let task = Task::random(&mut random);
         let policy = task.softmax();
         let weights: Vec<f64> = (0..policy.len()).map(|_| random.normal()).collect();
-        found.push(deviations(&task, &policy, &weights)?);
+        found.push(Deviations::of(&task, &policy, &weights)?);
     }
     let plain = ContinuousCounterexample::default();
     for problem in 0..50 {
         let mut random = Random::new(seed, 1000 + problem);
         let task = with_random_interest(&plain, &mut random)?;
         let weights: Vec<f64> = (0..4).map(|_| 1.5 * random.normal()).collect();
-        found.push(deviations(&task, &task.gaussian(), &weights)?);
+        found.push(Deviations::of(&task, &task.gaussian(), &weights)?);
     }
     Ok(judged_deviations(&found))
 }
 
 /// Theorem 2.
-fn theorem_2(seed: u64) -> Result<(Verdict, Vec<String>), TheoryError> {
+fn theorem_2(seed: u64) -> Result<Finding, TheoryError> {
     let plain = ContinuousCounterexample::default();
     let mut found = Vec::new();
     for problem in 0..100 {
         let mut random = Random::new(seed, 2000 + problem);
         let task = with_random_interest(&plain, &mut random)?;
         let weights = [2.0 * random.normal(), 2.0 * random.normal()];
-        found.push(deviations(&task, &task.deterministic(), &weights)?);
+        found.push(Deviations::of(&task, &task.deterministic(), &weights)?);
     }
     Ok(judged_deviations(&found))
 }
@@ -148,18 +172,18 @@ fn with_random_interest(
     problem.clone().with_interest(interest)
 }
 
-/// From the deviations of the gradient and of the semi-gradient, for each problem.
-fn judged_deviations(found: &[(f64, f64)]) -> (Verdict, Vec<String>) {
-    let worst = largest(found.iter().map(|(gradient, _)| *gradient));
-    let caught = found.iter().filter(|(_, semi_gradient)| *semi_gradient > CLOSE).count();
+/// Judges a theorem by the deviations on each problem.
+fn judged_deviations(found: &[Deviations]) -> Finding {
+    let worst = largest(found.iter().map(|deviations| deviations.gradient));
+    let caught = found.iter().filter(|deviations| deviations.semi_gradient > CLOSE).count();
     let evidence = vec![
         format!("largest deviation {worst:.1e} over {} problems", found.len()),
         format!("that of the semi-gradient is larger than 10⁻⁸ on {caught} of them"),
     ];
-    (verdict(worst < CLOSE, 2 * caught > found.len()), evidence)
+    Finding { verdict: verdict(worst < CLOSE, 2 * caught > found.len()), evidence }
 }
 
-/// Only a check that would have caught something wrong decides.
+/// A check decides only if it would have caught something wrong.
 fn verdict(right: bool, caught: bool) -> Verdict {
     match (right, caught) {
         (false, _) => Verdict::Refuted,
@@ -216,12 +240,25 @@ impl Kernel for Batch<'_> {
     }
 }
 
-/// Samples of one problem: means over batches with their standard errors, and what they should be.
+/// A mean over batches.
+#[derive(Clone, Copy)]
+struct Mean {
+    mean: f64,
+    standard_error: f64,
+}
+
+/// Samples of one problem, and what they are samples of.
 struct Samples {
     task: Arc<Task>,
     weights: Vec<f64>,
-    /// By λ_a, then by state and weight: mean and standard error.
-    means: Vec<Vec<(f64, f64)>>,
+    /// By λ_a, then by state and weight.
+    means: Vec<Vec<Mean>>,
+}
+
+/// By how many standard errors samples miss their expectation, at most: for each λ_a.
+struct Misses {
+    emphasis: Vec<f64>,
+    gradient: Vec<f64>,
 }
 
 impl Samples {
@@ -231,37 +268,40 @@ impl Samples {
         let draw =
             |run| Isa::best().run(Batch { task: &task, policy: &policy, weights: &weights, seed, run });
         let batches: Vec<Vec<Numbers>> = (0..BATCHES).map(draw).collect::<Result<_, _>>()?;
-        // What is not a number misses everything.
+        // NaN misses everything.
         let of = |lane: usize, k: usize| {
             let values: Vec<f64> = batches.iter().map(|batch| batch[k].0[lane]).collect();
-            (mean(&values).unwrap_or(f64::NAN), standard_error(&values).unwrap_or(f64::NAN))
+            Mean {
+                mean: mean(&values).unwrap_or(f64::NAN),
+                standard_error: standard_error(&values).unwrap_or(f64::NAN),
+            }
         };
         let numbers = task.states() + policy.len();
         let means = (0..LAMBDAS.len()).map(|lane| (0..numbers).map(|k| of(lane, k)).collect()).collect();
         Ok(Self { task, weights, means })
     }
 
-    /// By how many standard errors the samples miss what is expected, at most: in the emphasis, and in the gradient, where
-    /// `taken` says which λ_a is taken for which.
-    fn misses(&self, taken: impl Fn(f64) -> f64) -> Result<(Vec<f64>, Vec<f64>), TheoryError> {
+    /// The misses if the samples for each λ_a are compared with the expectation for the λ_a that `expected` maps it to.
+    fn misses(&self, expected: impl Fn(f64) -> f64) -> Result<Misses, TheoryError> {
         let policy = self.task.softmax();
         let exact = Exact::new(&*self.task, &policy, &self.weights)?;
-        let (mut emphasis, mut gradient) = (Vec::new(), Vec::new());
+        let mut misses = Misses { emphasis: Vec::new(), gradient: Vec::new() };
         for (lambda_a, means) in LAMBDAS.iter().zip(&self.means) {
             let (of_states, of_weights) = means.split_at(self.task.states());
-            let taken = taken(*lambda_a);
-            emphasis.push(worst(of_states, &exact.emphatic_weighting(taken)));
-            gradient.push(worst(of_weights, &exact.gradient(taken)));
+            let lambda_a = expected(*lambda_a);
+            misses.emphasis.push(worst(of_states, &exact.emphatic_weighting(lambda_a)));
+            misses.gradient.push(worst(of_weights, &exact.gradient(lambda_a)));
         }
-        Ok((emphasis, gradient))
+        Ok(misses)
     }
 }
 
-fn worst(means: &[(f64, f64)], expected: &[f64]) -> f64 {
-    let miss = |((mean, error), expected): (&(f64, f64), &f64)| {
+/// By how many standard errors means miss their expectations, at most.
+fn worst(means: &[Mean], expected: &[f64]) -> f64 {
+    let miss = |(Mean { mean, standard_error }, expected): (&Mean, &f64)| {
         let miss = (mean - expected).abs();
         // Where nothing varies (the emphasis of a state that starts every episode), only rounding is left.
-        if miss < 1e-12 { 0.0 } else { miss / error }
+        if miss < 1e-12 { 0.0 } else { miss / standard_error }
     };
     largest(means.iter().zip(expected).map(miss))
 }
@@ -276,7 +316,7 @@ fn samples(seed: u64, threads: usize) -> Result<Vec<Samples>, TheoryError> {
     on_threads(threads, problems.len(), draw)
 }
 
-/// The counterexample, then random problems; and a policy.
+/// Problem number `k` (the counterexample is the first, the others are random) and the weights of a policy.
 fn sampled_problem(seed: u64, k: u64) -> Result<(Task, Vec<f64>), ProblemError> {
     if k == 0 {
         return Ok((Task::counterexample(), vec![1.0, 0.0, 0.5, 0.0]));
@@ -292,7 +332,7 @@ fn sampled_problem(seed: u64, k: u64) -> Result<(Task, Vec<f64>), ProblemError> 
     Ok((task, weights))
 }
 
-/// Does the jobs 0 to n − 1 on several threads. What comes out is in their order.
+/// Does the jobs 0 to n − 1 on several threads. Returns their results in order.
 fn on_threads<T: Send>(
     threads: usize,
     n: usize,
@@ -316,26 +356,38 @@ fn on_threads<T: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn judged_expectations(samples: &[Samples]) -> Result<[(Verdict, Vec<String>); 2], TheoryError> {
+/// By how many standard errors the samples of a problem miss what is claimed, and what is wrong.
+struct Contrast {
+    right: f64,
+    wrong: f64,
+}
+
+/// Judges the equation of λ_a and Proposition 1.
+fn judged_expectations(samples: &[Samples]) -> Result<[Finding; 2], TheoryError> {
     let (mut emphasis, mut gradient) = (Vec::new(), Vec::new());
     for samples in samples {
         let right = samples.misses(|lambda_a| lambda_a)?;
         let off = samples.misses(|lambda_a| (lambda_a - OFF).abs())?;
         let semi_gradient = samples.misses(|_| 0.0)?;
-        emphasis.push((largest(right.0.into_iter()), largest(off.0.into_iter())));
+        emphasis.push(Contrast {
+            right: largest(right.emphasis.into_iter()),
+            wrong: largest(off.emphasis.into_iter()),
+        });
         // Proposition 1 is about λ_a = 1, the last.
-        gradient.push((right.1[LAMBDAS.len() - 1], semi_gradient.1[LAMBDAS.len() - 1]));
+        let last = LAMBDAS.len() - 1;
+        gradient.push(Contrast { right: right.gradient[last], wrong: semi_gradient.gradient[last] });
     }
-    let judged = |misses: &[(f64, f64)], wrong: &str| {
-        let worst = largest(misses.iter().map(|(right, _)| *right));
-        let caught = misses.iter().filter(|(_, wrong)| *wrong > ERRORS).count();
-        let evidence = vec![
-            format!("largest deviation {worst:.1} standard errors over {} problems", misses.len()),
-            format!("that of {wrong} is more than {ERRORS} on {caught} of them"),
-        ];
-        (verdict(worst < ERRORS, 2 * caught > misses.len()), evidence)
-    };
-    Ok([judged(&emphasis, "a λ_a that is 0.1 off"), judged(&gradient, "the semi-gradient")])
+    Ok([judged_misses(&emphasis, "a λ_a that is 0.1 off"), judged_misses(&gradient, "the semi-gradient")])
+}
+
+fn judged_misses(misses: &[Contrast], wrong: &str) -> Finding {
+    let worst = largest(misses.iter().map(|miss| miss.right));
+    let caught = misses.iter().filter(|miss| miss.wrong > ERRORS).count();
+    let evidence = vec![
+        format!("largest deviation {worst:.1} standard errors over {} problems", misses.len()),
+        format!("that of {wrong} is more than {ERRORS} on {caught} of them"),
+    ];
+    Finding { verdict: verdict(worst < ERRORS, 2 * caught > misses.len()), evidence }
 }
 
 #[cfg(test)]
@@ -344,41 +396,45 @@ mod tests {
 
     #[test]
     fn the_theorems_hold() {
-        assert_eq!(theorem_1(1).unwrap().0, Verdict::Confirmed);
-        assert_eq!(theorem_2(1).unwrap().0, Verdict::Confirmed);
+        assert_eq!(theorem_1(1).unwrap().verdict, Verdict::Confirmed);
+        assert_eq!(theorem_2(1).unwrap().verdict, Verdict::Confirmed);
     }
 
     #[test]
     fn the_expectations_are_right() {
         let samples = samples(1, 2).unwrap();
         let [t3, t4] = judged_expectations(&samples).unwrap();
-        assert_eq!((t3.0, t4.0), (Verdict::Confirmed, Verdict::Confirmed), "{:?} {:?}", t3.1, t4.1);
+        assert_eq!((t3.verdict, t4.verdict), (Verdict::Confirmed, Verdict::Confirmed), "{t3:?} {t4:?}");
         // As Proposition 1, for any λ_a.
         for samples in &samples {
-            let (_, gradient) = samples.misses(|lambda_a| lambda_a).unwrap();
+            let Misses { gradient, .. } = samples.misses(|lambda_a| lambda_a).unwrap();
             assert!(largest(gradient.iter().copied()) < ERRORS, "{gradient:?}");
         }
     }
 
     #[test]
     fn what_is_wrong_is_refuted_and_what_catches_nothing_decides_nothing() {
-        assert_eq!(judged_deviations(&[(1e-12, 0.3), (1e-4, 0.5)]).0, Verdict::Refuted);
-        assert_eq!(judged_deviations(&[(1e-12, 1e-12), (1e-12, 0.3)]).0, Verdict::NotDecided);
-        // What is not a number once passed as right.
-        assert_eq!(judged_deviations(&[(f64::NAN, 0.3)]).0, Verdict::Refuted);
+        let judged = |found: &[(f64, f64)]| {
+            let deviations = |&(gradient, semi_gradient): &(f64, f64)| Deviations { gradient, semi_gradient };
+            judged_deviations(&found.iter().map(deviations).collect::<Vec<_>>()).verdict
+        };
+        assert_eq!(judged(&[(1e-12, 0.3), (1e-4, 0.5)]), Verdict::Refuted);
+        assert_eq!(judged(&[(1e-12, 1e-12), (1e-12, 0.3)]), Verdict::NotDecided);
+        // NaN once passed as right.
+        assert_eq!(judged(&[(f64::NAN, 0.3)]), Verdict::Refuted);
         assert_eq!(difference(&[f64::NAN, 1.0], &[0.5, 1.0]), f64::INFINITY);
         let draw = |weights: Vec<f64>| Samples::draw(Task::counterexample(), weights, 3).unwrap();
         let mut samples = draw(vec![1.0, 0.0, 0.5, 0.0]);
-        samples.means.iter_mut().for_each(|means| means[1].0 *= 1.2);
-        assert_eq!(judged_expectations(&[samples]).unwrap()[0].0, Verdict::Refuted);
+        samples.means.iter_mut().for_each(|means| means[1].mean *= 1.2);
+        assert_eq!(judged_expectations(&[samples]).unwrap()[0].verdict, Verdict::Refuted);
         // The semi-gradient's samples in place of the gradient's.
         let mut samples = draw(vec![1.0, 0.0, 0.5, 0.0]);
         samples.means[3] = samples.means[0].clone();
-        assert_eq!(judged_expectations(&[samples]).unwrap()[1].0, Verdict::Refuted);
+        assert_eq!(judged_expectations(&[samples]).unwrap()[1].verdict, Verdict::Refuted);
         // Without a difference between the two, nothing is shown.
         let mut samples = draw(vec![1.0, 0.0, 0.5, 0.0]);
-        samples.means.iter_mut().flatten().for_each(|(_, error)| *error = 1e6);
+        samples.means.iter_mut().flatten().for_each(|mean| mean.standard_error = 1e6);
         let [t3, t4] = judged_expectations(&[samples]).unwrap();
-        assert_eq!((t3.0, t4.0), (Verdict::NotDecided, Verdict::NotDecided));
+        assert_eq!((t3.verdict, t4.verdict), (Verdict::NotDecided, Verdict::NotDecided));
     }
 }
