@@ -5,7 +5,7 @@ use crate::output::{self, print, print_json, say};
 use crate::progress::Display;
 use crate::solve::unsolved;
 use clap::Args;
-use emphatic_chart::Painter;
+use emphatic_chart::Renderer;
 use emphatic_diagnosis::{Diagnosis, Options, figure};
 use emphatic_problems::ProblemFile;
 use miette::{IntoDiagnostic, miette};
@@ -106,6 +106,6 @@ fn draw(problem: &ProblemFile, diagnosis: &Diagnosis, path: &Path) -> miette::Re
         )
     })?;
     let is_png = path.extension().is_some_and(|extension| extension == "png");
-    let bytes = if is_png { Painter::new().png(&svg).into_diagnostic()? } else { svg.into_bytes() };
+    let bytes = if is_png { Renderer::new().png(&svg).into_diagnostic()? } else { svg.into_bytes() };
     std::fs::write(path, bytes).map_err(|error| miette!("{} cannot be written: {error}", path.display()))
 }

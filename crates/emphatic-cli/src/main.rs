@@ -18,7 +18,7 @@ use check::CheckArguments;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use diagnose::DiagnoseArguments;
-use emphatic_text::is_harmful;
+use emphatic_text::is_unprintable;
 use merge::MergeArguments;
 use new::NewArguments;
 use output::{print_json, print_unchanged, report_error, say};
@@ -140,7 +140,7 @@ fn main() -> ExitCode {
 /// Shows the help, or what is wrong with the arguments, and exits.
 fn exit_with_usage(error: &clap::Error) -> ! {
     let text = error.render().to_string();
-    if error.use_stderr() && text.contains(|c| c != '\n' && is_harmful(c)) {
+    if error.use_stderr() && text.contains(|c| c != '\n' && is_unprintable(c)) {
         say(&text);
         std::process::exit(error.exit_code());
     }

@@ -1,6 +1,6 @@
 //! Output: what was asked for goes to standard output, everything else to standard error.
 
-use emphatic_text::{harmless, harmless_lines, json_escaped};
+use emphatic_text::{json_escaped, printable, printable_lines};
 use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, Report, Severity, SourceCode};
 use serde::Serialize;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::path::Path;
 
 /// Prints text for people to standard output.
 pub(crate) fn print(text: &str) -> miette::Result<()> {
-    print_unchanged(&harmless_lines(text))
+    print_unchanged(&printable_lines(text))
 }
 
 /// Returns a path that can be shown within a line.
 pub(crate) fn path(path: &Path) -> String {
-    harmless(&path.display().to_string()).into_owned()
+    printable(&path.display().to_string()).into_owned()
 }
 
 /// Prints data to standard output.
@@ -35,41 +35,41 @@ pub(crate) fn print_unchanged(text: &str) -> miette::Result<()> {
 
 /// Prints text for people to standard error. If that fails, because nobody reads it or a disk is full, the work goes on.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", harmless_lines(text));
+    let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
 }
 
 /// Prints a warning to standard error.
 pub(crate) fn warn(warning: &str) {
-    say(&format!("warning: {}", harmless(warning)));
+    say(&format!("warning: {}", printable(warning)));
 }
 
 /// Prints to standard error why a command failed.
 pub(crate) fn report_error(report: Report) {
-    // `Harmless` escapes the message; colours and marks are added around it.
-    let _ = writeln!(std::io::stderr(), "{:?}", Report::new(Harmless(report)));
+    // `Printable` escapes the message; colours and marks are added around it.
+    let _ = writeln!(std::io::stderr(), "{:?}", Report::new(Printable(report)));
 }
 
 /// An error whose words are safe for a terminal. (The excerpt of a file that it shows is already escaped.)
 #[derive(Debug)]
-struct Harmless(Report);
+struct Printable(Report);
 
-impl fmt::Display for Harmless {
+impl fmt::Display for Printable {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&harmless(&self.0.to_string()))
+        f.write_str(&printable(&self.0.to_string()))
     }
 }
 
 // It has no source: messages already contain it.
-impl std::error::Error for Harmless {}
+impl std::error::Error for Printable {}
 
-impl Diagnostic for Harmless {
+impl Diagnostic for Printable {
     fn severity(&self) -> Option<Severity> {
         self.0.severity()
     }
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let help = self.0.help()?.to_string();
-        Some(Box::new(harmless_lines(&help)))
+        Some(Box::new(printable_lines(&help)))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

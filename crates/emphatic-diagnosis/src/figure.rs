@@ -7,7 +7,9 @@ use crate::subject::{Subject, with_subject};
 use emphatic::real::elementary;
 use emphatic::theory::follow;
 use emphatic::{Exact, Policy, Real};
-use emphatic_chart::{Axis, Flow, Landscape, Line, Note, Panel, Point, Reference, Scale, Side, Tile};
+use emphatic_chart::{
+    Axis, Drawing, Flow, Landscape, Line, Note, Panel, ParameterAxis, Point, Reference, Scale,
+};
 use emphatic_problems::{ProblemFile, Target, World};
 use std::ops::ControlFlow;
 
@@ -42,7 +44,7 @@ pub fn figure(problem: &ProblemFile, diagnosis: &Diagnosis) -> Option<String> {
 /// The two parameters that a policy has.
 struct Plane {
     kind: Parameters,
-    sides: [Side; 2],
+    sides: [ParameterAxis; 2],
 }
 
 #[derive(Clone, Copy)]
@@ -67,28 +69,29 @@ impl Plane {
         let in_states = |f: usize| names[f].replace('+', " and ");
         let (kind, sides) = match (&problem.world, &problem.target, features.len(), actions.len()) {
             (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) if alone => {
-                let side = |f| Side {
+                let side = |f| ParameterAxis {
                     label: format!("π({}) in {}", actions[0], in_states(f)),
                     ticks: probabilities(),
                 };
                 (Parameters::TwoFeatures, [side(0), side(1)])
             }
             (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) => {
-                let side = |f| Side {
+                let side = |f| ParameterAxis {
                     label: format!("preference of {} over {} by feature {f}", actions[0], actions[1]),
                     ticks: preferences(),
                 };
                 (Parameters::TwoFeatures, [side(0), side(1)])
             }
             (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 1, 3) => {
-                let side = |a: usize| Side {
+                let side = |a: usize| ParameterAxis {
                     label: format!("preference of {} over {}", actions[a], actions[2]),
                     ticks: preferences(),
                 };
                 (Parameters::ThreeActions, [side(0), side(1)])
             }
             (World::Continuous(_), Target::Deterministic(_), 2, _) => {
-                let side = |f| Side { label: format!("action in {}", in_states(f)), ticks: preferences() };
+                let side =
+                    |f| ParameterAxis { label: format!("action in {}", in_states(f)), ticks: preferences() };
                 (Parameters::TwoActions, [side(0), side(1)])
             }
             _ => return None,
@@ -210,7 +213,7 @@ fn panel(flows: &Flows) -> String {
         lines: lines.collect(),
         reference: Some(Reference { y: flows.best, label: format!("best found {}", shown(flows.best)) }),
     };
-    Tile::from(panel).svg("diagnosis")
+    Drawing::from(panel).svg("diagnosis")
 }
 
 /// Moments of a flow at about equal ratios of time, from when something happens until nothing does.

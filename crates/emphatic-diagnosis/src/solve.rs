@@ -319,7 +319,7 @@ pub(crate) fn table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>
 
 /// What is shown of a name.
 pub(crate) fn name(name: &str) -> String {
-    emphatic_text::shortened(name, emphatic_text::LONGEST)
+    emphatic_text::shortened(name, emphatic_text::LONGEST_CELL)
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use crate::one_or_list::{Located, OneOrList};
 use crate::store::fingerprint;
 use emphatic::catalogue::{Algorithm, Role};
 use emphatic::{PartRecipe, Recipe, Subset};
-use emphatic_problems::{FileError, ReadError, Whole, Wrong as Mistake, read_text, suggest};
-use scenario::{ProblemCopy, Scenarios, located};
+use emphatic_problems::{FileError, Mistake, ReadError, Whole, read_text, suggest};
+use scenario::{ProblemCopy, Scenarios};
 use serde_json::{Value, json};
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
@@ -550,7 +550,7 @@ fn read_length(file: &ExperimentFile) -> Result<Length, Mistake> {
             Err(Mistake::at(&n.span, "a run lasts some `episodes` or some `steps`, not both"))
         }
         (None, None) => {
-            Err(Mistake::anywhere("how long does a run last?").help("give `episodes` or `steps`"))
+            Err(Mistake::whole_file("how long does a run last?").help("give `episodes` or `steps`"))
         }
     }
 }
@@ -559,7 +559,8 @@ fn read_length(file: &ExperimentFile) -> Result<Length, Mistake> {
 fn add_measures(name: &Spanned<String>, scenarios: &mut [Scenario]) -> Result<Vec<String>, Mistake> {
     let mut columns = Vec::new();
     for scenario in scenarios {
-        let found = measure::named(name.get_ref(), &scenario.world).map_err(located(&name.span()))?;
+        let found =
+            measure::named(name.get_ref(), &scenario.world).map_err(|error| error.at(&name.span()))?;
         let (names, measures): (Vec<String>, Vec<_>) = found.into_iter().unzip();
         scenario.measures.extend(measures);
         if !columns.is_empty() && columns != names {

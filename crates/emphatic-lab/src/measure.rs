@@ -11,7 +11,7 @@ mod weights;
 use emphatic::{
     Action, Composable, ComposeError, Isa, Known, Lanes, Learner, Real, Recipe, State, Step, Update,
 };
-use emphatic_problems::{Unfit as ValueError, World, suggest};
+use emphatic_problems::{ValueError, World, suggest};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(crate) fn named(name: &str, world: &World) -> Result<Columns, ValueError> {
         Some(columns) => columns,
         None => {
             let help = suggest(name, MEASURES.iter().map(|kind| kind.pattern));
-            Err(ValueError { message: format!("`{name}` cannot be recorded"), help })
+            Err(ValueError::new(format!("`{name}` cannot be recorded")).maybe_help(help))
         }
     }
 }
@@ -70,7 +70,8 @@ pub(crate) struct Context<'a> {
 
 /// Returns the problem that an exact measure is computed from, or an error if it is not known exactly.
 fn require_known<'a>(problem: Option<&'a Known>, what: &str) -> Result<&'a Known, ComposeError> {
-    let unknown = || ComposeError::Unfit(format!("only a problem that is known exactly has an exact {what}"));
+    let unknown =
+        || ComposeError::Incompatible(format!("only a problem that is known exactly has an exact {what}"));
     problem.ok_or_else(unknown)
 }
 

@@ -1,6 +1,6 @@
 //! A value of an experiment file that is written once or as a list: every list is swept.
 
-use emphatic_problems::{Expected, Wrong as Mistake};
+use emphatic_problems::{Expected, Mistake};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};

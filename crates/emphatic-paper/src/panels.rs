@@ -3,16 +3,16 @@
 use crate::figure_numbers::{FigureNumbers, MethodNumbers, StepSize};
 use crate::figures::Figure;
 use crate::verdict::shown;
-use emphatic_chart::{Axis, Line, Panel, Point, Reference, Scale, Tile, row};
+use emphatic_chart::{Axis, Drawing, Line, Panel, Point, Reference, Scale, row};
 
 /// The panels: sensitivity to the step-size (figure 1: the problem), learning curves, the policy in the aliased states.
-pub fn tiles(figure: &Figure, numbers: &FigureNumbers) -> Vec<Tile> {
+pub fn tiles(figure: &Figure, numbers: &FigureNumbers) -> Vec<Drawing> {
     let first = match figure.id {
-        "fig1" => Tile::Counterexample,
+        "fig1" => Drawing::Counterexample,
         _ => sensitivity(numbers).into(),
     };
     let others = [curves(numbers), policy(figure, numbers)];
-    std::iter::once(first).chain(others.map(Tile::from)).collect()
+    std::iter::once(first).chain(others.map(Drawing::from)).collect()
 }
 
 /// Every drawing of a figure, with the name of its file: each panel alone, and all in a row.

@@ -7,7 +7,7 @@ use crate::panels;
 use crate::report;
 use crate::theory_claims::{self, TheoryError};
 use emphatic::ProblemError;
-use emphatic_chart::{PaintError, Painter};
+use emphatic_chart::{RenderError, Renderer};
 use emphatic_lab::atomic_file::overwrite;
 use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop, SummaryError};
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ pub enum ReproduceError {
     Problem(#[from] ProblemError),
     /// A figure could not be painted.
     #[error(transparent)]
-    Paint(#[from] PaintError),
+    Paint(#[from] RenderError),
     /// A file could not be written.
     #[error("{path} cannot be written: {error}")]
     Write {
@@ -158,14 +158,14 @@ pub fn experiment(figure: &Figure, options: &Options) -> Result<Experiment, File
 
 /// Writes the figures, their numbers and the report.
 fn write(reproduction: &Reproduction, options: &Options) -> Result<(), ReproduceError> {
-    let painter = Painter::new();
+    let renderer = Renderer::new();
     for (figure, numbers) in options.figures.iter().zip(&reproduction.figures) {
         let dir = options.out.join(figure.id);
         let json = serde_json::to_string_pretty(numbers).map_err(|e| failed(&dir)(e.into()))?;
         put(&dir.join("summary.json"), (json + "\n").as_bytes())?;
         for (name, svg) in panels::drawings(figure, numbers) {
             put(&dir.join(format!("{name}.svg")), svg.as_bytes())?;
-            put(&dir.join(format!("{name}.png")), &painter.png(&svg)?)?;
+            put(&dir.join(format!("{name}.png")), &renderer.png(&svg)?)?;
         }
     }
     let path = options.out.join("claims.json");

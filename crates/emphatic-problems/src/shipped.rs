@@ -1,7 +1,8 @@
 //! Problems that come with the program; each is a file to copy and change.
 
 use crate::pattern::Layout;
-use crate::problem_file::{Target, understand};
+use crate::policy::Target;
+use crate::problem_file::{Parsed, parse};
 use crate::world::World;
 use emphatic::{ContinuousCounterexample, Policy};
 use std::sync::Arc;
@@ -49,16 +50,16 @@ pub fn find(name: &str) -> Option<&'static Shipped> {
     SHIPPED.iter().find(|shipped| shipped.name == name)
 }
 
-/// The problem of this name, its target, and where its states lie.
-pub(crate) fn problem(name: &str) -> Option<(World, Target, Layout)> {
-    // Its own file refers to it: real actions cannot be listed.
+/// The problem of this name, parsed.
+pub(crate) fn problem(name: &str) -> Option<Parsed> {
+    // The file of this problem only names it: real actions cannot be listed.
     if name == "continuous-counterexample" {
         let problem = ContinuousCounterexample::default();
         let target = Target::Deterministic(vec![0.0; problem.deterministic().len()]);
-        return Some((World::Continuous(Arc::new(problem)), target, Layout::None));
+        return Some(Parsed { world: World::Continuous(Arc::new(problem)), target, layout: Layout::None });
     }
     let shipped = find(name)?;
-    understand(shipped.text, shipped.name).ok()
+    parse(shipped.text, shipped.name).ok()
 }
 
 #[cfg(test)]

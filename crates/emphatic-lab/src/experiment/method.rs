@@ -1,7 +1,6 @@
 //! Methods, and the grids of settings that their lists make.
 
 use super::part::{DEFAULT_FEATURES, PartChoice, joined, joined_in_quotes, values};
-use super::scenario::located;
 use super::{Axis, Cell, Grid, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::one_or_list::{Located, OneOrList};
@@ -9,7 +8,7 @@ use emphatic::catalogue::{
     ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Range as Numbers, Role, Setting, Tells,
 };
 use emphatic::{Recipe, RuleKind, Subset};
-use emphatic_problems::{Interest, Number, Whole, Wrong as Mistake, suggest};
+use emphatic_problems::{Interest, Mistake, Number, Whole, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -243,7 +242,7 @@ fn policy_of_kind(kind: &Located<String>) -> Result<&'static Entry, Mistake> {
 /// Returns the policy that is used if none is named.
 fn default_policy(acts: Acts) -> Result<&'static Entry, Mistake> {
     let found = Catalogue::current().of(Role::Policy).find(|entry| entry.acts == Some(acts));
-    found.ok_or_else(|| Mistake::anywhere("the catalogue has no policy for this problem"))
+    found.ok_or_else(|| Mistake::whole_file("the catalogue has no policy for this problem"))
 }
 
 /// Returns the policies of this kind that a choice leaves open.
@@ -365,7 +364,7 @@ impl GridReader<'_> {
 
     fn interest(&self, choice: &Choice) -> Result<Option<Vec<f64>>, Mistake> {
         let Some(Located { value, span }) = choice.interest else { return Ok(None) };
-        let world = self.scenario.world.with_interest(value).map_err(located(span))?;
+        let world = self.scenario.world.with_interest(value).map_err(|error| error.at(span))?;
         Ok(Some(world.interest().to_vec()))
     }
 
@@ -397,7 +396,7 @@ impl GridReader<'_> {
                 return Err(Mistake::at(span, "only a softmax policy starts from probabilities")
                     .help("give `weights`"));
             }
-            return self.scenario.world.softmax_weights(value).map_err(located(span));
+            return self.scenario.world.softmax_weights(value).map_err(|error| error.at(span));
         }
         let Some((vector, span)) = choice.weights else { return Ok(vec![0.0; len]) };
         let weights = match vector {
@@ -469,15 +468,12 @@ impl Parts<'_> {
 
     /// Returns the recipe of the learner, without its numbers.
     fn recipe(&self, scenario: &Scenario) -> Result<Recipe, Mistake> {
-        Ok(Recipe {
-            rule: self.rule,
-            policy: self.policy.recipe(&scenario.features)?,
-            actions: scenario.source.actions(),
-            critic: self.critic.recipe(&scenario.features)?,
-            emphasis: self.emphasis.recipe(&scenario.features)?,
-            alpha: 0.0,
-            subset: self.subset.map(|count| Subset { count, seed: 0, run: 0 }),
-        })
+        let part = |part: &PartChoice| part.recipe(&scenario.features);
+        let (policy, critic, emphasis) = (part(self.policy)?, part(self.critic)?, part(self.emphasis)?);
+        let mut recipe = Recipe::new(self.rule, policy, critic, emphasis, 0.0);
+        recipe.actions = scenario.source.actions();
+        recipe.subset = self.subset.map(|count| Subset { count, seed: 0, run: 0 });
+        Ok(recipe)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::one_or_list::{Located, OneOrList};
 use crate::source::NamedFeatures;
 use emphatic::PartRecipe;
 use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
-use emphatic_problems::{Wrong as Mistake, suggest};
+use emphatic_problems::{Mistake, suggest};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 

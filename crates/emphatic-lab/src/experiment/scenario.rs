@@ -8,8 +8,8 @@ use crate::source::{self, NamedFeatures, Source};
 use crate::store::PROBLEMS;
 use emphatic::{ContinuousCounterexample, Task};
 use emphatic_problems::{
-    Behaviour, Interest, Number, ProblemFile, ReadError, SHIPPED, Share, Unfit as ValueError, Whole, World,
-    Wrong as Mistake, read_text, shipped, suggest,
+    Behaviour, Interest, Mistake, Number, ProblemFile, ReadError, SHIPPED, Share, ValueError, Whole, World,
+    read_text, shipped, suggest,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -111,7 +111,7 @@ impl Scenarios {
         let mut all = Vec::new();
         for scenario in &self.all {
             for Located { value, span } in values {
-                let world = with(scenario, value).map_err(located(span))?;
+                let world = with(scenario, value).map_err(|error| error.at(span))?;
                 let mut columns = scenario.columns.clone();
                 columns.push((key, Cell::Text(text(value))));
                 all.push(Scenario::new(world, columns));
@@ -199,7 +199,7 @@ impl Scenarios {
         span: Range<usize>,
     ) -> Result<(), Mistake> {
         let file =
-            ProblemFile::understand(text, path).map_err(|error| error.in_other(path.to_owned(), text))?;
+            ProblemFile::from_text(text, path).map_err(|error| error.in_other_file(path.to_owned(), text))?;
         // Some file systems do not distinguish capital letters from small ones.
         let is_taken = |name: &str| self.copies.iter().any(|f| f.name.to_lowercase() == name.to_lowercase());
         let plain = portable(file_name);
@@ -210,11 +210,6 @@ impl Scenarios {
         self.all.push(Scenario::new(file.world, vec![("problem", Cell::Text(name))]));
         Ok(())
     }
-}
-
-/// For `map_err`: an error of the value at this place.
-pub(super) fn located(span: &Range<usize>) -> impl Fn(ValueError) -> Mistake {
-    move |ValueError { message, help }| Mistake::at(span, message).maybe_help(help)
 }
 
 fn behaviour_text(behaviour: &Behaviour) -> String {

@@ -2,7 +2,7 @@
 
 use super::{Columns, Context, Kind, Measure, Recorder, recorders};
 use emphatic::{ComposeError, Learner, Real, State};
-use emphatic_problems::{Unfit as ValueError, World};
+use emphatic_problems::{ValueError, World};
 use std::sync::Arc;
 
 pub(super) const OF_STATE: Kind = Kind {

@@ -1,13 +1,13 @@
-//! What every method looks like, the same wherever it is drawn.
+//! The colour, marker and dashes of each method, the same in every drawing.
 
-use super::text::{escape, px};
+use crate::markup::{escape, px};
 
 /// The colour, marker and dashes of a method.
 ///
-/// The colours are those of Okabe and Ito, with a dark blue and black. Some are alike in grey or to a
-/// colour-blind reader: markers and dashes then tell them apart.
+/// The colours are those of Okabe and Ito, with a dark blue and black. Some look alike in grey or to a
+/// colour-blind reader: markers and dashes distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
+pub struct Style {
     /// The colour on white.
     pub colour: &'static str,
     /// The colour on a dark page.
@@ -31,7 +31,7 @@ enum Marker {
 
 use Marker::*;
 
-const METHODS: [(&str, Look); 8] = [
+const METHODS: [(&str, Style); 8] = [
     ("ACE(0)", solid("#D55E00", "#F0803C", Circle)),
     ("ACE(0.25)", solid("#E69F00", "#F0B429", Up)),
     ("ACE(0.5)", solid("#56B4E9", "#56B4E9", OpenSquare)),
@@ -43,51 +43,51 @@ const METHODS: [(&str, Look); 8] = [
 ];
 
 /// Flows have the colours of the methods that follow them.
-const FLOWS: [(&str, Look); 2] = [
+const FLOWS: [(&str, Style); 2] = [
     ("gradient", solid("#08306B", "#B7CDF7", Down)),
     ("semi-gradient", dashed("#D55E00", "#F0803C", Circle)),
 ];
 
-/// For any other name.
-const OTHER: Look = solid("#777777", "#A0A0A0", Square);
+/// The style of any other name.
+const OTHER: Style = solid("#777777", "#A0A0A0", Square);
 
-const fn solid(colour: &'static str, dark: &'static str, marker: Marker) -> Look {
-    Look { colour, dark, marker, dashes: "" }
+const fn solid(colour: &'static str, dark: &'static str, marker: Marker) -> Style {
+    Style { colour, dark, marker, dashes: "" }
 }
 
-const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Look {
-    Look { colour, dark, marker, dashes: " stroke-dasharray=\"5 1.6\"" }
+const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Style {
+    Style { colour, dark, marker, dashes: " stroke-dasharray=\"5 1.6\"" }
 }
 
-/// The look of a method. It depends on its name alone, so that figures agree.
-pub fn look(method: &str) -> Look {
-    METHODS.iter().chain(&FLOWS).find(|(name, _)| *name == method).map_or(OTHER, |(_, look)| *look)
+/// The style of a method. It depends on the name alone, so that figures agree.
+pub fn style_of(method: &str) -> Style {
+    METHODS.iter().chain(&FLOWS).find(|(name, _)| *name == method).map_or(OTHER, |(_, style)| *style)
 }
 
 /// A piece of the method's line with its marker: a small SVG for a legend in a page.
 pub fn swatch(method: &str) -> String {
-    let look = look(method);
+    let style = style_of(method);
     format!(
         "<svg class=\"swatch\" viewBox=\"0 0 24 12\" width=\"24\" height=\"12\" aria-hidden=\"true\">\
          <g class=\"method\" data-method=\"{}\" {}>{}</g></svg>",
         escape(method),
-        look.attributes(),
-        look.sample(0.0, 6.0, 24.0),
+        style.attributes(),
+        style.sample(0.0, 6.0, 24.0),
     )
 }
 
-impl Look {
-    /// Of the group that holds all that is drawn of a method.
-    pub(super) fn attributes(&self) -> String {
+impl Style {
+    /// The attributes of the group that holds everything drawn for a method.
+    pub(crate) fn attributes(&self) -> String {
         format!("color=\"{}\" stroke=\"currentColor\" stroke-width=\"1.4\" fill=\"none\"", self.colour)
     }
 
-    pub(super) fn line(&self, path: &str) -> String {
+    pub(crate) fn line(&self, path: &str) -> String {
         format!("<path class=\"line\" stroke-linejoin=\"round\"{} d=\"{path}\"/>", self.dashes)
     }
 
     /// The markers at these places, as one path.
-    pub(super) fn marks(&self, places: impl IntoIterator<Item = (f64, f64)>) -> String {
+    pub(crate) fn marks(&self, places: impl IntoIterator<Item = (f64, f64)>) -> String {
         let path: String = places.into_iter().map(|(x, y)| self.mark(x, y)).collect();
         let style = match self.marker {
             // White inside hides the line, in white as on any page that sets it.
@@ -99,7 +99,7 @@ impl Look {
     }
 
     /// A short line with a marker.
-    pub(super) fn sample(&self, x: f64, y: f64, width: f64) -> String {
+    pub(crate) fn sample(&self, x: f64, y: f64, width: f64) -> String {
         let (from, to, y_px) = (px(x), px(x + width), px(y));
         self.line(&format!("M{from} {y_px}L{to} {y_px}")) + &self.marks([(x + width / 2.0, y)])
     }
@@ -122,7 +122,7 @@ impl Look {
     }
 }
 
-pub(super) fn disc(x: f64, y: f64, radius: f64) -> String {
+pub(crate) fn disc(x: f64, y: f64, radius: f64) -> String {
     let (r, d) = (px(radius), px(2.0 * radius));
     format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", px(x - radius), px(y))
 }

@@ -1,34 +1,35 @@
-//! An objective over a square of two parameters, with flows drawn over it.
+//! A landscape: an objective over a square of two parameters, with flows drawn over it.
 
+use crate::area::Area;
+use crate::axis::{Axis, Ruler, Scale, Tick};
+use crate::contour::{Grid, thinned};
+use crate::document::{
+    About, BOLD, INCH, INK, LABEL, MIDDLE, SMALL, TITLE_HEIGHT, axis_path, centred, heading, polyline,
+    printed, tick_label, upright,
+};
+use crate::flow::{Flow, Path, colour_of, draw_flows, is_finite, label_area, sample};
+use crate::legend::Legend;
+use crate::markup::{plain, px, spans, width};
+use crate::style::disc;
 use std::fmt::Write;
 
-use super::axis::{Axis, Ruler, Scale, Tick};
-use super::contour::{Grid, thinned};
-use super::look::disc;
-use super::text::{plain, px, spans, width};
-use super::{
-    AXIS, About, Area, BOLD, INK, LABEL, MIDDLE, SMALL, TITLE_HEIGHT, centred, heading, legend, polyline,
-    printed, upright,
-};
-
-/// A function of two parameters, each between 0 and 1, as filled contours, with the ways of flows over it.
+/// A function of two parameters, each between 0 and 1, as filled contours, with flows over it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Landscape {
-    /// What it shows, in the markup of labels.
+    /// The title, in the markup of labels.
     pub title: String,
     /// The horizontal parameter.
-    pub x: Side,
+    pub x: ParameterAxis,
     /// The vertical one.
-    pub y: Side,
-    /// The function at equally spaced places from 0 to 1, row by row from the bottom. What is not finite is a
+    pub y: ParameterAxis,
+    /// The function at equally spaced points from 0 to 1, row by row from the bottom. A value that is not finite is a
     /// hole.
     pub heights: Vec<Vec<f64>>,
     /// What the function is, in the markup of labels: "J_μ".
     pub height_label: String,
-    /// The names of the kinds of flow, as the legend has them. There are looks for five; the sixth has
-    /// that of the first.
+    /// The names of the kinds of flow, in the legend. There are styles for five; the sixth has that of the first.
     pub kinds: Vec<String>,
-    /// Where they lead.
+    /// The flows.
     pub flows: Vec<Flow>,
     /// Where the main flows start.
     pub start: Option<Note>,
@@ -36,48 +37,29 @@ pub struct Landscape {
 
 /// A parameter's axis.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Side {
-    /// What it is, in the markup of labels.
+pub struct ParameterAxis {
+    /// The name of the parameter, in the markup of labels.
     pub label: String,
-    /// Places between 0 and 1, and what stands there.
+    /// Places between 0 and 1, and their labels.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// The way from a start to an end.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Flow {
-    /// The number of its kind: 0 is the first.
-    pub kind: usize,
-    /// Both coordinates between 0 and 1. Those that are not finite are left out.
-    pub points: Vec<(f64, f64)>,
-    /// One that the picture is about: drawn thicker, over all others.
-    pub main: bool,
-    /// What stands at its end, in the markup of labels: "1.25". Nothing, if empty.
-    pub end: String,
-}
-
-/// A marked place.
+/// A marked point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Note {
     /// Both coordinates between 0 and 1.
     pub at: (f64, f64),
-    /// What stands there, in the markup of labels.
+    /// Its label, in the markup of labels.
     pub label: String,
 }
 
-/// A flow's way in pixels.
-struct Way<'a> {
-    flow: &'a Flow,
-    places: Vec<(f64, f64)>,
-}
-
-const WIDTH: f64 = 4.2 * 96.0;
+const WIDTH: f64 = 4.2 * INCH;
 const BAR_GAP: f64 = 12.0;
 const BAR_WIDTH: f64 = 11.0;
 /// About as many levels as can be told apart.
 const LEVELS: f64 = 12.0;
-/// Less cannot be seen, in pixels.
-const TOLERANCE: f64 = 0.1;
+/// Smaller distances cannot be seen, in pixels.
+pub(crate) const TOLERANCE: f64 = 0.1;
 
 /// From low to high: equal steps of lightness in Oklab, all so light that flows stand out.
 const COLOURS: [[u8; 3]; 6] = [
@@ -89,53 +71,22 @@ const COLOURS: [[u8; 3]; 6] = [
     [0xff, 0xfc, 0xc5],
 ];
 
-/// Colours and dashes. Those of the first two are what ACE(1) and ACE(0) have in panels: they are the gradient and
-/// the semi-gradient.
-const KINDS: [(&str, &[f64]); 5] = [
-    ("#08306B", &[]),
-    ("#D55E00", &[5.0, 1.6]),
-    ("#00694D", &[1.6, 1.6]),
-    ("#A0356F", &[8.0, 2.0, 1.6, 2.0]),
-    ("#000000", &[2.5, 2.5]),
-];
-
-const THIN: f64 = 0.8;
-const THICK: f64 = 2.6;
-/// At most, in pixels.
-const ARROWS_APART: f64 = 400.0;
-
-/// How far labels may be from what they name.
-const GAPS: [f64; 3] = [6.0, 9.0, 12.0];
-/// On which side of it, to the right and downwards.
-const SIDES: [(f64, f64); 12] = [
-    (0.0, -1.0),
-    (0.0, 1.0),
-    (1.0, 0.0),
-    (-1.0, 0.0),
-    (1.0, -0.7),
-    (-1.0, -0.7),
-    (1.0, 0.7),
-    (-1.0, 0.7),
-    (1.0, -1.0),
-    (-1.0, -1.0),
-    (1.0, 1.0),
-    (-1.0, 1.0),
-];
-
 impl Landscape {
     /// A whole document. Ids in it start with the prefix.
     pub fn svg(&self, id_prefix: &str) -> String {
         let frame = self.frame();
         let kinds: Vec<&str> = self.kinds.iter().map(String::as_str).collect();
-        let legend_top = frame.top + frame.height + 37.0;
-        let (legend, legend_height) = legend(&kinds, sample, legend_top, WIDTH);
-        let whole = Area { left: 0.0, top: 0.0, width: WIDTH, height: legend_top + legend_height };
+        let legend_top = frame.bottom() + 37.0;
+        let legend = Legend::new(&kinds, sample, legend_top, WIDTH);
+        let whole = Area { left: 0.0, top: 0.0, width: WIDTH, height: legend_top + legend.height };
+        let paths: Vec<Path> = self.flows.iter().map(|flow| Path::new(flow, frame)).collect();
+        let flows = draw_flows(&paths) + &self.notes(frame, &paths);
         let body = heading(&self.title, whole, frame, BOLD)
             + &self.fill(frame)
             + &self.axes(frame)
             + &self.bar(frame)
-            + &self.draw_flows(frame)
-            + &legend;
+            + &format!("<g class=\"flows\">{flows}</g>")
+            + &legend.svg;
         let about = About {
             id: format!("{id_prefix}-landscape"),
             title: plain(&self.title),
@@ -162,7 +113,7 @@ impl Landscape {
         text
     }
 
-    /// The square that labels leave.
+    /// The square: the labels around it need the rest.
     fn frame(&self) -> Area {
         let widest = |labels: &mut dyn Iterator<Item = &String>| {
             labels.map(|label| width(label, SMALL)).fold(0.0, f64::max)
@@ -178,7 +129,7 @@ impl Landscape {
         Area { left, top: TITLE_HEIGHT, width: side, height: side }
     }
 
-    /// The heights on the colour bar, between these pixels.
+    /// The axis of the colour bar, between these pixels.
     fn ruler(&self, from: f64, to: f64) -> Ruler {
         let axis = Axis { label: String::new(), scale: Scale::Linear, range: None };
         let heights: Vec<f64> = Grid::new(&self.heights).values().collect();
@@ -199,7 +150,7 @@ impl Landscape {
         lows.iter().enumerate().map(|(index, &low)| (low, colour(index as f64 / last))).collect()
     }
 
-    /// What is at least as high as each band, over one another.
+    /// The regions at least as high as each band, one over the other.
     fn fill(&self, frame: Area) -> String {
         let grid = Grid::new(&self.heights);
         let mut svg = String::from("<g class=\"fill\" stroke=\"#fff\" stroke-width=\"0.6\">");
@@ -215,28 +166,28 @@ impl Landscape {
     }
 
     fn axes(&self, frame: Area) -> String {
-        let (bottom, middle) = (frame.top + frame.height, frame.left + frame.width / 2.0);
+        let (bottom, middle) = (frame.bottom(), frame.left + frame.width / 2.0);
         let mut marks = outline(frame);
         let mut labels = String::new();
         for (at, label) in shown(&self.x.ticks) {
             let (x, _) = place(frame, (*at, 0.0));
             let _ = write!(marks, "M{} {}v4", px(x), px(bottom));
-            labels += &text(label, (x, bottom + 13.5), "middle");
+            labels += &tick_label(label, (x, bottom + 13.5), "middle");
         }
         for (at, label) in shown(&self.y.ticks) {
             let (_, y) = place(frame, (0.0, *at));
             let _ = write!(marks, "M{} {}h-4", px(frame.left), px(y));
-            labels += &text(label, (frame.left - 7.0, y + MIDDLE * SMALL), "end");
+            labels += &tick_label(label, (frame.left - 7.0, y + MIDDLE * SMALL), "end");
         }
         let titles = centred(&self.x.label, (middle, bottom + 27.0), frame.width, "")
             + &upright(&self.y.label, (LABEL, frame.top + frame.height / 2.0), frame.height);
-        format!("{}<g class=\"ticks\">{labels}</g>{titles}", axis(&marks))
+        format!("{}<g class=\"ticks\">{labels}</g>{titles}", axis_path(&marks))
     }
 
-    /// The colours with their heights.
+    /// The colour bar.
     fn bar(&self, frame: Area) -> String {
-        let bar = Area { left: frame.left + frame.width + BAR_GAP, width: BAR_WIDTH, ..frame };
-        let (right, bottom) = (bar.left + bar.width, bar.top + bar.height);
+        let bar = Area { left: frame.right() + BAR_GAP, width: BAR_WIDTH, ..frame };
+        let (right, bottom) = (bar.right(), bar.bottom());
         let ruler = self.ruler(bottom, bar.top);
         let mut svg = String::new();
         for (low, colour) in self.bands() {
@@ -251,32 +202,19 @@ impl Landscape {
         for tick in self.levels() {
             let y = ruler.clamped(tick.at);
             let _ = write!(marks, "M{} {}h3", px(right), px(y));
-            labels += &text(&tick.label.unwrap_or_default(), (right + 5.0, y + MIDDLE * SMALL), "start");
+            labels +=
+                &tick_label(&tick.label.unwrap_or_default(), (right + 5.0, y + MIDDLE * SMALL), "start");
         }
         let title = upright(&self.height_label, (WIDTH - 6.0, bar.top + bar.height / 2.0), bar.height);
-        format!("<g class=\"bar\">{svg}{}<g class=\"ticks\">{labels}</g>{title}</g>", axis(&marks))
+        format!("<g class=\"bar\">{svg}{}<g class=\"ticks\">{labels}</g>{title}</g>", axis_path(&marks))
     }
 
-    fn draw_flows(&self, frame: Area) -> String {
-        let ways: Vec<Way> = self.flows.iter().map(|flow| Way::new(flow, frame)).collect();
-        let (main, others): (Vec<&Way>, Vec<&Way>) = ways.iter().partition(|way| way.flow.main);
-        let mut svg = String::from("<g class=\"flows\">");
-        for (ways, thickness) in [(others, THIN), (main, THICK)] {
-            for kind in 0..KINDS.len() {
-                let same = |way: &&Way| way.flow.kind % KINDS.len() == kind;
-                let of_kind: Vec<&Way> = ways.iter().copied().filter(same).collect();
-                svg += &draw_ways(&of_kind, kind, thickness);
-            }
-        }
-        svg + &self.notes(frame, &ways) + "</g>"
-    }
-
-    /// The start and what stands at ends, where they hide the least.
-    fn notes(&self, frame: Area, ways: &[Way]) -> String {
+    /// The labels of the start and of the ends of flows, where they hide the least.
+    fn notes(&self, frame: Area, paths: &[Path]) -> String {
         let mut svg = String::new();
         let mut taken = Vec::new();
         let mut put = |label: &str, at, colour: &str| {
-            let note = beside(label, at, frame, ways, &taken);
+            let note = label_area(label, at, frame, paths, &taken);
             taken.push(note);
             let (x, y) = (note.left + note.width / 2.0, note.top + 0.82 * SMALL);
             let style = format!(
@@ -286,12 +224,12 @@ impl Landscape {
             let (x, y, spans) = (px(x), px(y), spans(label, SMALL));
             let _ = write!(svg, "<text class=\"note\" x=\"{x}\" y=\"{y}\" {style}>{spans}</text>");
         };
-        for way in ways.iter().filter(|way| !way.flow.end.is_empty()) {
-            if let Some(&end) = way.places.last() {
-                put(&way.flow.end, end, look(way.flow.kind).0);
+        for path in paths.iter().filter(|path| !path.flow.end.is_empty()) {
+            if let Some(&end) = path.points.last() {
+                put(&path.flow.end, end, colour_of(path.flow.kind));
             }
         }
-        if let Some(start) = self.start.as_ref().filter(|start| is_place(&start.at)) {
+        if let Some(start) = self.start.as_ref().filter(|start| is_finite(&start.at)) {
             let (x, y) = place(frame, start.at);
             put(&start.label, (x, y), INK);
             let _ = write!(
@@ -304,117 +242,7 @@ impl Landscape {
     }
 }
 
-impl<'a> Way<'a> {
-    fn new(flow: &'a Flow, frame: Area) -> Self {
-        let places: Vec<_> =
-            flow.points.iter().filter(|at| is_place(at)).map(|&at| place(frame, at)).collect();
-        Way { flow, places: thinned(&places, TOLERANCE) }
-    }
-
-    /// A triangle in the middle; in the middle of each part, if the way is long; none, if it is very short.
-    fn arrows(&self, size: f64) -> String {
-        let step = |pair: &[(f64, f64)]| (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1);
-        let whole: f64 = self.places.windows(2).map(step).sum();
-        let part = whole / (whole / ARROWS_APART).ceil();
-        let (mut arrows, mut rest) = (String::new(), part / 2.0);
-        for pair in self.places.windows(2).filter(|_| whole > 3.0 * size) {
-            let (length, (x, y)) = (step(pair), pair[0]);
-            let (dx, dy) = ((pair[1].0 - x) / length, (pair[1].1 - y) / length);
-            while rest < length {
-                arrows += &triangle((x + rest * dx, y + rest * dy), (dx, dy), size);
-                rest += part;
-            }
-            rest -= length;
-        }
-        arrows
-    }
-}
-
-/// Ways of one kind, with their arrows and ends.
-fn draw_ways(ways: &[&Way], kind: usize, thickness: f64) -> String {
-    if ways.is_empty() {
-        return String::new();
-    }
-    let (colour, dashes) = look(kind);
-    let dashes: Vec<String> = dashes.iter().map(|dash| px(dash * (0.7 + 0.35 * thickness))).collect();
-    let line: String = ways.iter().map(|way| polyline(way.places.iter().copied())).collect();
-    let arrows: String = ways.iter().map(|way| way.arrows(3.2 + 2.1 * thickness)).collect();
-    let ends = ways.iter().filter_map(|way| way.places.last());
-    let ends: String = ends.map(|&(x, y)| disc(x, y, 1.2 + 1.2 * thickness)).collect();
-    let dashes = if dashes.is_empty() { "none".into() } else { dashes.join(" ") };
-    let halo = px(thickness + 1.2);
-    format!(
-        "<g fill=\"none\" stroke-linejoin=\"round\">\
-         <path class=\"halo\" stroke=\"#fff\" stroke-opacity=\"0.6\" stroke-width=\"{halo}\" d=\"{line}\"/>\
-         <path class=\"flow\" stroke=\"{colour}\" stroke-width=\"{thickness}\" stroke-dasharray=\"{dashes}\" d=\"{line}\"/>\
-         <path class=\"tip\" fill=\"{colour}\" d=\"{arrows}\"/>\
-         <path class=\"end\" fill=\"{colour}\" stroke=\"#fff\" stroke-width=\"0.8\" d=\"{ends}\"/></g>"
-    )
-}
-
-/// For the legend.
-fn sample(_: &str, kind: usize, (x, y): (f64, f64), length: f64) -> String {
-    let flow = Flow::default();
-    // The mark of its end needs room too.
-    let places = vec![(x, y), (x + length - 3.0, y)];
-    draw_ways(&[&Way { flow: &flow, places }], kind, 1.6)
-}
-
-fn look(kind: usize) -> (&'static str, &'static [f64]) {
-    KINDS[kind % KINDS.len()]
-}
-
-/// Pointing in a direction of length 1, around a middle.
-fn triangle((x, y): (f64, f64), (dx, dy): (f64, f64), size: f64) -> String {
-    let corner =
-        |along: f64, aside: f64| (x + size * (along * dx - aside * dy), y + size * (along * dy + aside * dx));
-    polyline([corner(0.6, 0.0), corner(-0.5, 0.45), corner(-0.5, -0.45)].into_iter()) + "Z"
-}
-
-/// The place for a label near another place: in the frame, where it hides the least.
-fn beside(label: &str, (x, y): (f64, f64), frame: Area, ways: &[Way], taken: &[Area]) -> Area {
-    let (wide, high) = (width(label, SMALL), SMALL);
-    let around = |gap: f64, (right, down): (f64, f64)| Area {
-        left: x - wide / 2.0 + right * (gap + wide / 2.0),
-        top: y - high / 2.0 + down * (gap + high / 2.0),
-        width: wide,
-        height: high,
-    };
-    let hidden = |place: &Area| {
-        let place = grown(place, 2.0);
-        let lines = |way: &Way| place.passed(&way.places) * if way.flow.main { 10 } else { 1 };
-        let covered = ways.iter().map(lines).sum::<usize>();
-        (!within(&place, &frame), taken.iter().any(|other| meet(&place, other)), covered)
-    };
-    let places = GAPS.iter().flat_map(|&gap| SIDES.map(|side| around(gap, side)));
-    places.min_by_key(hidden).unwrap_or_else(|| around(GAPS[0], SIDES[0]))
-}
-
-/// With so much more room on all sides.
-fn grown(area: &Area, by: f64) -> Area {
-    Area {
-        left: area.left - by,
-        top: area.top - by,
-        width: area.width + 2.0 * by,
-        height: area.height + 2.0 * by,
-    }
-}
-
-fn within(small: &Area, large: &Area) -> bool {
-    small.left >= large.left
-        && small.top >= large.top
-        && small.left + small.width <= large.left + large.width
-        && small.top + small.height <= large.top + large.height
-}
-
-fn meet(one: &Area, two: &Area) -> bool {
-    one.left < two.left + two.width
-        && two.left < one.left + one.width
-        && one.top < two.top + two.height
-        && two.top < one.top + one.height
-}
-
-/// The colour of a part of the way from low to high.
+/// The colour at a fraction of the way from low to high.
 fn colour(part: f64) -> String {
     let at = part.clamp(0.0, 1.0) * (COLOURS.len() - 1) as f64;
     let below = (at as usize).min(COLOURS.len() - 2);
@@ -426,17 +254,13 @@ fn colour(part: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
 }
 
-fn is_place(at: &(f64, f64)) -> bool {
-    at.0.is_finite() && at.1.is_finite()
-}
-
-/// In pixels. What is beyond the square is moved to its edge.
-fn place(frame: Area, (x, y): (f64, f64)) -> (f64, f64) {
+/// A point in pixels. Beyond the square it is moved to the edge.
+pub(crate) fn place(frame: Area, (x, y): (f64, f64)) -> (f64, f64) {
     let (x, y) = (x.clamp(0.0, 1.0), y.clamp(0.0, 1.0));
     (frame.left + x * frame.width, frame.top + (1.0 - y) * frame.height)
 }
 
-/// The ticks that have a place.
+/// The ticks between 0 and 1.
 fn shown(ticks: &[(f64, String)]) -> impl Iterator<Item = &(f64, String)> {
     ticks.iter().filter(|(at, _)| (0.0..=1.0).contains(at))
 }
@@ -444,15 +268,6 @@ fn shown(ticks: &[(f64, String)]) -> impl Iterator<Item = &(f64, String)> {
 fn outline(area: Area) -> String {
     let (left, top, width, height) = (px(area.left), px(area.top), px(area.width), px(area.height));
     format!("M{left} {top}h{width}v{height}h-{width}Z")
-}
-
-fn axis(marks: &str) -> String {
-    format!("<path class=\"axis\" fill=\"none\" stroke=\"{AXIS}\" stroke-width=\"0.8\" d=\"{marks}\"/>")
-}
-
-fn text(label: &str, (x, y): (f64, f64), anchor: &str) -> String {
-    let (x, y, spans) = (px(x), px(y), spans(label, SMALL));
-    format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{spans}</text>")
 }
 
 #[cfg(test)]
@@ -487,8 +302,8 @@ mod tests {
         let spirals = turns.flat_map(|turn| [spiral(0, turn), spiral(1, turn)]);
         Landscape {
             title: "Where flows lead".into(),
-            x: Side { label: "π(A0) in S0".into(), ticks: ticks() },
-            y: Side { label: "π(A0) in S1".into(), ticks: ticks() },
+            x: ParameterAxis { label: "π(A0) in S0".into(), ticks: ticks() },
+            y: ParameterAxis { label: "π(A0) in S1".into(), ticks: ticks() },
             heights: heights(101, |x, y| x + y * y),
             height_label: "J_μ".into(),
             kinds: vec!["gradient".into(), "semi-gradient".into()],
@@ -571,27 +386,5 @@ mod tests {
                 assert!(Document::parse(&svg).is_ok());
             }
         }
-    }
-
-    #[test]
-    fn a_flow_keeps_its_ends_and_has_an_arrow_in_the_middle() {
-        let flow = Flow { points: vec![(0.0, 0.0), (0.5, 0.0), (1.0, 0.0)], ..Flow::default() };
-        let way = Way::new(&flow, Area { left: 10.0, top: 0.0, width: 200.0, height: 100.0 });
-        assert_eq!(way.places, [(10.0, 100.0), (210.0, 100.0)]);
-        assert_eq!(way.arrows(10.0), "M116 100L105 104.5L105 95.5Z");
-        let long = Way::new(&flow, Area { left: 0.0, top: 0.0, width: 800.0, height: 100.0 });
-        assert_eq!(long.arrows(10.0), "M206 100L195 104.5L195 95.5ZM606 100L595 104.5L595 95.5Z");
-        assert_eq!(way.arrows(100.0), "");
-    }
-
-    #[test]
-    fn labels_are_in_the_frame_and_apart() {
-        let frame = Area { left: 0.0, top: 0.0, width: 100.0, height: 100.0 };
-        for at in [(0.0, 0.0), (100.0, 0.0), (0.0, 100.0), (100.0, 100.0), (50.0, 50.0)] {
-            assert!(within(&beside("0.875", at, frame, &[], &[]), &frame));
-        }
-        let one = beside("0.875", (50.0, 50.0), frame, &[], &[]);
-        let two = beside("start", (50.0, 50.0), frame, &[], &[one]);
-        assert!(!meet(&one, &two));
     }
 }

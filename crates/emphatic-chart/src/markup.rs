@@ -1,6 +1,6 @@
-//! Labels in a tiny markup: `_` before a character or `{…}` sets it below the line, `^` before `{…}` above.
+//! Labels in a tiny markup: `_` before a character or `{…}` makes a subscript, `^` before `{…}` a superscript.
 
-use emphatic_text::is_harmful;
+use emphatic_text::is_unprintable;
 use std::fmt::Write;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -10,10 +10,11 @@ enum Place {
     Above,
 }
 
-/// Smaller, but not so small that it could not be read in print.
+/// The size of subscripts and superscripts: small, but readable in print.
 const SMALL: f64 = 0.76;
 
-/// For the content and the attributes of XML and HTML. What XML cannot hold is left out, and what turns the direction of reading.
+/// The text as content or attribute of XML and HTML. Characters that XML cannot hold or that change the direction of reading are
+/// left out.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -25,7 +26,7 @@ pub fn escape(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             '\t' | '\n' => escaped.push(character),
             '\u{fffe}' | '\u{ffff}' => (),
-            _ if is_harmful(character) => (),
+            _ if is_unprintable(character) => (),
             _ => escaped.push(character),
         }
     }
@@ -48,7 +49,7 @@ pub fn html(label: &str) -> String {
 }
 
 /// The content of an SVG `text` of this font size.
-pub(super) fn spans(label: &str, size: f64) -> String {
+pub(crate) fn spans(label: &str, size: f64) -> String {
     let (mut svg, mut height) = (String::new(), 0.0);
     for (place, text) in pieces(label) {
         let text = escape(&text);
@@ -57,7 +58,7 @@ pub(super) fn spans(label: &str, size: f64) -> String {
             Place::Below => (0.22 * size, format!(" font-size=\"{}\"", px(SMALL * size))),
             Place::Above => (-0.36 * size, format!(" font-size=\"{}\"", px(SMALL * size))),
         };
-        // `baseline-shift` is not known everywhere; `dy` moves all that follows, so it is taken back.
+        // Not every viewer knows `baseline-shift`; `dy` moves everything after it, so it is taken back.
         let _ = match target - height {
             0.0 => write!(svg, "{text}"),
             dy => write!(svg, "<tspan dy=\"{}\"{font}>{text}</tspan>", px(dy)),
@@ -67,16 +68,16 @@ pub(super) fn spans(label: &str, size: f64) -> String {
     svg
 }
 
-/// About how wide a label is: fonts differ, so this errs on the wide side.
-pub(super) fn width(label: &str, size: f64) -> f64 {
+/// The width of a label, about: fonts differ, so this errs on the wide side.
+pub(crate) fn width(label: &str, size: f64) -> f64 {
     let wide = |(place, text): &(Place, String)| {
         text.chars().map(em).sum::<f64>() * if *place == Place::Line { size } else { SMALL * size }
     };
     pieces(label).iter().map(wide).sum()
 }
 
-/// A length or place in pixels.
-pub(super) fn px(length: f64) -> String {
+/// A length or coordinate in pixels.
+pub(crate) fn px(length: f64) -> String {
     let rounded = (length * 100.0).round() / 100.0;
     // Not "-0".
     format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
@@ -106,7 +107,7 @@ fn pieces(label: &str) -> Vec<(Place, String)> {
     pieces
 }
 
-/// What is set below or above the line at the start of this, and how many bytes it takes.
+/// The subscript or superscript at the start, and how many bytes it takes.
 fn shifted(rest: &str) -> Option<(Place, String, usize)> {
     let (place, after) = match (rest.strip_prefix('_'), rest.strip_prefix('^')) {
         (Some(after), _) => (Place::Below, after),

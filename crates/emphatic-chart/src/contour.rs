@@ -1,20 +1,20 @@
-//! Where a function on a grid is at least so large: marching squares.
+//! The regions where a function on a grid is at least as large as a level, by marching squares.
 
 use std::collections::BTreeMap;
 
-use super::axis::Scale;
+use crate::axis::Scale;
 
 type Place = (f64, f64);
 
-/// Values over the unit square, row by row from the bottom, at equally spaced places. Around the square, in its
+/// Values over the unit square, row by row from the bottom, at equally spaced points. Around the square, in its
 /// holes and where a row ends early, the function is lower than any number.
-pub(super) struct Grid<'a> {
+pub(crate) struct Grid<'a> {
     rows: &'a [Vec<f64>],
     columns: usize,
 }
 
-/// Between a node and the next one, to the right or upwards. Nodes are counted from one to the left of the square
-/// and one below it: what surrounds the square closes every outline.
+/// The edge between a node and the next one, to the right or upwards. Nodes are counted from one to the left of the square
+/// and one below it: the nodes around the square close every outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Edge {
     column: usize,
@@ -23,17 +23,17 @@ struct Edge {
 }
 
 impl<'a> Grid<'a> {
-    pub(super) fn new(rows: &'a [Vec<f64>]) -> Self {
+    pub(crate) fn new(rows: &'a [Vec<f64>]) -> Self {
         Self { rows, columns: rows.iter().map(Vec::len).max().unwrap_or(0) }
     }
 
     /// All values that are not holes.
-    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = f64> {
         self.rows.iter().flatten().filter_map(|&value| Scale::Linear.measure(value))
     }
 
-    /// The outlines of where the function is at least `level`: that lies to their left.
-    pub(super) fn region(&self, level: f64) -> Vec<Vec<Place>> {
+    /// The outlines of the region where the function is at least `level`, which lies to their left.
+    pub(crate) fn region(&self, level: f64) -> Vec<Vec<Place>> {
         if self.columns < 2 || self.rows.len() < 2 {
             return Vec::new();
         }
@@ -46,7 +46,7 @@ impl<'a> Grid<'a> {
         let mut outlines = Vec::new();
         while let Some((start, mut edge)) = next.pop_first() {
             let mut outline = vec![self.crossing(start, level)];
-            // Back at the start, there is no way on.
+            // Back at the start there is no next edge.
             while let Some(after) = next.remove(&edge) {
                 outline.push(self.crossing(edge, level));
                 edge = after;
@@ -57,7 +57,7 @@ impl<'a> Grid<'a> {
         outlines
     }
 
-    /// The steps of outlines through the cell with this node at its lower left: from edge to edge.
+    /// The steps of outlines, from edge to edge, through the cell with this node at its lower left.
     fn steps(&self, column: usize, row: usize, level: f64) -> Vec<(Edge, Edge)> {
         // Counterclockwise, as are the edges: each from the node of its number.
         let nodes = [(column, row), (column + 1, row), (column + 1, row + 1), (column, row + 1)];
@@ -71,7 +71,7 @@ impl<'a> Grid<'a> {
         ];
         let leaves = |edge: usize| inside[edge] && !inside[(edge + 1) % 4];
         let enters = |edge: &usize| !inside[*edge] && inside[(*edge + 1) % 4];
-        // At a saddle, the middle decides whether what is inside is connected there.
+        // At a saddle, the value in the middle decides whether the region is connected there.
         let connected = values.map(|value| value / 4.0).iter().sum::<f64>() >= level;
         let partner = |edge: usize| {
             let turn = |by| (edge + if connected { by } else { 4 - by }) % 4;
@@ -88,7 +88,7 @@ impl<'a> Grid<'a> {
         value.unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Where the function passes the level; next to where it has no value, at the node that has one.
+    /// Where the function crosses the level; next to a hole, the node that has a value.
     fn crossing(&self, Edge { column, row, upwards }: Edge, level: f64) -> Place {
         let (low, high) = ((column, row), if upwards { (column, row + 1) } else { (column + 1, row) });
         let (mut inside, mut outside) = (low, high);
@@ -104,8 +104,8 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// As few of the places as make a line that is nowhere farther than `tolerance` from all of them. The ends stay.
-pub(super) fn thinned(places: &[Place], tolerance: f64) -> Vec<Place> {
+/// The fewest of these points whose line is nowhere farther than `tolerance` from all of them. The ends stay.
+pub(crate) fn thinned(places: &[Place], tolerance: f64) -> Vec<Place> {
     let Some(last) = places.len().checked_sub(1) else { return Vec::new() };
     let mut kept = vec![0, last];
     let mut stretches = vec![(0, last)];
@@ -122,7 +122,7 @@ pub(super) fn thinned(places: &[Place], tolerance: f64) -> Vec<Place> {
     kept.into_iter().map(|index| places[index]).collect()
 }
 
-/// How far a place is from the straight line between two others.
+/// The distance of a point from the straight line between two others.
 fn distance(place: Place, from: Place, to: Place) -> f64 {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (x, y) = (place.0 - from.0, place.1 - from.1);
@@ -140,7 +140,7 @@ mod tests {
         (0..size).map(|row| (0..size).map(|column| height(at(column), at(row))).collect()).collect()
     }
 
-    /// By the shoelace formula; what outlines leave out counts against it.
+    /// By the shoelace formula; the area of holes is subtracted.
     fn area(outlines: &[Vec<Place>]) -> f64 {
         let cross = |(a, b): (&Place, &Place)| (a.0 * b.1 - b.0 * a.1) / 2.0;
         let one = |outline: &Vec<Place>| -> f64 {

@@ -1,6 +1,6 @@
-//! Where a number goes on an axis, and which numbers stand beside it.
+//! Axes: the pixel of each number, and the numbers beside the axis.
 
-/// What equal distances on an axis mean.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
     /// Equal differences.
@@ -12,11 +12,11 @@ pub enum Scale {
 /// One axis of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What it measures, in the markup of labels: "J_μ after learning".
+    /// Its label, in the markup of labels: "J_μ after learning".
     pub label: String,
-    /// What equal distances mean.
+    /// The scale.
     pub scale: Scale,
-    /// What it shows at least; a line beyond widens it. By default, what the data needs.
+    /// The range that it shows at least; a line beyond it widens it. `None` for the range of the data.
     pub range: Option<(f64, f64)>,
 }
 
@@ -24,8 +24,8 @@ pub struct Axis {
 const HUGE: f64 = 1e300;
 
 impl Scale {
-    /// The logarithm if need be; `None` of what has no place.
-    pub(super) fn measure(self, value: f64) -> Option<f64> {
+    /// The number, or its logarithm on a logarithmic scale; `None` if it has no place on the axis.
+    pub(crate) fn measure(self, value: f64) -> Option<f64> {
         let measured = match self {
             Scale::Linear => value,
             Scale::Log if value > 0.0 => value.log10(),
@@ -35,10 +35,10 @@ impl Scale {
     }
 }
 
-/// An axis laid out: measures (logarithms if the axis is logarithmic) from `low` to `high`, drawn from pixel
+/// An axis in pixels: measures (logarithms if the axis is logarithmic) from `low` to `high` are drawn from pixel
 /// `from` to pixel `to`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Ruler {
+pub(crate) struct Ruler {
     pub scale: Scale,
     pub low: f64,
     pub high: f64,
@@ -48,15 +48,15 @@ pub(super) struct Ruler {
 
 /// A number beside an axis; a minor one has no label.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tick {
+pub(crate) struct Tick {
     pub at: f64,
     pub label: Option<String>,
 }
 
 impl Axis {
-    /// Room for the axis' own range and the `needed` values; without a range, also for the `wanted` ones (the
-    /// bands) and a margin: this part of the whole at either end. It is from pixel `from` to `to`.
-    pub(super) fn ruler(&self, needed: &[f64], wanted: &[f64], margin: f64, (from, to): (f64, f64)) -> Ruler {
+    /// The axis from pixel `from` to `to`, with room for its own range and the `needed` values; without a range, also for the
+    /// `wanted` ones (the bands) and for a margin, a fraction of the whole, at either end.
+    pub(crate) fn ruler(&self, needed: &[f64], wanted: &[f64], margin: f64, (from, to): (f64, f64)) -> Ruler {
         let measure = |&value: &f64| self.scale.measure(value);
         let given = self.range.and_then(|(low, high)| Some([measure(&low)?, measure(&high)?]));
         let wanted = if given.is_some() { &[] } else { wanted };
@@ -68,7 +68,7 @@ impl Axis {
     }
 }
 
-/// No values, or as good as one value, have no length: they get one.
+/// The range, made longer if there are no values or if they are all nearly the same.
 fn spread(low: f64, high: f64) -> (f64, f64) {
     if low > high {
         return (0.0, 1.0);
@@ -82,12 +82,12 @@ fn spread(low: f64, high: f64) -> (f64, f64) {
 }
 
 impl Ruler {
-    pub(super) fn place(&self, value: f64) -> Option<f64> {
+    pub(crate) fn place(&self, value: f64) -> Option<f64> {
         self.scale.measure(value).map(|measure| self.pixel(measure))
     }
 
-    /// As [`place`](Self::place), but moved to the nearer end if beyond it; what has no place, to the start.
-    pub(super) fn clamped(&self, value: f64) -> f64 {
+    /// As [`place`](Self::place), but moved to the nearer end if beyond it; to the start if it has no place.
+    pub(crate) fn clamped(&self, value: f64) -> f64 {
         let infinite = if value > 0.0 { self.high } else { self.low };
         let measure = self.scale.measure(value).unwrap_or(infinite);
         self.pixel(measure.clamp(self.low, self.high))
@@ -97,13 +97,13 @@ impl Ruler {
         self.from + (measure - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
-    /// The ticks, labelled ones at least about `distance` pixels apart.
-    pub(super) fn ticks(&self, distance: f64) -> Vec<Tick> {
+    /// The ticks. Labelled ones are at least about `distance` pixels apart.
+    pub(crate) fn ticks(&self, distance: f64) -> Vec<Tick> {
         let count = ((self.to - self.from).abs() / distance).max(2.0);
         let decades = self.high.floor() - self.low.ceil() + 1.0;
         match self.scale {
             Scale::Log if decades >= 2.0 => self.decades(count),
-            // Few decades: 2 and 5 need labels too. Less than about a half: as on a linear axis.
+            // A few decades: 2 and 5 need labels too. Less than about half a decade: as on a linear axis.
             Scale::Log if self.high - self.low > 0.5 => self.mantissas(),
             Scale::Log => {
                 let (low, high) = (10_f64.powf(self.low), 10_f64.powf(self.high));
@@ -151,7 +151,7 @@ impl Ruler {
     }
 }
 
-/// Steps of 1, 2 or 5 times a power of ten, at most `count` of them.
+/// Ticks at steps of 1, 2 or 5 times a power of ten, at most `count` of them.
 fn linear(low: f64, high: f64, count: f64) -> Vec<Tick> {
     let rough = (high - low) / count;
     let power = 10_f64.powf(rough.log10().floor());
@@ -162,7 +162,7 @@ fn linear(low: f64, high: f64, count: f64) -> Vec<Tick> {
     let step = step.unwrap_or(10.0 * power);
     let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
     let largest = (first * step).abs().max((last * step).abs());
-    // Counted, since steps next to huge numbers may add nothing.
+    // By number, since adding a step to a huge number may not change it.
     let steps = (last - first).clamp(0.0, 100.0) as usize;
     let tick = |index| {
         let at = (first + index as f64) * step;
@@ -171,7 +171,7 @@ fn linear(low: f64, high: f64, count: f64) -> Vec<Tick> {
     (0..=steps).map(tick).collect()
 }
 
-/// A number that is a multiple of `step`, as are others beside it up to `largest`.
+/// The label of a number among multiples of `step` up to `largest`.
 fn number(value: f64, step: f64, largest: f64) -> String {
     if value.abs() < step / 2.0 {
         return "0".into();

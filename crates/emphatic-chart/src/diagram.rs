@@ -1,21 +1,21 @@
-//! The problem of the paper's first figure, drawn by hand.
+//! The diagram of the counterexample, in the paper's first figure.
 
+use crate::area::Area;
+use crate::document::{AXIS, INK, LABEL, MIDDLE, SMALL};
+use crate::markup::{px, spans, width};
 use std::fmt::Write;
 
-use super::text::{px, spans, width};
-use super::{AXIS, Area, INK, LABEL, MIDDLE, SMALL};
-
-pub(super) const NAME: &str = "problem";
-pub(super) const TITLE: &str = "The problem";
-pub(super) const DESCRIPTION: &str = "In S0, A0 leads to S1 and A1 to S2, without reward. In S1, A0 gives 2 and A1 \
+pub(crate) const NAME: &str = "problem";
+pub(crate) const TITLE: &str = "The problem";
+pub(crate) const DESCRIPTION: &str = "In S0, A0 leads to S1 and A1 to S2, without reward. In S1, A0 gives 2 and A1 \
     gives 0; in S2, A0 gives 0 and A1 gives 1; both end the episode. S1 and S2 look the same to the actor. The \
     behaviour takes A0 with 25 % and A1 with 75 %.";
 
 const RADIUS: f64 = 13.0;
-/// Where episodes end, by the width.
+/// Where episodes end, as a fraction of the width.
 const END: f64 = 0.78;
 
-pub(super) fn draw(area: Area) -> String {
+pub(crate) fn draw(area: Area) -> String {
     let at = |x: f64, y: f64| (area.left + x * area.width, area.top + y * area.height);
     let (start, upper, lower) = (at(0.1, 0.5), at(0.44, 0.32), at(0.44, 0.7));
     let mut svg = String::from("<g class=\"diagram\">");
@@ -65,7 +65,7 @@ fn state(name: &str, (x, y): (f64, f64)) -> String {
     )
 }
 
-/// The end of the episode.
+/// The mark of the end of an episode.
 fn square((x, y): (f64, f64)) -> String {
     format!(
         "<rect class=\"end\" x=\"{}\" y=\"{}\" width=\"6\" height=\"6\" fill=\"{INK}\"/>",
@@ -74,7 +74,7 @@ fn square((x, y): (f64, f64)) -> String {
     )
 }
 
-/// From the edge of a state to `distance` before `to`, with a name beside its middle.
+/// An arrow from the edge of a state to `distance` before `to`, with a name beside its middle.
 fn arrow(from: (f64, f64), to: (f64, f64), name: &str, distance: f64) -> String {
     let length = (to.0 - from.0).hypot(to.1 - from.1);
     let (dx, dy) = ((to.0 - from.0) / length, (to.1 - from.1) / length);
