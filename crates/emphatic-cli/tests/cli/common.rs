@@ -16,7 +16,7 @@ pub fn emphatic<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Comm
     command
 }
 
-/// What the command leaves when it has ended.
+/// Runs the command and returns its output.
 pub fn ended<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
     emphatic(arguments).output().unwrap()
 }
@@ -62,12 +62,12 @@ impl Bench {
         self.command(out, options).output().unwrap()
     }
 
-    /// Runs it to the end.
+    /// Runs the experiment to its end.
     pub fn finish(&self, out: &Path, options: &[&str]) -> Output {
         succeeded(self.output(out, options))
     }
 
-    /// Runs it to the end in a new directory.
+    /// Runs the experiment to its end in a new directory.
     pub fn run(&self, name: &str, options: &[&str]) -> PathBuf {
         let out = self.path(name);
         self.finish(&out, options);
@@ -75,13 +75,13 @@ impl Bench {
     }
 }
 
-/// Everything that was written, as one line: where lines are broken does not matter.
+/// Returns everything that was written, without the marks of error messages.
 pub fn text(output: &Output) -> String {
     let all = [&output.stdout[..], &output.stderr[..]].concat();
     String::from_utf8_lossy(&all).replace(['│', '×'], " ")
 }
 
-/// Whether these words were written. Spaces do not count: a word may be broken at a hyphen.
+/// Returns whether these words were written. Spaces and line breaks do not count: a word may be broken at a hyphen.
 pub fn says(output: &Output, words: &str) -> bool {
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();
     squeezed(&text(output)).contains(&squeezed(words))
@@ -93,7 +93,7 @@ pub fn succeeded(output: Output) -> Output {
     output
 }
 
-/// It ended with code 1 and these words, and did not panic.
+/// Checks that a command ended with code 1 and these words, and did not panic.
 #[track_caller]
 pub fn refused(output: &Output, words: &[&str]) {
     assert_eq!(output.status.code(), Some(1), "{}", text(output));
@@ -103,12 +103,12 @@ pub fn refused(output: &Output, words: &[&str]) {
     }
 }
 
-/// The bytes of a file; nothing if there is none.
+/// Returns the bytes of a file; `None` if there is none.
 pub fn bytes(path: &Path) -> Option<Vec<u8>> {
     fs::read(path).ok()
 }
 
-/// Both directories hold the same results, to the bit, and say the same of them.
+/// Checks that two directories have the same results, to the bit, and the same manifest.
 #[track_caller]
 pub fn assert_same(one: &Path, other: &Path) {
     for name in ["results.parquet", "fresh.parquet", "settings.parquet", "experiment.toml"] {
@@ -120,7 +120,7 @@ pub fn assert_same(one: &Path, other: &Path) {
     assert!(!one.join("parts").exists() && !other.join("parts").exists());
 }
 
-/// The manifest, without what differs from time to time.
+/// Returns the manifest without the time that the run took.
 pub fn manifest(dir: &Path) -> serde_json::Value {
     let text = fs::read(dir.join("manifest.json")).unwrap();
     let mut manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();
@@ -128,7 +128,7 @@ pub fn manifest(dir: &Path) -> serde_json::Value {
     manifest
 }
 
-/// All files below a directory, with their bytes.
+/// Returns all files below a directory, with their bytes.
 pub fn snapshot(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -152,7 +152,7 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// How many finished units are on disk, fresh ones included. Nothing may be damaged.
+/// Returns the number of finished units on disk, fresh ones included. None may be damaged.
 #[track_caller]
 pub fn units(dir: &Path) -> usize {
     match View::open(dir) {
@@ -165,7 +165,7 @@ pub fn units(dir: &Path) -> usize {
     }
 }
 
-/// Waits until something is so; false if the process ends before.
+/// Waits until a condition holds. Returns false if the process ends before.
 pub fn wait_until(child: &mut Child, mut so: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     while !so() {
@@ -178,16 +178,16 @@ pub fn wait_until(child: &mut Child, mut so: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Sends a signal to a process of ours.
+/// Sends a signal to a process that the test started.
 pub fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
 }
 
-/// An experiment that takes a second or two on one core, so that it writes parts on the way.
+/// An experiment that takes a second or two on one core, so that it writes parts meanwhile.
 pub const LONG: &str = include_str!("../experiments/long.toml");
 
-/// Done in no time.
+/// An experiment that takes a fraction of a second.
 pub const SHORT: &str = include_str!("../experiments/short.toml");
 
 /// Returns a good file with the first line that begins with `line` replaced.

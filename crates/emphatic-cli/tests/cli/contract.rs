@@ -1,4 +1,4 @@
-//! Results are the same bits however they come about, and they are those of the library.
+//! Results are the same bits for any number of threads, lanes and shards, and those of the library.
 
 use crate::common::{Bench, assert_same, emphatic, says, signal, succeeded, text, wait_until};
 use arrow_array::cast::AsArray;
@@ -20,16 +20,16 @@ fn merged(bench: &Bench, dirs: &[&PathBuf], name: &str) -> PathBuf {
     let out = bench.path(name);
     let output = succeeded(emphatic(["merge"]).args(dirs).arg("--out").arg(&out).output().unwrap());
     assert!(says(&output, "For the fresh runs: emphatic run"), "{}", text(&output));
-    // As it says: from the file that lies beside the results.
+    // As it says: with the file beside the results.
     let mut command = emphatic(["run"]);
     succeeded(command.arg(out.join("experiment.toml")).arg("--out").arg(&out).output().unwrap());
     out
 }
 
-/// Learned critics whose weights grow until they overflow, at other steps in every run.
+/// Learned critics whose weights grow until they overflow, at a different step in every run.
 const DIVERGING: &str = include_str!("../experiments/diverging.toml");
 
-/// Once it depended on the other lanes when a run had diverged.
+/// Once the step at which a run diverged depended on the other lanes.
 #[test]
 fn when_a_run_diverged_depends_on_it_alone() {
     let bench = Bench::new(DIVERGING);
@@ -111,7 +111,7 @@ fn several_problems() {
     the_bits_do_not_depend_on_how(SWEPT, "5");
 }
 
-/// A table, all of it.
+/// Returns a whole table.
 fn table(path: &Path) -> RecordBatch {
     let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
     let reader = reader.with_batch_size(1 << 20).build().unwrap();
@@ -232,7 +232,7 @@ fn the_numbers_are_those_of_the_library() {
     assert_eq!(policy.len(), 4);
 }
 
-/// All runs of a setting are as expected, to the bit.
+/// Checks that all runs of a setting are as expected, to the bit.
 fn assert_setting(results: &RecordBatch, setting: u32, expected: impl Fn(u64) -> Vec<Record>) {
     let column = |name| results.column_by_name(name).unwrap().as_primitive::<UInt32Type>().values().to_vec();
     let keys: Vec<(u32, u32, u32)> = column("setting")
@@ -255,7 +255,7 @@ fn assert_setting(results: &RecordBatch, setting: u32, expected: impl Fn(u64) ->
             assert_eq!(rho[row], bits(record.rho), "{key:?}");
             let list = weights.value(row);
             assert_eq!(list.as_primitive::<Float64Type>().values(), &record.weights[..], "{key:?}");
-            // It is followed from step to step, which rounds otherwise than solving anew.
+            // It is updated from step to step, with other rounding errors than a new solution.
             match (exact_emphasis[row], bits(record.exact_emphasis)) {
                 (Some(x), Some(y)) => assert!((x - y).abs() <= 1e-12 * y, "{key:?}: {x} {y}"),
                 (x, y) => assert_eq!(x, y, "{key:?}"),

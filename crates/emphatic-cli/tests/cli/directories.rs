@@ -52,7 +52,7 @@ fn fewer_runs_than_there_are_are_refused_and_nothing_changes() {
     assert!(snapshot(&out) == before);
 }
 
-/// A directory with parts in it, as a run leaves it that was stopped or killed, and one where it has finished.
+/// Returns a directory with parts in it, as a stopped run leaves it, and one of a finished run.
 fn with_parts() -> (Bench, PathBuf, PathBuf) {
     let bench = Bench::new(LONG);
     let out = bench.path("stopped");
@@ -92,7 +92,7 @@ fn a_damaged_part_is_set_aside_and_its_units_are_run_again() {
         assert!(says(&output, "and its units will be run again"), "{}", text(&output));
         assert_eq!(fs::read(out.join("damaged/results-000001.parquet")).unwrap(), bytes);
         assert_same(&whole, &out);
-        // It is said once.
+        // The warning appears once.
         assert!(!says(&bench.finish(&out, &[]), "damaged"));
     }
     // Without damage, nothing is run twice.
@@ -173,7 +173,7 @@ fn a_directory_that_cannot_be_written_is_named() {
     fs::set_permissions(&whole, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Runs it where no file may become longer than some blocks.
+/// Runs the experiment with a limit on the size of files, in blocks.
 fn with_short_files(bench: &Bench, out: &Path, blocks: u32) -> Output {
     let script = format!("ulimit -f {blocks}; exec \"$0\" run \"$1\" --out \"$2\"");
     let mut command = Command::new("sh");
@@ -443,7 +443,7 @@ fn tables_of_one_experiment_are_not_exchanged() {
         assert!(says(&output, "its units will be run again"), "{}", text(&output));
         assert_same(&whole, &out);
     }
-    // The table of settings is put right, and until then it is said that it is not.
+    // The table of settings is repaired by the next run; until then there is an error.
     let out = bench.path("settings");
     copy(&whole, &out);
     fs::copy(whole.join("results.parquet"), out.join("settings.parquet")).unwrap();

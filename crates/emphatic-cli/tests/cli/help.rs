@@ -83,7 +83,7 @@ fn wrong_usage_ends_with_2() {
     }
 }
 
-/// As `emphatic schema | head -1` does it.
+/// As in `emphatic schema | head -1`.
 #[test]
 fn a_reader_may_stop_reading() {
     for arguments in [["schema"].as_slice(), &["completions", "bash"]] {
@@ -125,7 +125,7 @@ fn every_part_is_listed_and_explained() {
     let parts: serde_json::Value =
         serde_json::from_str(&printed(&["parts", "gtd", "--json"])).expect("it is JSON");
     assert_eq!(parts[0]["settings"][2]["default"], 0.0);
-    // Once those were listed, and denied when asked for.
+    // Once algorithms were listed, but not explained.
     for algorithm in emphatic::catalogue::ALGORITHMS {
         let explained = printed(&["parts", algorithm.name]);
         assert!(explained.contains(algorithm.about) && explained.contains(algorithm.emphasis), "{explained}");

@@ -1,4 +1,4 @@
-//! Whatever ends a run, and whenever: nothing that was finished is lost, and the same command goes on.
+//! Runs that are killed, stopped or disturbed at any moment: nothing that was finished is lost, and the same command continues.
 
 use crate::common::{Bench, LONG, SHORT, assert_same, ended, refused, says, signal, text, units, wait_until};
 use emphatic::Random;
@@ -13,7 +13,7 @@ fn kills_asked_for() -> usize {
     std::env::var("EMPHATIC_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(24)
 }
 
-/// A summary can be asked for at any time. It says how many units there are, or that there is nothing yet.
+/// Checks that a summary is possible at any time: it shows the finished units, or says that there are none yet.
 #[track_caller]
 fn assert_summarises(dir: &Path) {
     let output = ended(["summarise".as_ref(), dir.as_os_str(), "--json".as_ref()]);
@@ -31,13 +31,13 @@ fn assert_summarises(dir: &Path) {
     }
 }
 
-/// Kills it, and tells whether it was still alive.
+/// Kills a process and returns whether it was still alive.
 fn kill(mut child: Child) -> bool {
     child.kill().unwrap();
     !child.wait().unwrap().success()
 }
 
-/// Waits for this long, or until it has ended.
+/// Waits for this long, or until the process has ended.
 fn wait(child: &mut Child, time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time && child.try_wait().unwrap().is_none() {
@@ -89,7 +89,7 @@ fn soak(options: &[&str], stderr: impl Fn() -> Stdio) {
         let mut before = 0;
         loop {
             let mut child = start(&out);
-            // Of what is left of the whole, so that the end, where tables are put together, has its share.
+            // A fraction of the time that is left, so that the end, when tables are put together, is hit as well.
             let left = duration.mul_f64(1.0 - before as f64 / all as f64) + duration / 20;
             wait(&mut child, left.mul_f64(random.uniform()));
             let killed = kill(child);
@@ -98,7 +98,7 @@ fn soak(options: &[&str], stderr: impl Fn() -> Stdio) {
             assert_summarises(&out);
             after_some += usize::from(killed && after > 0);
             before = after;
-            // How long it takes depends on what else the machine does.
+            // The time depends on the load of the machine.
             duration = duration.mul_f64(if killed { 1.05 } else { 0.7 });
             if !killed {
                 break;
@@ -115,7 +115,7 @@ fn soak(options: &[&str], stderr: impl Fn() -> Stdio) {
     println!("{kills} kills, {after_some} of them with units on disk, {endings} times to the end");
 }
 
-/// Whether a file is being written whose name begins like this.
+/// Returns whether a file is being written whose name begins like this.
 fn is_being_written(dir: &Path, name: &str) -> bool {
     [dir.to_owned(), dir.join("parts")].iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().any(
         |file| {
@@ -135,7 +135,7 @@ fn killed_while_a_file_is_written_nothing_finished_is_lost() {
         for attempt in 0..4 {
             let out = bench.path(&format!("{name}-{attempt}"));
             let mut child = bench.start(&out, &["--quiet"]);
-            // It may be written in less time than it takes to see it; then it has ended.
+            // The file may be written too quickly to be seen; then the process has ended.
             hits.extend(wait_for_file(&mut child, &out, name).then_some(name));
             kill(child);
             let before = units(&out);
@@ -182,7 +182,7 @@ fn asked_to_stop_it_says_how_to_go_on_and_does() {
     }
 }
 
-/// The command behind a shell that changes something for it first.
+/// Returns the command, started by a shell that changes something first.
 fn behind_shell(bench: &Bench, first: &str, out: &Path) -> Command {
     let command = bench.command(out, &["--threads", "1"]);
     let mut shell = Command::new("sh");
@@ -192,7 +192,7 @@ fn behind_shell(bench: &Bench, first: &str, out: &Path) -> Command {
     shell
 }
 
-/// Once the handler took the place of the "ignore" that `nohup` had asked for.
+/// Once the handler replaced the "ignore" that `nohup` had asked for.
 #[test]
 fn a_signal_that_was_to_be_ignored_is() {
     let bench = Bench::new(LONG);
@@ -206,7 +206,7 @@ fn a_signal_that_was_to_be_ignored_is() {
         assert_eq!(output.status.code(), Some(0), "{name}: {}", text(&output));
         assert_same(&whole, &out);
     }
-    // One that was not to be ignored is heard.
+    // A signal that is not ignored stops the run.
     let out = bench.path("heard");
     let mut child = bench.start(&out, &["--threads", "1"]);
     assert!(wait_until(&mut child, || out.join("manifest.json").exists()));

@@ -1,4 +1,4 @@
-//! What the command writes: to whoever listens, and safe for a terminal, whatever comes from files.
+//! What the command writes: it works without a reader, and text from files is safe for a terminal.
 
 use crate::common::{Bench, LONG, SHORT, assert_same, emphatic, ended, refused, succeeded, text};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::{PipeWriter, pipe};
 use std::path::Path;
 use std::process::Command;
 
-/// A pipe that nobody reads from any more.
+/// Returns a pipe without a reader.
 fn closed() -> PipeWriter {
     pipe().unwrap().1
 }
@@ -61,7 +61,7 @@ fn short_commands_end_quietly_when_nobody_reads() {
 /// ESC, OSC, a single-byte CSI, DEL, a reversed reading direction, and a line of its own.
 const EVIL: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{7f}\u{202e}cod\u{2066}\nwarning: all is lost";
 
-/// As TOML writes it.
+/// Returns it as TOML writes it.
 fn escaped() -> String {
     EVIL.chars()
         .map(|c| if c.is_control() { format!("\\u{:04X}", u32::from(c)) } else { c.to_string() })
@@ -74,7 +74,7 @@ fn is_harmless(output: &std::process::Output, what: &str) {
     let text = String::from_utf8(bytes).unwrap();
     let harmful = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}".contains(c);
     assert!(!text.contains(harmful), "{what}: {text:?}");
-    // Nor does it speak in the place of the command.
+    // Nor does it look like a line of the command itself.
     assert!(!text.lines().any(|line| line.starts_with("warning: all is lost")), "{what}: {text}");
 }
 

@@ -17,14 +17,14 @@ fn small() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|shipped| shipped.name).filter(|name| *name != "large-grid")
 }
 
-/// What a command prints as JSON.
+/// Returns what a command prints as JSON.
 #[track_caller]
 fn json<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Value {
     let output = succeeded(ended(arguments));
     serde_json::from_slice(&output.stdout).expect("it is JSON")
 }
 
-/// What is exactly true of a problem, without its name.
+/// Returns the solution of a problem, without its name.
 #[track_caller]
 fn solution(file: &Path) -> Value {
     let mut all = json(["solve".as_ref(), file.as_os_str(), "--json".as_ref()]);

@@ -1,4 +1,4 @@
-//! What Python reads in the tables, what NumPy and SciPy make of them, and what a browser makes of the report.
+//! Checks with other software: Python reads the tables, NumPy and SciPy compute the summaries, and a browser shows the report.
 
 use std::env;
 use std::ffi::OsString;
@@ -26,11 +26,11 @@ fn performed(command: &mut Command) -> Output {
     output
 }
 
-/// An interpreter with what the scripts need. It is made once, and again when they need something else.
+/// Returns an interpreter with the packages that the scripts need. It is installed once, and again when they change.
 fn interpreter() -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python");
     fs::create_dir_all(&dir).unwrap();
-    // One test makes it, the others wait.
+    // One test installs it while the others wait.
     let lock = File::create(dir.with_extension("lock")).unwrap();
     lock.lock().unwrap();
     let (python, made) = (dir.join("bin/python"), dir.join("made-of.txt"));
@@ -57,7 +57,7 @@ fn script(name: &str) -> TempDir {
     dir
 }
 
-/// Where Chromium is.
+/// Returns the path of Chromium.
 fn browser() -> OsString {
     let found = |name: &str| {
         let path = env::var_os("PATH")?;

@@ -1,4 +1,4 @@
-//! `emphatic reproduce`: it goes on, and says what is wrong.
+//! `emphatic reproduce`: it continues after an interruption, and explains errors.
 
 use crate::common::{emphatic, ended, says, signal, text, units, wait_until};
 use std::fs;
@@ -11,7 +11,7 @@ fn start(out: &Path) -> Child {
     command.arg(out).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Everything but the tables, which the tests of `emphatic run` compare.
+/// Returns all files but the tables, which the tests of `emphatic run` compare.
 fn written(out: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = vec![("report.html".to_owned(), fs::read(out.join("report.html")).unwrap())];
     for figure in ["fig2", "fig3"] {

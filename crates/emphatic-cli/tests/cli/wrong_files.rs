@@ -1,4 +1,4 @@
-//! Wrong files: what the command says about each.
+//! Wrong experiment files: the message about each.
 //!
 //! A file that is wrong ends with code 1 and a message that points at the place. The snapshots hold all messages, to be
 //! read as a user reads them.
@@ -40,7 +40,7 @@ transitions = [
 features.actor = { S0 = [1, 0], S1 = [0, 1], S2 = [0, 1] }
 "#;
 
-/// A line of the good file (its beginning suffices), and what stands there instead.
+/// The name of a case, the beginning of a line of the good file, and what replaces that line.
 type Case<'a> = (&'a str, &'a str, &'a str);
 
 const CRITIC: &str = "critic = {";
@@ -377,7 +377,7 @@ fn messages(cases: &[(&str, Vec<u8>)], file: &str) -> String {
     messages_in(dir.path(), file, cases.iter().map(|(name, text)| (*name, text)), &CHECK)
 }
 
-/// Files that are too large to be written down here, or hardly files.
+/// Files that are too large to be written here, or are hardly files.
 fn made() -> Vec<(&'static str, Vec<u8>)> {
     let (top, _) = EXPERIMENT.split_once("[[method]]").expect("it has a method");
     let numbers = (1..=1000).map(|k| f64::from(k) / 1e4).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Wrong problem files: what `emphatic solve` says about each.
+//! Wrong problem files: the message of `emphatic solve` about each.
 //!
 //! A file that is wrong ends with code 1 and a message that points at the place. The snapshots hold all messages, to be
 //! read as a user reads them.
@@ -31,7 +31,7 @@ const FIRST: &str = r#"  { from = "S0", action = "A0""#;
 const SECOND: &str = r#"  { from = "S0", action = "A1", to = "S1""#;
 const END: &str = r#"  { from = "S1", action = "A1""#;
 
-/// A line of the good file (its beginning suffices), and what stands there instead.
+/// The name of a case, the beginning of a line of the good file, and what replaces that line.
 type Case<'a> = (&'a str, &'a str, &'a str);
 
 const LISTED: &[Case] = &[
@@ -488,7 +488,7 @@ fn what_is_no_file() {
     insta::assert_snapshot!(all);
 }
 
-/// A sum that is off by rounding is scaled to one; what is further off was meant otherwise.
+/// A sum that is off by rounding is scaled to one; one that is further off is a mistake.
 #[test]
 fn a_sum_may_be_off_by_rounding() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -501,7 +501,7 @@ fn a_sum_may_be_off_by_rounding() {
     let exact = r#"  { from = "S0", action = "A0", to = "S1", probability = 1 },"#;
     let off = r#"  { from = "S0", action = "A0", to = "S1", probability = 1.000000000000001 },"#;
     assert_eq!(solved(FIRST, off, &["--json"]), solved(FIRST, exact, &["--json"]));
-    // Of two ways one is larger by so much, which no printed digit shows.
+    // One of two transitions is more likely by so little that no printed digit shows it.
     let exact = r#"  { from = "S0", action = "A1", to = "S1", probability = 0.5 },"#;
     let off = r#"  { from = "S0", action = "A1", to = "S1", probability = 0.500000000000001 },"#;
     assert_eq!(solved(SECOND, off, &[]), solved(SECOND, exact, &[]));
