@@ -1,13 +1,13 @@
-//! Nanoseconds an update, for the paper's workloads, with `f64` and in lanes.
+//! The time of an update in the workloads of the paper, with `f64` and in lanes.
 //!
 //! `emphatic-bench STREAM` writes figure 3's stream of steps to the file STREAM, for the peers to learn from, and
-//! prints one line of JSON for each measurement. `emphatic-bench STREAM 3` does figure 3 alone, for a profiler.
+//! prints one line of JSON for each measurement. `emphatic-bench STREAM 3` measures figure 3 alone, for a profiler.
 //!
-//! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it tells its memory, and
+//! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it reports its peak memory, and
 //! writes v and m to FILE; `emphatic-bench dense WIDTH HEIGHT` does so by dense elimination.
 //!
-//! `emphatic-bench python KIND STEPS WEIGHTS` measures what the Python package is measured against. The steps and the final
-//! weights go to files, for Python to learn from and to compare.
+//! `emphatic-bench python KIND STEPS WEIGHTS` measures the learner that the Python package is compared with. It writes the steps and
+//! the final weights to files, for Python to learn from and to compare.
 
 mod python;
 mod solve;
@@ -31,31 +31,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let out = std::io::stdout();
     match arguments[..] {
-        ["solve", width, height, file] => {
-            solve::solve([width.parse()?, height.parse()?], false, Some(file), out)
-        }
-        ["python", kind, steps, weights] => python::run(kind, [steps, weights], out),
-        ["dense", width, height] => solve::solve([width.parse()?, height.parse()?], true, None, out),
-        [path] => run(Bench { repeats: 3, only: None, out }, Some(path), LENGTHS),
-        [path, figure] => run(Bench { repeats: 3, only: Some(figure.to_owned()), out }, Some(path), LENGTHS),
+        ["solve", width, height, file] => solve::sparse(width.parse()?, height.parse()?, file, out),
+        ["dense", width, height] => solve::dense(width.parse()?, height.parse()?, out),
+        ["python", kind, steps, weights] => python::run(kind, python::Files { steps, weights }, out),
+        [path] => run(Bench { repeats: 3, only: None, out }, Some(path), &LENGTHS),
+        [path, figure] => run(Bench { repeats: 3, only: Some(figure.to_owned()), out }, Some(path), &LENGTHS),
         _ => Err("usage: emphatic-bench STREAM [FIGURE] | solve WIDTH HEIGHT FILE | dense WIDTH HEIGHT \
                   | python KIND STEPS WEIGHTS"
             .into()),
     }
 }
 
-/// How many steps there are for figures 3, 4 and 5.
-const LENGTHS: [usize; 3] = [10_000, 50_000, 2_000];
+/// The numbers of steps.
+struct Lengths {
+    figure_3: usize,
+    figure_4: usize,
+    figure_5: usize,
+}
 
-/// All workloads, with streams of these lengths.
-fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: [usize; 3]) -> Result<(), Box<dyn Error>> {
-    let steps: Vec<_> = Task::counterexample().stream(1, 0).take(lengths[0]).collect();
+const LENGTHS: Lengths = Lengths { figure_3: 10_000, figure_4: 50_000, figure_5: 2_000 };
+
+/// Measures all workloads.
+fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: &Lengths) -> Result<(), Box<dyn Error>> {
+    let steps: Vec<_> = Task::counterexample().stream(1, 0).take(lengths.figure_3).collect();
     if let Some(path) = path {
         write_stream(path, &steps)?;
     }
     figure_3(&mut bench, &steps)?;
-    figure_4(&mut bench, lengths[1])?;
-    figure_5(&mut bench, lengths[2])
+    figure_4(&mut bench, lengths.figure_4)?;
+    figure_5(&mut bench, lengths.figure_5)
 }
 
 type Experience = Step<State<'static>, Action>;
@@ -63,7 +67,7 @@ type Experience = Step<State<'static>, Action>;
 /// A learner of any kind.
 type Any<R> = Result<Box<dyn Learner<R>>, Box<dyn Error>>;
 
-/// Little-endian `f64`, eight numbers a step.
+/// Writes little-endian `f64`, eight numbers for each step.
 fn write_stream(path: &str, steps: &[Experience]) -> std::io::Result<()> {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     let number = |state: State| if let State::Number(number) = state { number as f64 } else { f64::NAN };
@@ -92,7 +96,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// The numbers in a lane. The last block is filled up with settings from the start.
+    /// The setting in a lane. The last block is filled up with settings from the start.
     fn setting(&self, lane: usize) -> &[f64] {
         &self.settings[(self.first + lane) % self.settings.len()]
     }
@@ -158,7 +162,7 @@ fn weights<R: Real>(learner: &dyn Learner<R>, lane: usize) -> String {
     learner.weights().iter().map(|w| number(w.lane(lane))).collect::<Vec<_>>().join(", ")
 }
 
-/// The follow-on trace once more, as a part from outside: learners that have it are of boxed parts.
+/// The follow-on trace as a part from outside the library: learners with it have boxed parts.
 struct Outside;
 
 impl Declared for Outside {
@@ -172,7 +176,7 @@ impl Declared for Outside {
     }
 }
 
-/// Puts learners together as everybody does: by recipes.
+/// Composes learners from recipes, as experiments do.
 fn composed<R: Composable>(task: &Arc<Task>, block: Block, recipe: impl Fn(&[f64]) -> Recipe) -> Any<R> {
     let catalogue = Catalogue::standard().clone().with::<Outside>();
     let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
@@ -192,7 +196,7 @@ fn recipe(task: &Task, critic: PartRecipe, emphasis: PartRecipe, alpha: f64) -> 
     }
 }
 
-/// Fused or boxed.
+/// The suffix of the workload, and the name of the emphasis that makes a learner fused or boxed.
 const TRACES: [(&str, &str); 2] = [("", "follow-on"), (", boxed parts", "outside")];
 
 fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), Box<dyn Error>> {
@@ -302,11 +306,11 @@ mod tests {
     fn every_workload_runs_and_agrees_with_itself() {
         let mut out = Vec::new();
         let bench = Bench { repeats: 1, only: None, out: &mut out };
-        run(bench, None, [20, 20, 10]).unwrap();
+        run(bench, None, &Lengths { figure_3: 20, figure_4: 20, figure_5: 10 }).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 14);
-        // What was learned is the same with f64 and in lanes.
+        // The weights are the same with f64 and in lanes.
         let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
         for (alone, lanes) in
             [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (6, 7), (6, 8), (6, 9), (10, 11), (12, 13)]
