@@ -100,7 +100,10 @@ impl<'a> Columns<'a> {
         for start in range.clone().step_by(TOGETHER) {
             steps.clear();
             steps.extend((start..range.end.min(start + TOGETHER)).map(|t| self.step(t)));
-            let in_batch = |error: LearnError| LearnError { index: start + error.index, ..error };
+            let in_batch = |mut error: LearnError| {
+                error.index += start;
+                error
+            };
             let learned = learner.learn(Isa::best(), &steps).map_err(in_batch);
             raised.check()?;
             learned.or_raise()?;

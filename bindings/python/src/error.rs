@@ -79,10 +79,13 @@ impl Raise for ComposeError {
         match self {
             Self::TooMany(_) => PyMemoryError::new_err(self.to_string()),
             Self::Features(error) => error.raise(),
-            Self::Unfit(_) | Self::Policy | Self::Ratio => PyTypeError::new_err(self.to_string()),
-            Self::Setting(_) | Self::Problem(_) | Self::Actions { .. } => {
-                PyValueError::new_err(self.to_string())
+            Self::Incompatible(_)
+            | Self::Policy
+            | Self::Ratio
+            | Self::Setting(SettingError::Missing { .. } | SettingError::Unknown { .. }) => {
+                PyTypeError::new_err(self.to_string())
             }
+            _ => PyValueError::new_err(self.to_string()),
         }
     }
 }

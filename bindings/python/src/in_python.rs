@@ -99,7 +99,7 @@ impl Builder {
             Ok(emphasis) => Ok(Built::Emphasis(Box::new(emphasis))),
             Err(error) => {
                 self.raised.keep(error, false);
-                Err(ComposeError::Unfit("the emphasis in Python raised an exception".to_owned()))
+                Err(ComposeError::Incompatible("the emphasis in Python raised an exception".to_owned()))
             }
         }
     }

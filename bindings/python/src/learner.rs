@@ -9,7 +9,7 @@ use crate::saved::{self, NameAndText, Saved};
 use crate::settings::{Settings, Sight, catalogue, known};
 use crate::waiting::Pieces;
 use emphatic::catalogue::Acts;
-use emphatic::{Action, Composable, Draw, Isa, Real, Recipe, State, Step, StepError, Tensors};
+use emphatic::{Action, Composable, Draw, Isa, Real, Recipe, SavedState, State, Step, StepError};
 use emphatic_problems::ProblemFile;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -32,7 +32,7 @@ impl<R: Real> Boxed<R> {
         columns.teach(&mut *self.learner, &self.raised, range)
     }
 
-    pub(crate) fn state(&mut self) -> PyResult<Tensors> {
+    pub(crate) fn state(&mut self) -> PyResult<SavedState> {
         let state = self.learner.state();
         self.raised.check()?;
         state.or_raise()
@@ -119,7 +119,7 @@ impl Made {
     }
 
     /// Puts a learner together that goes on from a state.
-    pub(crate) fn restored(&self, state: &Tensors) -> PyResult<Boxed<f64>> {
+    pub(crate) fn restored(&self, state: &SavedState) -> PyResult<Boxed<f64>> {
         let mut boxed = self.compose()?;
         let restored = boxed.learner.restore(state);
         boxed.raised.check()?;
@@ -200,7 +200,7 @@ impl Learner {
         let Made { settings, problems, .. } = &*self.made;
         let problems: Vec<_> = problems.iter().map(|p| (p.name.clone(), p.text.clone())).collect();
         let (state, gamma) = self.state()?;
-        py.detach(|| Saved::file(state, gamma, settings, &problems)?.write(&path))
+        py.detach(|| Saved::file(state.into_tensors(), gamma, settings, &problems)?.write(&path))
     }
 
     /// The same once more.
@@ -217,7 +217,7 @@ impl Learner {
     #[pyo3(name = "_state")]
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let (state, gamma) = self.state()?;
-        Saved::new(state, gamma, Vec::new())?.bytes(py)
+        Saved::new(state.into_tensors(), gamma, Vec::new())?.bytes(py)
     }
 
     /// The settings as JSON.
@@ -258,7 +258,7 @@ impl Learner {
         let step = Step { state, action, mu, reward, next, gamma, gamma_next, interest };
         let updated = inside.boxed.learner.update(&step).or_raise();
         inside.boxed.raised.check()?;
-        let emphatic::Update { rho, emphasis, delta } = updated?;
+        let emphatic::Update { rho, emphasis, delta, .. } = updated?;
         inside.gamma = gamma_next;
         Ok(Update { rho, emphasis, delta })
     }
@@ -460,7 +460,7 @@ impl Learner {
     }
 
     /// The state, and γ of the next step.
-    fn state(&self) -> PyResult<(Tensors, f64)> {
+    fn state(&self) -> PyResult<(SavedState, f64)> {
         self.check_state_memory()?;
         let mut inside = self.inside()?;
         Ok((inside.boxed.state()?, inside.gamma))

@@ -7,7 +7,7 @@ use crate::former;
 use crate::in_python;
 use crate::memory;
 use crate::settings::{Settings, TEXT_IN_MEMORY};
-use emphatic::{Learner, Numbers, Tensors};
+use emphatic::{Learner, Numbers, SavedState, Tensors};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -216,7 +216,7 @@ pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResu
     if !(0.0..=1.0).contains(&gamma) {
         return Err(wrong(format!("gamma is {gamma}; it must lie between 0 and 1")));
     }
-    learner.restore(&state).or_raise()?;
+    learner.restore(&SavedState::without_settings(state)).or_raise()?;
     Ok(gamma)
 }
 

@@ -128,19 +128,17 @@ impl Settings {
         self.critic.check(Role::Critic, seen, problems)?;
         self.emphasis.check(Role::Emphasis, seen, problems)?;
         self.check_memory(1)?;
-        Ok(Recipe {
-            rule: match self.rule {
-                Rule::Taken => RuleKind::Taken,
-                Rule::All => RuleKind::All,
-                Rule::Deterministic => RuleKind::Deterministic,
-            },
-            policy: self.policy.recipe()?,
-            actions: self.actions,
-            critic: self.critic.recipe()?,
-            emphasis: self.emphasis.recipe()?,
-            alpha: self.alpha,
-            subset: self.subset.map(|(count, seed)| Subset { count, seed, run: 0 }),
-        })
+        let rule = match self.rule {
+            Rule::Taken => RuleKind::Taken,
+            Rule::All => RuleKind::All,
+            Rule::Deterministic => RuleKind::Deterministic,
+        };
+        let (policy, critic, emphasis) =
+            (self.policy.recipe()?, self.critic.recipe()?, self.emphasis.recipe()?);
+        let mut recipe = Recipe::new(rule, policy, critic, emphasis, self.alpha);
+        recipe.actions = self.actions;
+        recipe.subset = self.subset.map(|(count, seed)| Subset { count, seed, run: 0 });
+        Ok(recipe)
     }
 
     /// Weights of the policy for each feature.
@@ -247,14 +245,15 @@ impl Part {
     }
 
     fn recipe(&self) -> PyResult<PartRecipe> {
-        Ok(PartRecipe {
-            kind: self.kind.clone(),
-            // Those of a part in Python are its own affair.
-            numbers: if self.kind == in_python::KIND { BTreeMap::new() } else { self.numbers.clone() },
-            features: self.features.as_ref().map(FeaturesPart::made).transpose()?,
-            inner: self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?,
-            problem: self.problem.unwrap_or(0),
-        })
+        let mut recipe = PartRecipe::new(self.kind.clone());
+        // Those of a part in Python are its own affair.
+        if self.kind != in_python::KIND {
+            recipe.numbers = self.numbers.clone();
+        }
+        recipe.features = self.features.as_ref().map(FeaturesPart::made).transpose()?;
+        recipe.inner = self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?;
+        recipe.problem = self.problem.unwrap_or(0);
+        Ok(recipe)
     }
 
     /// How many numbers it holds with the parts inside it, if the policy has `len` features.

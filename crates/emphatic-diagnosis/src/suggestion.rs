@@ -367,7 +367,7 @@ mod tests {
         const ALPHA: f64 = 1e-9;
         let policy = task.softmax();
         let critic = ExactCritic::new(task.clone(), &policy).unwrap();
-        let learner = ace(policy, critic, lambda_a, ALPHA).unwrap();
+        let learner = ace(policy, critic).lambda_a(lambda_a).alpha(ALPHA).build().unwrap();
         let mut learner = learner.with_weights(weights.to_vec()).unwrap();
         let steps = 400_000;
         let mut sum = 0.0;

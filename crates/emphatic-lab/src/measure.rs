@@ -68,7 +68,8 @@ pub(crate) struct Subject<'a> {
 
 /// The problem that an exact measure is computed from.
 fn known<'a>(problem: Option<&'a Known>, what: &str) -> Result<&'a Known, ComposeError> {
-    let unknown = || ComposeError::Unfit(format!("only a problem that is known exactly has an exact {what}"));
+    let unknown =
+        || ComposeError::Incompatible(format!("only a problem that is known exactly has an exact {what}"));
     problem.ok_or_else(unknown)
 }
 

@@ -168,17 +168,27 @@ impl Method {
             Self::Paper(lambda_a) => {
                 let policy = task.gaussian();
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, ace(policy.clone(), critic, lambda_a, alpha)?, &policy, run)
+                outcome(
+                    task,
+                    ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?,
+                    &policy,
+                    run,
+                )
             }
             Self::Released(lambda_a) => {
                 let policy = Released(task.gaussian());
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, ace(policy.clone(), critic, lambda_a, alpha)?, &policy, run)
+                outcome(
+                    task,
+                    ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?,
+                    &policy,
+                    run,
+                )
             }
             Self::Dpg => {
                 let policy = task.deterministic();
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, dpg(policy.clone(), critic, alpha)?, &policy, run)
+                outcome(task, dpg(policy.clone(), critic).alpha(alpha).build()?, &policy, run)
             }
         }
     }

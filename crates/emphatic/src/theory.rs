@@ -34,10 +34,10 @@ pub use order::Order;
 pub use trace::{Experience, Trace, Way};
 
 use crate::features::State;
+use crate::policy::not_finite;
 use crate::policy::{FinitePolicy, Policy};
 use crate::problem::{ContinuousCounterexample, ProblemError, Task};
 use crate::real::Real;
-use crate::setting::not_finite;
 use chain::Chain;
 use std::sync::Arc;
 use wide::Wide;

@@ -183,7 +183,7 @@ fn a_policy_that_changes_step_by_step_keeps_the_exact_value() {
         let task = Arc::new(Task::random(&mut random));
         let policy = task.softmax();
         let critic = ExactCritic::<f64, _, _>::new(task.clone(), &policy).unwrap();
-        let mut learner = ace(policy.clone(), critic, 0.5, 0.05).unwrap();
+        let mut learner = ace(policy.clone(), critic).lambda_a(0.5).alpha(0.05).build().unwrap();
         for step in task.stream(1, seed).take(2000) {
             let before = learner.weights().to_vec();
             let ([state, _, next], Step { reward, gamma_next, .. }) = (numbers(&step), step);

@@ -360,15 +360,10 @@ fn resolve(
     if draft.weights.is_some() || draft.probabilities.is_some() {
         columns.push(("initial_weights", Cell::Text(format!("{weights:?}"))));
     }
-    let recipe = Recipe {
-        rule,
-        policy: policy.recipe(&scene.sights)?,
-        actions: scene.source.actions(),
-        critic: critic.recipe(&scene.sights)?,
-        emphasis: emphasis.recipe(&scene.sights)?,
-        alpha: 0.0,
-        subset: subset.map(|count| Subset { count, seed: 0, run: 0 }),
-    };
+    let recipe = |part: &PartChoice| part.recipe(&scene.sights);
+    let mut recipe = Recipe::new(rule, recipe(policy)?, recipe(critic)?, recipe(&emphasis)?, 0.0);
+    recipe.actions = scene.source.actions();
+    recipe.subset = subset.map(|count| Subset { count, seed: 0, run: 0 });
     let structure = Structure { scenario, recipe, interest };
     Ok(Variant { method: 0, structure, algorithm, weights, columns, axes, settings: 0..0 })
 }

@@ -1,4 +1,4 @@
-//! The critic that is computed from the problem.
+//! The exact critic, computed from the problem itself.
 
 use super::{ActionCritic, Critic, SlopeCritic};
 use crate::catalogue::{Declaration, Declared, Need, Role, Tells};
@@ -9,16 +9,18 @@ use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
 use crate::problem::known::Fit;
 use crate::problem::{ProblemError, Task};
 use crate::real::Real;
+use crate::saved_state::{StateError, digest};
 use crate::theory::tracker::Tracker;
 use crate::theory::{ActionSlopes, Model};
+use crate::visitor::Visitor;
 use std::any::Any;
 use std::sync::Arc;
 
-/// [`ExactCritic`] in the catalogue.
+/// Declares [`ExactCritic`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct ExactCriticDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for ExactCriticDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Imani, Graves and White 2018",
         tells: &[Tells::Delta, Tells::Advantages, Tells::Slope],
@@ -45,7 +47,7 @@ impl Declared for InCatalogue {
 
 /// v, q or ∂q/∂a of the *current* target policy, before every update, computed from the problem itself.
 ///
-/// It has no state of its own: what it says follows from the policy's weights.
+/// It has no state of its own: its values follow from the policy's weights.
 #[derive(Clone, Debug)]
 pub struct ExactCritic<R: Real, M, P: Policy> {
     states: Features,
@@ -60,8 +62,14 @@ impl<R: Real, P: Policy, M: Model<P>> ExactCritic<R, M, P> {
     }
 }
 
+/// Returns a description of a problem that tells it from others: its number of states, and a digest of d_μ and i.
+pub(crate) fn described<P: Policy>(model: &impl Model<P>) -> String {
+    let known = model.stationary().iter().chain(model.interest()).map(|x| x.to_bits());
+    format!("{} states (digest {:016x})", model.order().states(), digest(known))
+}
+
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactCritic<R, M, P> {
-    // It looks at no features of a state, but the state must be one of the problem's.
+    // It has no features, but the state must be one of the problem's.
     fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
         list.push(&self.states);
     }
@@ -70,13 +78,18 @@ impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactCritic<R, M, P> {
         self.values.set_policy(policy)
     }
 
-    fn follows_policy(&self) -> bool {
+    fn depends_on_policy(&self) -> bool {
         true
     }
 
     #[inline(always)]
     fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
         self.values.policy_changed(weights, state);
+    }
+
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.kind(ExactCriticDeclaration::DECLARATION.name)?;
+        visitor.text("problem", &described(&*self.values.model))
     }
 }
 

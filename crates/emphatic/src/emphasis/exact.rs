@@ -1,24 +1,27 @@
-//! The emphasis that is computed from the problem.
+//! The exact emphasis, computed from the problem itself.
 
 use super::Emphasis;
 use crate::catalogue::{Declaration, Declared, Need, Role};
 use crate::compose::{Built, PartBuilder};
+use crate::critic::exact::described;
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::problem::known::Fit;
 use crate::real::Real;
+use crate::saved_state::StateError;
 use crate::theory::Model;
 use crate::theory::tracker::Tracker;
+use crate::visitor::Visitor;
 use std::any::Any;
 use std::sync::Arc;
 
-/// [`ExactEmphasis`] in the catalogue.
+/// Declares [`ExactEmphasis`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct ExactEmphasisDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for ExactEmphasisDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Imani, Graves and White 2018 (True-ACE, True-DPGE)",
         needs: &[Need::Problem],
@@ -60,7 +63,7 @@ impl<R: Real, P: Policy, M: Model<P>> ExactEmphasis<R, M, P> {
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactEmphasis<R, M, P> {
-    // It looks at no features of a state, but the state must be one of the problem's.
+    // It has no features, but the state must be one of the problem's.
     fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
         list.push(&self.states);
     }
@@ -69,13 +72,18 @@ impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactEmphasis<R, M, P> {
         self.weighting.set_policy(policy)
     }
 
-    fn follows_policy(&self) -> bool {
+    fn depends_on_policy(&self) -> bool {
         true
     }
 
     #[inline(always)]
     fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
         self.weighting.policy_changed(weights, state);
+    }
+
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.kind(ExactEmphasisDeclaration::DECLARATION.name)?;
+        visitor.text("problem", &described(&*self.weighting.model))
     }
 }
 

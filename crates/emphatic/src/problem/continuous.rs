@@ -5,7 +5,7 @@ use super::builder::check_interest;
 use crate::action::Action;
 use crate::features::{State, Table};
 use crate::policy::{DeterministicLinear, DeterministicPolicy, Gaussian, Normal, add_outputs};
-use crate::random::Random;
+use crate::random_stream::Random;
 use crate::real::{Real, elementary};
 use crate::step::Step;
 use crate::theory::order::Order;

@@ -2,7 +2,7 @@
 
 use super::{ContinuousCounterexample, Task};
 use crate::emphasis::{Emphasis, ExactEmphasis};
-use crate::isa::Isa;
+use crate::instruction_set::Isa;
 use crate::leaf::Leaf;
 use crate::part::ComposeError;
 use crate::policy::{DeterministicLinear, Gaussian, Policy, Softmax};
@@ -30,7 +30,7 @@ pub(crate) enum Fit<'a> {
 impl Known {
     /// The problem with a policy of any type.
     pub(crate) fn with_policy<'a>(&self, policy: &'a dyn Any) -> Result<Fit<'a>, ComposeError> {
-        let unfit = |message: &str| Err(ComposeError::Unfit(message.to_owned()));
+        let unfit = |message: &str| Err(ComposeError::Incompatible(message.to_owned()));
         match self {
             Self::Finite(task) => match policy.downcast_ref() {
                 Some(policy) => Ok(Fit::Softmax(task.clone(), policy)),

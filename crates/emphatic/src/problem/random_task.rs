@@ -2,7 +2,7 @@
 
 use super::{Problem, ProblemError, Task};
 use crate::features::Table;
-use crate::random::Random;
+use crate::random_stream::Random;
 
 impl Task {
     /// A random problem with 2 to 20 states and 2 to 5 actions: few successors each, γ that varies with the transition and

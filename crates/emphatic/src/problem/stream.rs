@@ -3,7 +3,7 @@
 use super::Task;
 use crate::action::Action;
 use crate::features::State;
-use crate::random::Random;
+use crate::random_stream::Random;
 use crate::step::Step;
 
 /// The steps of a behaviour in a task, without end: a new episode starts where one has ended.

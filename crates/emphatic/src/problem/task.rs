@@ -4,7 +4,7 @@ use super::builder::{check_interest, check_probability, check_sum};
 use super::{Problem, ProblemError, Stream, Transition};
 use crate::features::Table;
 use crate::policy::{FinitePolicy, Softmax};
-use crate::random::Random;
+use crate::random_stream::Random;
 use crate::real::Real;
 use crate::theory::chain;
 use crate::theory::order::{Lists, Order};

@@ -3,7 +3,7 @@
 use super::{Exact, Model, dense};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
-use crate::random::Random;
+use crate::random_stream::Random;
 use crate::real::{Dual, Real, elementary};
 use std::ops::ControlFlow;
 

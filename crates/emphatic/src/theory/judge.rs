@@ -2,7 +2,7 @@
 
 use super::chain::Chain;
 use super::{Bellman, Model, check_len, check_policy};
-use crate::isa::{Isa, Kernel};
+use crate::instruction_set::{Isa, Kernel};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::real::Real;

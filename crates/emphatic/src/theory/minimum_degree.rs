@@ -257,7 +257,7 @@ impl Quotient {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random_stream::Random;
 
     fn grid(width: usize, height: usize) -> Vec<Vec<usize>> {
         let near = |s: usize| {

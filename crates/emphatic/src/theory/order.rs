@@ -317,7 +317,7 @@ impl<'a> Tree<'a> {
 mod tests {
     use super::*;
     use crate::features::FeatureError;
-    use crate::random::Random;
+    use crate::random_stream::Random;
 
     #[test]
     fn a_path_is_eliminated_from_both_ends() {

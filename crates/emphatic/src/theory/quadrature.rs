@@ -1,6 +1,6 @@
 //! Expectations of the sigmoid under a Gaussian.
 
-use crate::isa::{Isa, Kernel};
+use crate::instruction_set::{Isa, Kernel};
 use crate::policy::Normal;
 use crate::real::{Real, elementary};
 

@@ -135,7 +135,7 @@ fn blocks<'a>(rows: impl IntoIterator<Item = &'a Vec<(usize, Wide)>>) -> Vec<usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random_stream::Random;
 
     fn radius(rows: &[Vec<(usize, f64)>]) -> [f64; 2] {
         let successors: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|e| e.0).collect()).collect();

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::features::Table;
     use crate::policy::Softmax;
-    use crate::random::Random;
+    use crate::random_stream::Random;
 
     fn shared(table: &Table, s: usize, t: usize) -> bool {
         table.active(s).any(|(i, _)| table.active(t).any(|(j, _)| i == j))

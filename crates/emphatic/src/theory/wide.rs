@@ -220,7 +220,7 @@ impl std::iter::Sum for Wide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::random_stream::Random;
 
     #[test]
     fn the_same_bits_where_numbers_reach() {

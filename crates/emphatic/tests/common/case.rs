@@ -83,9 +83,9 @@ fn outcome<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Outcome {
     let diverged = learner.diverged(lane);
     let state = learner.state().unwrap().lane(lane);
     // A trace in lanes also lists the features that other lanes still trace, with zeros.
-    let is_trace = |name: &str| state.iter().any(|(other, _)| other == format!("{name}.features"));
+    let is_trace = |name: &str| state.tensors().iter().any(|(other, _)| other == format!("{name}.features"));
     let compared = |name: &str| diverged.is_none() && !is_trace(name) && !name.ends_with(".features");
-    let all = state.iter().filter(|(name, _)| compared(name)).map(|(name, numbers)| {
+    let all = state.tensors().iter().filter(|(name, _)| compared(name)).map(|(name, numbers)| {
         let numbers = match numbers {
             Numbers::Real(numbers) => numbers.iter().map(|x| bits(*x)).collect(),
             Numbers::Whole(numbers) => numbers.clone(),

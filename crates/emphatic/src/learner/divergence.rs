@@ -1,10 +1,11 @@
-//! Watches for numbers that are no longer finite.
+//! Divergence: weights that are no longer finite, and since which step.
 
 use crate::real::Real;
 use thiserror::Error;
 
 /// A learner whose weights have left the finite numbers: its step-size was probably too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 #[error("the learner in lane {lane} diverged at step {step}: its weights are no longer finite")]
 pub struct Diverged {
     /// In which lane.
@@ -15,7 +16,7 @@ pub struct Diverged {
 
 /// Counts steps, and notes for each lane when it diverged.
 #[derive(Clone, Debug)]
-pub(super) struct Watch<R> {
+pub(super) struct Divergence<R> {
     pub(super) steps: u64,
     /// By lane; 0 if it has not diverged.
     pub(super) diverged: Vec<u64>,
@@ -24,14 +25,15 @@ pub(super) struct Watch<R> {
     all_alive: bool,
 }
 
-impl<R: Real> Default for Watch<R> {
+impl<R: Real> Default for Divergence<R> {
     fn default() -> Self {
         Self { steps: 0, diverged: vec![0; R::LANES], alive: R::one(), all_alive: true }
     }
 }
 
-impl<R: Real> Watch<R> {
-    /// Counts a step, given the sum of [`Real::nan_unless_finite`] over the weights it changed. True if a lane has diverged by it.
+impl<R: Real> Divergence<R> {
+    /// Counts a step, given the sum of [`Real::nan_unless_finite`] over the weights it changed. Returns whether a lane has
+    /// diverged by it.
     #[inline(always)]
     pub(super) fn step(&mut self, sum: R) -> bool {
         // A saved state may have any number.
@@ -44,7 +46,7 @@ impl<R: Real> Watch<R> {
         diverged
     }
 
-    /// The lanes that have diverged by the last step.
+    /// The lanes that diverged at the last step.
     pub(super) fn diverged_now(&self) -> impl Iterator<Item = usize> {
         (0..R::LANES).filter(|lane| self.diverged[*lane] == self.steps)
     }
@@ -75,7 +77,7 @@ impl<R: Real> Watch<R> {
         self.set_alive();
     }
 
-    /// Takes up that its numbers were replaced.
+    /// Brings the rest up to date after `steps` and `diverged` were replaced.
     pub(super) fn restored(&mut self) {
         self.set_alive();
     }

@@ -1,11 +1,11 @@
-//! Which instruction set a loop is compiled for, chosen when the program runs.
+//! Instruction sets: loops are compiled for each of them, and the best one is chosen when the program runs.
 
 /// A piece of work that is compiled once for each instruction set.
 ///
 /// `run` and everything it calls must be `#[inline(always)]`: what is not inlined into the function that was
 /// compiled for an instruction set is compiled for the plainest one. The results are the same bits either way.
 pub trait Kernel {
-    /// What the work gives.
+    /// The result of the work.
     type Output;
 
     /// Does the work.
@@ -15,7 +15,7 @@ pub trait Kernel {
 /// An instruction set. Results do not depend on it; speed does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
-    /// What every processor of this architecture has.
+    /// The instructions that every processor of this architecture has.
     Plain,
     /// Four `f64` in a register (x86-64).
     Avx2,
@@ -27,12 +27,12 @@ impl Isa {
     /// All of them, the plainest first.
     pub const ALL: [Self; 3] = [Self::Plain, Self::Avx2, Self::Avx512];
 
-    /// The best that this machine has.
+    /// Returns the best that this machine has.
     pub fn best() -> Self {
         Self::ALL.into_iter().rev().find(|isa| isa.available()).unwrap_or(Self::Plain)
     }
 
-    /// Whether this machine has it.
+    /// Returns whether this machine has it.
     #[inline]
     pub fn available(self) -> bool {
         match self {

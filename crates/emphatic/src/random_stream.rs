@@ -2,12 +2,12 @@
 
 use crate::real::elementary;
 
-/// Where policies get their random numbers from: a [`Random`], or another generator.
+/// A source of random numbers for policies: a [`Random`], or another generator.
 pub trait Draw {
-    /// A number in [0, 1).
+    /// Returns a number in [0, 1).
     fn uniform(&mut self) -> f64;
 
-    /// A standard normal number.
+    /// Returns a standard normal number.
     fn normal(&mut self) -> f64;
 }
 
@@ -21,7 +21,7 @@ impl Draw for Random {
     }
 }
 
-/// A source of random numbers, keyed by an experiment's seed and a run's number.
+/// A stream of random numbers, keyed by an experiment's seed and a run's number.
 ///
 /// xoshiro256++ (Blackman and Vigna 2019) with samplers of our own: the numbers never depend on a thread, an order or a platform, and its
 /// state is four words that can be saved.
@@ -45,7 +45,7 @@ impl Random {
         &mut self.0
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     fn next(&mut self) -> u64 {
         let [a, b, c, d] = &mut self.0;
         let word = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
@@ -59,17 +59,17 @@ impl Random {
         word
     }
 
-    /// A number in [0, 1), with 53 random bits.
+    /// Returns a number in [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// A whole number below `n`, every one with the same probability (to 2⁻⁶⁴ · n).
+    /// Returns a whole number below `n`, every one with the same probability (to 2⁻⁶⁴ · n).
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 
-    /// A standard normal number, by Marsaglia's polar method.
+    /// Returns a standard normal number, by Marsaglia's polar method.
     pub fn normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
@@ -80,15 +80,15 @@ impl Random {
         }
     }
 
-    /// An index drawn with these probabilities. They need not sum to one exactly: rounding falls to the
+    /// Returns an index drawn with these probabilities. They need not sum to one exactly: rounding falls to the
     /// last index of positive probability.
     pub fn index(&mut self, probabilities: impl IntoIterator<Item = f64>) -> usize {
         index_at(self.uniform(), probabilities)
     }
 }
 
-/// The index on which a number of [0, 1) falls, if the probabilities are laid out side by side: what [`Random::index`] draws with, for
-/// other generators.
+/// Returns the index on which a number of [0, 1) falls if the probabilities are laid out side by side: [`Random::index`] for other
+/// generators.
 pub fn index_at(uniform: f64, probabilities: impl IntoIterator<Item = f64>) -> usize {
     let mut left = uniform;
     let mut last = 0;
@@ -107,7 +107,7 @@ pub fn index_at(uniform: f64, probabilities: impl IntoIterator<Item = f64>) -> u
 /// The golden ratio, by which SplitMix64 counts.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What SplitMix64 makes of a count: a bijection in which every input bit reaches every output bit.
+/// The output function of SplitMix64: a bijection in which every input bit reaches every output bit.
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(GOLDEN);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
