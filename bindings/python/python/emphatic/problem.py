@@ -252,8 +252,7 @@ class Problem(_native.Problem):
     @property
     def transitions(self) -> Transitions:
         """All transitions, as columns."""
-        (state, action, following), (probability, reward, gamma) = self._transitions()
-        return Transitions(state, action, following, probability, reward, gamma)
+        return Transitions(**self._transitions())
 
     @property
     def actor(self) -> parts.Table:
@@ -361,10 +360,8 @@ class Problem(_native.Problem):
         starts = None if starts is None else convert.count(starts, "starts", least=0, most=1_000_000)
         threads = None if threads is None else convert.count(threads, "threads")
         with Bar("following flows", progress) as bar:
-            found, text, svg, experiment = self._diagnose(
-                starts, convert.count(seed, "seed", 0), threads, bar
-            )
-        return Diagnosis._of(json.loads(found), text, svg, experiment)
+            found = self._diagnose(starts, convert.count(seed, "seed", 0), threads, bar)
+        return Diagnosis._of(json.loads(found["json"]), found["text"], found["svg"], found["experiment"])
 
     def _flat(self, weights: npt.ArrayLike) -> tuple[Floats, int]:
         found = convert.array(weights, "weights")
