@@ -182,9 +182,7 @@ class SavedLearner:
     @property
     def python_emphasis(self) -> str | None:
         """The name of the class of an emphasis that is written in Python; `None` if it is not."""
-    def restored(
-        self, problems: Sequence[Problem], python_emphasis: type[PythonEmphasis] | None
-    ) -> Learner:
+    def restored(self, problems: Sequence[Problem], python_emphasis: type[PythonEmphasis] | None) -> Learner:
         """Composes the learner, which goes on from its saved state. `python_emphasis` is the class of an emphasis that is written in
         Python."""
 

@@ -53,7 +53,7 @@ class Learner(_native.Learner):
 
     The discounts: `gamma_next` is that of the transition out of the state, 0 at the end of an episode. The discount *into*
     the state is remembered from the step before; the first step starts afresh, and so does the step after `new_episode()`. After a time limit
-    (Gymnasium's `truncated`), which is no end, give the step its usual `gamma_next` and then call `new_episode()`.
+    (Gymnasium's `truncated`), which is not an end, give the step its usual `gamma_next` and then call `new_episode()`.
     """
 
     _rule: ClassVar[Rule]
@@ -81,9 +81,7 @@ class Learner(_native.Learner):
         # Also for a subclass of the user's, the name of the class in this package.
         name = next(base.__name__ for base in cls.__mro__ if base in _CLASSES.values())
         alpha = convert.number(alpha, "alpha")
-        return cls._of(
-            _native.Learner._composed(name, cls._rule, policy, critic, emphasis, alpha, subset)
-        )
+        return cls._of(_native.Learner._composed(name, cls._rule, policy, critic, emphasis, alpha, subset))
 
     @classmethod
     def _of(cls: type[_L], learner: _native.Learner) -> _L:
@@ -109,8 +107,8 @@ class Learner(_native.Learner):
 
     def learn(self, batch: Batch, *, progress: bool | None = None) -> None:
         """Learns from all steps of a batch, to the bit as if each were given to `step`, at the speed of Rust. Other threads
-        run meanwhile, but must not write to the batch. A step that makes no sense raises an error that names it; what came
-        before has been learned. If the weights leave the finite numbers, there is a warning."""
+        run meanwhile, but must not write to the batch. A step that makes no sense raises an error that names it; the steps
+        before it have been learned. If the weights leave the finite numbers, there is a warning."""
         _check_batch(batch, self)
         before = self.diverged
         with Bar("learning", progress) as bar:
@@ -158,7 +156,7 @@ class Learner(_native.Learner):
 
     def sample(self, x: Any, rng: np.random.Generator) -> Any:
         """Draws an action: an int from a softmax (one uniform number of `rng`), a float from a Gaussian (one normal number). A
-        deterministic policy gives its action."""
+        deterministic policy returns its action."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng is {rng!r}; it must be a NumPy generator: np.random.default_rng(seed)")
         return self._sample(x, rng)
@@ -478,7 +476,7 @@ def sweep(
     their order, each to the bit what `learner.learn(batch)` would make of it alone.
 
     The learners must be new. Those that differ only in numbers (step-sizes, λ, λ_a) share lanes. Some settings of a sweep may well
-    diverge: `agent.diverged` tells which. As with `learn`, nobody may write to the batch meanwhile. Learners with a part that is
+    diverge: see `agent.diverged`. As with `learn`, no thread may write to the batch meanwhile. Learners with a part that is
     written in Python are swept on one core.
 
     >>> import emphatic
