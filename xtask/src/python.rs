@@ -3,7 +3,7 @@
 use crate::{output, run, shown};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 pub(crate) const PACKAGE: &str = "bindings/python";
 
@@ -147,9 +147,10 @@ fn check_types(python: &Path) -> Result<(), String> {
         checker.stdout(Stdio::piped()).stderr(Stdio::piped());
         running.push(checker.spawn().map_err(|error| format!("{}: {error}", shown(checker)))?);
     }
-    for (checker, process) in checkers.iter().zip(running) {
+    let ended: Vec<_> = running.into_iter().map(Child::wait_with_output).collect();
+    for (checker, ended) in checkers.iter().zip(ended) {
+        let ended = ended.map_err(|error| format!("{}: {error}", shown(checker)))?;
         println!("$ {}", shown(checker));
-        let ended = process.wait_with_output().map_err(|error| format!("{}: {error}", shown(checker)))?;
         print!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
         if !ended.status.success() {
             return Err(format!("{}: {}", shown(checker), ended.status));

@@ -238,15 +238,13 @@ impl Learner {
     }
 
     /// The problems that exact parts know.
-    #[getter]
-    #[pyo3(name = "_problems")]
+    #[getter(_problems)]
     fn problems(&self, py: Python<'_>) -> Vec<Py<Problem>> {
         self.composition.problems.iter().map(|problem| problem.clone_ref(py)).collect()
     }
 
     /// The emphasis that is written in Python, `None` if it is not.
-    #[getter]
-    #[pyo3(name = "_python_emphasis")]
+    #[getter(_python_emphasis)]
     fn python_emphasis(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.composition.python_emphasis.as_ref().map(|emphasis| emphasis.clone_ref(py))
     }
@@ -422,8 +420,7 @@ impl Learner {
     }
 
     /// The number of the policy's weights for each feature.
-    #[getter]
-    #[pyo3(name = "_outputs")]
+    #[getter(_outputs)]
     fn outputs(&self) -> usize {
         self.composition.settings.outputs()
     }

@@ -333,7 +333,7 @@ impl FeaturesPart {
             }
             memory::check(bytes, || "a table of features".to_owned())?;
         }
-        features.extract().or_else(|_| {
+        features.extract::<Self>().or_else(|_| {
             let right = "they must be Dense, Active, OneHot or Table";
             Err(PyTypeError::new_err(format!("features are {}; {right}", features.repr()?)))
         })

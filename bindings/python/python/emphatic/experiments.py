@@ -92,7 +92,9 @@ class Results:
         found = parquet.read_table(self._existing(table))
         if not with_settings or table == "settings":
             return found
-        settings = parquet.read_table(self._existing("settings")).take(found["setting"]).drop_columns("setting")
+        settings = (
+            parquet.read_table(self._existing("settings")).take(found["setting"]).drop_columns("setting")
+        )
         for name in settings.column_names:
             found = found.append_column(_beside(name, found.column_names), settings[name])
         return found
