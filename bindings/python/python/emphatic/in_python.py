@@ -21,11 +21,11 @@ _E = TypeVar("_E", bound="PythonEmphasis")
 class PythonEmphasis(parts._Checked):
     """An emphasis of your own, for any learner and for `sweep`: a dataclass with a method `weigh`.
 
-    Its fields are settings, each a float. While it learns they are arrays with one number for each learner, and so is all else: one call
-    serves all learners that learn side by side. `reset` makes its arrays; those that `state` names are saved, copied and restored with the
-    learner (what else changes is not). Give it a field `features` if it is to see the state: `step.x`. A `step` has `gamma`, `gamma_next`,
-    `interest`, `reward`, `x` and `x_next`; `rho` is a new array at each call. A class that does without `rho` says `needs_ratio = False`,
-    and may then weigh a deterministic policy.
+    Its fields are settings, each a float. While it learns they are arrays with one number for each learner, as are `rho` and what `weigh`
+    returns: one call serves all learners that learn side by side. `reset` makes its arrays; those that `state` names are saved, copied and
+    restored with the learner (others are not). Give it a field `features` to see the state: `step.x`. A `step` has `gamma`, `gamma_next`,
+    `interest`, `reward`, `x` and `x_next`; `rho` is a new array at each call. A class that does not use `rho` sets `needs_ratio = False`,
+    and can then weigh a deterministic policy.
 
     If a method raises an exception, or Ctrl-C comes while it runs, the learner is left half-way and cannot be used any more.
 
