@@ -503,9 +503,7 @@ impl Learner {
         let gamma = read_state(state, &mut *boxed.learner);
         boxed.exception.check()?;
         let state = LearnerState { boxed, gamma: gamma? };
-        let object = |part: &Part, role, actions| {
-            part.object(py, role, problems, actions).map(Bound::unbind)
-        };
+        let object = |part: &Part, role, actions| part.object(py, role, problems, actions).map(Bound::unbind);
         let parts = PartObjects {
             policy: object(&settings.policy, Role::Policy, settings.actions)?,
             critic: object(&settings.critic, Role::Critic, None)?,

@@ -72,12 +72,7 @@ pub(crate) fn settings(text: &str) -> Result<Settings, String> {
 }
 
 /// Reads a part with its own of all numbers, and with features unless they are the policy's.
-fn part(
-    role: Role,
-    old: Part1,
-    numbers: &BTreeMap<String, f64>,
-    policys: Option<&FeaturesPart>,
-) -> Part {
+fn part(role: Role, old: Part1, numbers: &BTreeMap<String, f64>, policys: Option<&FeaturesPart>) -> Part {
     let kind = match old.kind.as_str() {
         "deterministic_linear" => "deterministic",
         "action_values" => "gq",

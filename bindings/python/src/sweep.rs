@@ -178,9 +178,7 @@ impl Work<'_> {
     fn learn(&self, group: &Group) -> PyResult<Vec<BoxedLearner<f64>>> {
         let learners = 0..group.places.len();
         if !self.is_worth_lanes(group) {
-            return learners
-                .map(|k| self.learn_alone(&group.compositions[k], &group.weights[k]))
-                .collect();
+            return learners.map(|k| self.learn_alone(&group.compositions[k], &group.weights[k])).collect();
         }
         let compositions: Vec<&Composition> = group.compositions.iter().map(|each| &**each).collect();
         let mut lanes: BoxedLearner<Lanes<LANES>> = Composition::side_by_side(&compositions)?;
@@ -227,7 +225,8 @@ impl Work<'_> {
             States::Vectors { width, .. } | States::Active { width, .. } => width,
             States::Numbers(_) => 1,
         };
-        let features = group.compositions[0].recipe.policy.features.as_ref().map_or(0, |features| features.len());
+        let features =
+            group.compositions[0].recipe.policy.features.as_ref().map_or(0, |features| features.len());
         group.places.len() > 1 && self.columns.len() * touched > features
     }
 
