@@ -81,10 +81,12 @@ impl Composition {
         let class = |composition: &Self| {
             composition.python_emphasis.as_ref().map(|emphasis| emphasis.bind(py).get_type().as_ptr())
         };
-        let problems = |composition: &Self| composition.problems.iter().map(|problem| problem.as_ptr());
+        let problems = |composition: &Self| -> Vec<*mut pyo3::ffi::PyObject> {
+            composition.problems.iter().map(Py::as_ptr).collect()
+        };
         self.recipe.is_like(&other.recipe)
             && class(self) == class(other)
-            && problems(self).eq(problems(other))
+            && problems(self) == problems(other)
     }
 }
 
