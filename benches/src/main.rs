@@ -15,7 +15,7 @@ mod solve;
 use emphatic::catalogue::{Catalogue, Declaration, Declared, Range, Role, Setting};
 use emphatic::{
     Action, ActorCritic, Built, Composable, ComposeError, ContinuousCounterexample, Critic, Emphasis,
-    Features, FollowOn, Gtd, Isa, Known, Lanes, Leaf, Learner, PartBuilder, PartRecipe, Real, Recipe,
+    Features, FollowOn, Gtd, Isa, KnownProblem, Lanes, Leaf, Learner, PartBuilder, PartRecipe, Real, Recipe,
     RuleKind, State, Step, Task, ace,
 };
 use std::error::Error;
@@ -168,7 +168,7 @@ impl Declared for Outside {
     };
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.emphasis(FollowOn::new(with.number("lambda_a")?)?)
+        with.emphasis(FollowOn::builder().lambda_a(with.number("lambda_a")?).build()?)
     }
 }
 
@@ -177,19 +177,12 @@ fn composed<R: Composable>(task: &Arc<Task>, block: Block, recipe: impl Fn(&[f64
     let catalogue = Catalogue::standard().clone().with::<Outside>();
     let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
     let recipes: Vec<&Recipe> = recipes.iter().collect();
-    Ok(R::compose(&catalogue, &recipes, &[Known::Finite(task.clone())], Isa::best())?)
+    Ok(R::compose(&catalogue, &recipes, &[KnownProblem::Finite(task.clone())], Isa::best())?)
 }
 
 fn recipe(task: &Task, critic: PartRecipe, emphasis: PartRecipe, alpha: f64) -> Recipe {
-    Recipe {
-        rule: RuleKind::Taken,
-        policy: PartRecipe::new("softmax").with_features(task.actor()),
-        actions: Some(task.actions()),
-        critic,
-        emphasis,
-        alpha,
-        subset: None,
-    }
+    let policy = PartRecipe::new("softmax").with_features(task.actor());
+    Recipe::new(RuleKind::Taken, policy, critic, emphasis, alpha).with_actions(task.actions())
 }
 
 /// Fused or boxed.
@@ -197,15 +190,20 @@ const TRACES: [(&str, &str); 2] = [("", "follow-on"), (", boxed parts", "outside
 
 fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), Box<dyn Error>> {
     fn critic<R: Real>(block: Block) -> Result<Gtd<R>, Box<dyn Error>> {
-        Ok(Gtd::new(Features::one_hot(3), block.get(2), block.get(3), block.get(4))?)
+        Ok(Gtd::builder(Features::one_hot(3))
+            .alpha_v(block.get(2))
+            .alpha_w(block.get(3))
+            .lambda(block.get(4))
+            .build()?)
     }
     fn learner<R: Real>(task: &Task, block: Block) -> Any<R> {
-        Ok(Box::new(ace(task.softmax(), critic(block)?, block.get(0), block.get(1))?))
+        Ok(Box::new(ace(task.softmax(), critic(block)?).lambda_a(block.get(0)).alpha(block.get(1)).build()?))
     }
     fn boxed<R: Real>(task: &Task, block: Block, isa: Isa) -> Any<R> {
         let critic: Box<dyn Critic<R>> = Box::new(Leaf { isa, part: critic(block)? });
-        let emphasis: Box<dyn Emphasis<R>> = Box::new(Leaf { isa, part: FollowOn::new(block.get(0))? });
-        Ok(Box::new(ActorCritic::new(task.softmax(), critic, emphasis, block.get(1))?))
+        let emphasis: Box<dyn Emphasis<R>> =
+            Box::new(Leaf { isa, part: FollowOn::builder().lambda_a(block.get(0)).build()? });
+        Ok(Box::new(ActorCritic::builder(task.softmax(), critic, emphasis).alpha(block.get(1)).build()?))
     }
     if !bench.wants("3") {
         return Ok(());
@@ -268,18 +266,19 @@ fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
 
 fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
     fn learner<R: Composable>(problem: &Arc<ContinuousCounterexample>, block: Block) -> Any<R> {
-        let recipe = |numbers: &[f64]| Recipe {
-            rule: RuleKind::Taken,
-            policy: PartRecipe::new("gaussian").with_features(problem.actor()),
-            actions: None,
-            critic: PartRecipe::new("exact"),
-            emphasis: PartRecipe::new("follow-on").with("lambda_a", numbers[1]),
-            alpha: numbers[0],
-            subset: None,
+        let recipe = |numbers: &[f64]| {
+            let policy = PartRecipe::new("gaussian").with_features(problem.actor());
+            let emphasis = PartRecipe::new("follow-on").with("lambda_a", numbers[1]);
+            Recipe::new(RuleKind::Taken, policy, PartRecipe::new("exact"), emphasis, numbers[0])
         };
         let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
         let recipes: Vec<&Recipe> = recipes.iter().collect();
-        Ok(R::compose(Catalogue::standard(), &recipes, &[Known::Continuous(problem.clone())], Isa::best())?)
+        Ok(R::compose(
+            Catalogue::standard(),
+            &recipes,
+            &[KnownProblem::Continuous(problem.clone())],
+            Isa::best(),
+        )?)
     }
     if !bench.wants("5") {
         return Ok(());

@@ -89,8 +89,9 @@ fn measure(
     let mut weights = Vec::new();
     for _ in 0..REPEATS {
         let policy = Softmax { features: features.clone(), actions: ACTIONS };
-        let critic = Gtd::new(features.clone(), ALPHA_V, ALPHA_W, LAMBDA)?;
-        let mut learner = ace(policy, critic, LAMBDA_A, ALPHA)?;
+        let critic =
+            Gtd::builder(features.clone()).alpha_v(ALPHA_V).alpha_w(ALPHA_W).lambda(LAMBDA).build()?;
+        let mut learner = ace(policy, critic).lambda_a(LAMBDA_A).alpha(ALPHA).build()?;
         let start = Instant::now();
         teach(&mut learner, steps)?;
         best = best.min(start.elapsed().as_nanos() as f64 / steps.len() as f64);

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`.
+//! The benchmark: `cargo xtask bench`.
 
 mod python;
 mod solve;
@@ -12,32 +12,41 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// Everything is measured this often, in turn, and the best counts: a machine is rarely quiet for long.
+/// How often everything is measured, in turn. The best time counts: a machine is rarely quiet for long.
 const ROUNDS: usize = 3;
 
-/// What is to be reached: workload, against what, at least, aim.
-const GOALS: [(&str, &str, f64, f64); 4] = [
-    ("figure 3", "f64", 4.0, 6.0),
-    ("figure 3", "numba, plain", 4.0, 8.0),
-    ("figure 3", "jax, plain", 7.0, 12.0),
-    ("figure 4, exact critic", "f64", 4.0, 6.0),
+/// How many times as fast as something else the lanes should be.
+struct Goal {
+    workload: &'static str,
+    against: &'static str,
+    at_least: f64,
+    aim: f64,
+}
+
+const GOALS: [Goal; 4] = [
+    Goal { workload: "figure 3", against: "f64", at_least: 4.0, aim: 6.0 },
+    Goal { workload: "figure 3", against: "numba, plain", at_least: 4.0, aim: 8.0 },
+    Goal { workload: "figure 3", against: "jax, plain", at_least: 7.0, aim: 12.0 },
+    Goal { workload: "figure 4, exact critic", against: "f64", at_least: 4.0, aim: 6.0 },
 ];
 
-/// One measurement: the workload, who did it, and how long an update took.
+/// The time of an update.
 struct Measured {
     workload: String,
-    who: String,
+    /// The implementation: `f64`, `16 lanes`, `numba, plain`.
+    by: String,
     lanes: u64,
     nanoseconds: f64,
+    /// Some of the weights that were learned.
     probe: Value,
 }
 
 /// The updates of figure 3's whole experiment.
 const UPDATES: f64 = 450e6;
 
-/// Seconds that figure 3's whole experiment takes from the command line, and what is read of it again.
+/// The seconds that figure 3's whole experiment and its summary take from the command line.
 struct WholeExperiment {
-    /// On the core that everything else is measured on.
+    /// On the core on which everything else is measured.
     one_core: f64,
     one_thread: f64,
     two_threads: f64,
@@ -135,45 +144,81 @@ fn on_one_core(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// Takes up lines of JSON, keeping the best of each measurement.
-fn merge(all: &mut Vec<Measured>, printed: &str) -> Result<(), String> {
+/// A measurement that is printed as a line of JSON.
+trait Measurement: Sized {
+    fn parse(line: &JsonLine) -> Result<Self, String>;
+    /// Whether both measure the same.
+    fn is_same(&self, other: &Self) -> bool;
+    fn time(&mut self) -> &mut f64;
+}
+
+/// A line that a benchmark printed.
+struct JsonLine<'a> {
+    line: &'a str,
+    value: Value,
+}
+
+impl JsonLine<'_> {
+    fn text(&self, key: &str) -> Result<String, String> {
+        self.value[key].as_str().map(str::to_owned).ok_or_else(|| self.missing(key))
+    }
+
+    fn number(&self, key: &str) -> Result<f64, String> {
+        self.value[key].as_f64().ok_or_else(|| self.missing(key))
+    }
+
+    fn missing(&self, key: &str) -> String {
+        format!("no {key} in: {}", self.line)
+    }
+}
+
+/// Adds printed measurements, keeping the best time of each.
+fn merge<M: Measurement>(all: &mut Vec<M>, printed: &str) -> Result<(), String> {
     for line in printed.lines() {
-        let value: Value = serde_json::from_str(line).map_err(|error| format!("{error} in: {line}"))?;
-        let text = |key: &str| value[key].as_str().map(str::to_owned);
-        let lanes = value["lanes"].as_u64().unwrap_or(1);
-        let measured = Measured {
-            workload: text("workload").unwrap_or_else(|| "figure 3".to_owned()),
-            who: match text("peer") {
-                Some(peer) => format!("{peer}, {}", text("variant").unwrap_or_default()),
-                None if lanes == 1 => "f64".to_owned(),
-                None => format!("{lanes} lanes"),
-            },
-            lanes,
-            nanoseconds: value["ns_per_update"].as_f64().ok_or_else(|| format!("no time in: {line}"))?,
-            probe: value["probe"].clone(),
-        };
-        match all.iter_mut().find(|m| m.workload == measured.workload && m.who == measured.who) {
-            Some(known) => known.nanoseconds = known.nanoseconds.min(measured.nanoseconds),
-            None => all.push(measured),
+        let value = serde_json::from_str(line).map_err(|error| format!("{error} in: {line}"))?;
+        let mut new = M::parse(&JsonLine { line, value })?;
+        match all.iter_mut().find(|known| known.is_same(&new)) {
+            Some(known) => *known.time() = known.time().min(*new.time()),
+            None => all.push(new),
         }
     }
     Ok(())
 }
 
-/// A benchmark means nothing unless all compute the same: to the bit among ourselves, to rounding with the peers.
+impl Measurement for Measured {
+    fn parse(line: &JsonLine) -> Result<Self, String> {
+        let lanes = line.value["lanes"].as_u64().unwrap_or(1);
+        Ok(Self {
+            workload: line.text("workload").unwrap_or_else(|_| "figure 3".to_owned()),
+            by: match line.text("peer") {
+                Ok(peer) => format!("{peer}, {}", line.text("variant").unwrap_or_default()),
+                Err(_) if lanes == 1 => "f64".to_owned(),
+                Err(_) => format!("{lanes} lanes"),
+            },
+            lanes,
+            nanoseconds: line.number("ns_per_update")?,
+            probe: line.value["probe"].clone(),
+        })
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.workload == other.workload && self.by == other.by
+    }
+
+    fn time(&mut self) -> &mut f64 {
+        &mut self.nanoseconds
+    }
+}
+
+/// A benchmark means nothing unless all compute the same: to the bit among ourselves, up to rounding with the peers.
 fn compare_probes(all: &[Measured]) -> Result<(), String> {
-    for measured in all {
-        let reference = all.iter().find(|m| m.workload == measured.workload && m.who == "f64");
-        let Some(reference) = reference else { continue };
-        let ours = measured.who.ends_with("lanes");
-        let same = if ours {
-            measured.probe == reference.probe
-        } else {
-            nearly_same(&measured.probe, &reference.probe)
-        };
-        if !same {
-            let Measured { workload, who, probe, .. } = measured;
-            return Err(format!("{workload}: {who} learned {probe}, f64 learned {}", reference.probe));
+    for Measured { workload, by, probe, .. } in all {
+        let reference = all.iter().find(|m| m.workload == *workload && m.by == "f64");
+        let Some(Measured { probe: reference, .. }) = reference else { continue };
+        let is_ours = by.ends_with("lanes");
+        let is_same = if is_ours { probe == reference } else { nearly_same(probe, reference) };
+        if !is_same {
+            return Err(format!("{workload}: {by} learned {probe}, f64 learned {reference}"));
         }
     }
     Ok(())
@@ -207,48 +252,56 @@ fn report(
     learned: &[Learned],
     path: &Path,
 ) -> Result<(), String> {
-    println!("\n{:<38} {:<14} {:>10} {:>16}", "workload", "by", "ns/update", "times as long");
-    let mut rows = Vec::new();
-    for measured in all {
-        let Some(lanes) = lanes_of(all, &measured.workload) else { continue };
-        let ratio = measured.nanoseconds / lanes.nanoseconds;
-        println!(
-            "{:<38} {:<14} {:>10.1} {:>16.2}",
-            measured.workload, measured.who, measured.nanoseconds, ratio
-        );
-        rows.push(json!({"workload": measured.workload, "by": measured.who, "ns_per_update": measured.nanoseconds, "ratio": ratio}));
-    }
-    println!("\n{:<38} {:<14} {:>10} {:>10} {:>5}", "lanes against", "", "measured", "at least", "aim");
-    let mut goals = Vec::new();
-    for (workload, who, least, aim) in GOALS {
-        let other = all.iter().find(|m| m.workload == workload && m.who == who);
-        let (Some(other), Some(lanes)) = (other, lanes_of(all, workload)) else { continue };
-        let ratio = other.nanoseconds / lanes.nanoseconds;
-        println!("{workload:<38} {who:<14} {:>9.1}× {least:>9}× {aim:>4}×", ratio);
-        goals.push(
-            json!({"workload": workload, "against": who, "ratio": ratio, "at_least": least, "aim": aim}),
-        );
-    }
-    let mut command_line = Value::Null;
-    if let (Some(whole), Some(bare)) = (whole, lanes_of(all, "figure 3")) {
-        let cost = whole.one_core / (bare.nanoseconds * 1e-9 * UPDATES);
-        let threads = whole.one_thread / whole.two_threads;
-        println!("\nfigure 3 from the command line: {} million updates, 2.3 million rows", UPDATES / 1e6);
-        println!("one thread against the bare lanes       {cost:>6.2}×   (at most 1.3×)");
-        println!("two threads against one                 {threads:>6.2}×   (at least 1.85×)");
-        println!("summarised in                           {:>6.2} s", whole.summarise);
-        command_line = json!({
-            "seconds": {"one_core": whole.one_core, "one_thread": whole.one_thread,
-                        "two_threads": whole.two_threads, "summarise": whole.summarise},
-            "against_bare_lanes": cost, "two_threads_against_one": threads,
-        });
-    }
-    let solutions = solve::report(solved);
-    let package = python::report(learned);
-    let results = json!({"measured": rows, "goals": goals, "command_line": command_line, "solutions": solutions,
-                         "python": package});
+    let results = json!({
+        "measured": report_times(all), "goals": report_goals(all),
+        "command_line": report_command_line(all, whole), "solutions": solve::report(solved),
+        "python": python::report(learned),
+    });
     let text = format!("{results:#}\n");
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     println!("\nwritten to {}", path.display());
     Ok(())
+}
+
+/// Prints the time of each update, and returns it as JSON.
+fn report_times(all: &[Measured]) -> Vec<Value> {
+    println!("\n{:<38} {:<14} {:>10} {:>16}", "workload", "by", "ns/update", "times as long");
+    let mut rows = Vec::new();
+    for Measured { workload, by, nanoseconds, .. } in all {
+        let Some(lanes) = lanes_of(all, workload) else { continue };
+        let ratio = nanoseconds / lanes.nanoseconds;
+        println!("{workload:<38} {by:<14} {nanoseconds:>10.1} {ratio:>16.2}");
+        rows.push(json!({"workload": workload, "by": by, "ns_per_update": nanoseconds, "ratio": ratio}));
+    }
+    rows
+}
+
+/// Prints the goals and what was reached, and returns both as JSON.
+fn report_goals(all: &[Measured]) -> Vec<Value> {
+    println!("\n{:<38} {:<14} {:>10} {:>10} {:>5}", "lanes against", "", "measured", "at least", "aim");
+    let mut rows = Vec::new();
+    for Goal { workload, against, at_least, aim } in GOALS {
+        let other = all.iter().find(|m| m.workload == workload && m.by == against);
+        let (Some(other), Some(lanes)) = (other, lanes_of(all, workload)) else { continue };
+        let ratio = other.nanoseconds / lanes.nanoseconds;
+        println!("{workload:<38} {against:<14} {ratio:>9.1}× {at_least:>9}× {aim:>4}×");
+        rows.push(json!({"workload": workload, "against": against, "ratio": ratio, "at_least": at_least, "aim": aim}));
+    }
+    rows
+}
+
+/// Prints the times of the whole experiment, and returns them as JSON.
+fn report_command_line(all: &[Measured], whole: Option<&WholeExperiment>) -> Value {
+    let (Some(whole), Some(bare)) = (whole, lanes_of(all, "figure 3")) else { return Value::Null };
+    let cost = whole.one_core / (bare.nanoseconds * 1e-9 * UPDATES);
+    let threads = whole.one_thread / whole.two_threads;
+    println!("\nfigure 3 from the command line: {} million updates, 2.3 million rows", UPDATES / 1e6);
+    println!("one thread against the bare lanes       {cost:>6.2}×   (at most 1.3×)");
+    println!("two threads against one                 {threads:>6.2}×   (at least 1.85×)");
+    println!("summarised in                           {:>6.2} s", whole.summarise);
+    json!({
+        "seconds": {"one_core": whole.one_core, "one_thread": whole.one_thread,
+                    "two_threads": whole.two_threads, "summarise": whole.summarise},
+        "against_bare_lanes": cost, "two_threads_against_one": threads,
+    })
 }

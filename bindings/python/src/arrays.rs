@@ -46,7 +46,7 @@ fn emphasis<'py>(
     if initial.len() != batch {
         return Err(PyValueError::new_err(format!("initial has {} numbers, not {batch}", initial.len())));
     }
-    let trace = FollowOn::new(lambda_a).or_raise()?;
+    let trace = FollowOn::builder().lambda_a(lambda_a).build().or_raise()?;
     memory::check((size_of_val(&trace) * batch) as f64, || format!("{batch} traces"))?;
     let mut traces: Vec<FollowOn<f64>> = initial.iter().map(|carried| trace.carrying(*carried)).collect();
     compute(py, shape, |emphasis| {

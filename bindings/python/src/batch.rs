@@ -97,7 +97,10 @@ impl<R: Real> BoxedLearner<R> {
         for start in range.clone().step_by(STEPS_AT_ONCE) {
             steps.clear();
             steps.extend((start..range.end.min(start + STEPS_AT_ONCE)).map(|t| columns.step(t)));
-            let in_batch = |error: LearnError| LearnError { index: start + error.index, ..error };
+            let in_batch = |mut error: LearnError| {
+                error.index += start;
+                error
+            };
             let learned = self.learner.learn(Isa::best(), &steps).map_err(in_batch);
             self.exception.check()?;
             learned.or_raise()?;

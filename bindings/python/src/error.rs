@@ -4,7 +4,7 @@ use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, SettingErro
 use emphatic_lab::store::StoreError;
 use emphatic_lab::{RunError, SummaryError, TooManyUnits};
 use emphatic_problems::ReadError;
-use emphatic_text::harmless_lines;
+use emphatic_text::printable_lines;
 use miette::Diagnostic;
 use pyo3::exceptions::{
     PyFileNotFoundError, PyIndexError, PyIsADirectoryError, PyMemoryError, PyNotADirectoryError, PyOSError,
@@ -79,10 +79,13 @@ impl Raise for ComposeError {
         match self {
             Self::TooMany(_) => PyMemoryError::new_err(self.to_string()),
             Self::Features(error) => error.raise(),
-            Self::Unfit(_) | Self::Policy | Self::Ratio => PyTypeError::new_err(self.to_string()),
-            Self::Setting(_) | Self::Problem(_) | Self::Actions { .. } => {
-                PyValueError::new_err(self.to_string())
+            Self::Incompatible(_)
+            | Self::Policy
+            | Self::Ratio
+            | Self::Setting(SettingError::Missing { .. } | SettingError::Unknown { .. }) => {
+                PyTypeError::new_err(self.to_string())
             }
+            _ => PyValueError::new_err(self.to_string()),
         }
     }
 }
@@ -135,7 +138,7 @@ impl Raise for ReadError {
                 PyFileNotFoundError::new_err(words(&format!("{self}{help}")))
             }
             Self::File(error) => in_file(error),
-            Self::NotText(_) | Self::TooLarge(_) => FileError::new_err(words(self)),
+            _ => FileError::new_err(words(self)),
         }
     }
 }
@@ -154,7 +157,7 @@ impl Raise for StoreError {
 
 /// Removes control characters from a message that may hold a path or a name: a traceback goes to a terminal.
 fn words(error: &impl std::fmt::Display) -> String {
-    harmless_lines(&error.to_string())
+    printable_lines(&error.to_string())
 }
 
 impl Raise for RunError {

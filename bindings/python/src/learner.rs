@@ -6,10 +6,10 @@ use crate::interrupts::Chunks;
 use crate::memory;
 use crate::problem::Problem;
 use crate::python_emphasis::{PendingException, catalogue_with};
-use crate::safetensors_file::{SavedState, read_state};
+use crate::safetensors_file::{StateFile, read_state};
 use crate::settings::{Part, Rule, Settings, StateForm};
 use emphatic::catalogue::{Acts, Role};
-use emphatic::{Action, Composable, Draw, Isa, Known, Recipe, State, Step, StepError, Tensors};
+use emphatic::{Action, Composable, Draw, Isa, KnownProblem, Recipe, SavedState, State, Step, StepError};
 use emphatic_problems::World;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -25,7 +25,7 @@ pub(crate) struct BoxedLearner<R> {
 }
 
 impl<R: emphatic::Real> BoxedLearner<R> {
-    pub(crate) fn state(&mut self) -> PyResult<Tensors> {
+    pub(crate) fn state(&mut self) -> PyResult<SavedState> {
         let state = self.learner.state();
         self.exception.check()?;
         state.or_raise()
@@ -102,7 +102,7 @@ impl Composition {
             Some(_) => Python::attach(|py| emphases.map(|emphasis| emphasis.clone_ref(py)).collect()),
             None => Vec::new(),
         };
-        let problems: Vec<Known> = all[0].problems.iter().map(known).collect();
+        let problems: Vec<KnownProblem> = all[0].problems.iter().map(known).collect();
         let (catalogue, exception) = catalogue_with(emphases, recipes[0].emphasis.features.as_ref());
         let composed = R::compose(&catalogue, &recipes, &problems, Isa::best());
         exception.check()?;
@@ -110,7 +110,7 @@ impl Composition {
     }
 
     /// Composes a learner that goes on from a state.
-    pub(crate) fn restored(&self, state: &Tensors) -> PyResult<BoxedLearner<f64>> {
+    pub(crate) fn restored(&self, state: &SavedState) -> PyResult<BoxedLearner<f64>> {
         let mut boxed = self.compose()?;
         let restored = boxed.learner.restore(state);
         boxed.exception.check()?;
@@ -119,10 +119,10 @@ impl Composition {
     }
 }
 
-fn known(problem: &Py<Problem>) -> Known {
+fn known(problem: &Py<Problem>) -> KnownProblem {
     match &problem.get().file.world {
-        World::Finite(task) => Known::Finite(task.clone()),
-        World::Continuous(problem) => Known::Continuous(problem.clone()),
+        World::Finite(task) => KnownProblem::Finite(task.clone()),
+        World::Continuous(problem) => KnownProblem::Continuous(problem.clone()),
     }
 }
 
@@ -210,7 +210,7 @@ impl Learner {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let Composition { settings, problems, .. } = &*self.composition;
         let (state, gamma) = self.state()?;
-        py.detach(|| SavedState::file(state, gamma, settings, problems)?.write(&path))
+        py.detach(|| StateFile::file(state.into_tensors(), gamma, settings, problems)?.write(&path))
     }
 
     /// Copies the learner.
@@ -228,7 +228,7 @@ impl Learner {
     #[pyo3(name = "_state")]
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let (state, gamma) = self.state()?;
-        SavedState::new(state, gamma, Vec::new())?.bytes(py)
+        StateFile::new(state.into_tensors(), gamma, Vec::new())?.bytes(py)
     }
 
     /// The settings as JSON.
@@ -307,7 +307,7 @@ impl Learner {
         let step = Step { state, action, mu, reward, next, gamma, gamma_next, interest };
         let updated = locked.boxed.learner.update(&step).or_raise();
         locked.boxed.exception.check()?;
-        let emphatic::Update { rho, emphasis, delta } = updated?;
+        let emphatic::Update { rho, emphasis, delta, .. } = updated?;
         locked.gamma = gamma_next;
         Ok(Update { rho, emphasis, delta })
     }
@@ -557,7 +557,7 @@ impl Learner {
     }
 
     /// Copies the state, with γ of the next step.
-    fn state(&self) -> PyResult<(Tensors, f64)> {
+    fn state(&self) -> PyResult<(SavedState, f64)> {
         self.check_state_memory()?;
         let mut locked = self.lock()?;
         Ok((locked.boxed.state()?, locked.gamma))

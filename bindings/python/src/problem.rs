@@ -4,7 +4,7 @@ use crate::error::{OrRaise, in_file};
 use crate::interrupts::{Chunks, Messages};
 use crate::memory;
 use emphatic::{Action, Exact, Fixed, ProblemError, State, Step, Table, Task, Transition};
-use emphatic_chart::Painter;
+use emphatic_chart::Renderer;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
 use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -413,6 +413,6 @@ pub(crate) fn shipped_problems() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 pub(crate) fn png<'py>(py: Python<'py>, svg: &str) -> PyResult<Bound<'py, PyBytes>> {
     let bytes =
-        py.detach(|| Painter::new().png(svg)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        py.detach(|| Renderer::new().png(svg)).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(PyBytes::new(py, &bytes))
 }

@@ -94,7 +94,7 @@ impl Builder {
             Ok(emphasis) => Ok(Built::Emphasis(Box::new(emphasis))),
             Err(error) => {
                 self.exception.set(error, false);
-                Err(ComposeError::Unfit("the emphasis in Python raised an exception".to_owned()))
+                Err(ComposeError::Incompatible("the emphasis in Python raised an exception".to_owned()))
             }
         }
     }

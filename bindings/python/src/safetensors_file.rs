@@ -8,7 +8,7 @@ use crate::memory;
 use crate::problem::Problem;
 use crate::safetensors_format_1 as format_1;
 use crate::settings::Settings;
-use emphatic::{Learner, Numbers, Tensors};
+use emphatic::{Learner, Numbers, SavedState, Tensors};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -32,12 +32,12 @@ const SLACK: f64 = 65536.0;
 type NameAndText = (String, String);
 
 /// A state with the header of its file.
-pub(crate) struct SavedState {
+pub(crate) struct StateFile {
     state: Tensors,
     header: Vec<u8>,
 }
 
-impl SavedState {
+impl StateFile {
     /// Adds γ of the next step and metadata to a state.
     pub(crate) fn new(mut state: Tensors, gamma: f64, metadata: Vec<(&str, String)>) -> PyResult<Self> {
         state.insert("gamma", Numbers::Real(vec![gamma]));
@@ -272,7 +272,7 @@ pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResu
     if !(0.0..=1.0).contains(&gamma) {
         return Err(wrong(format!("gamma is {gamma}; it must lie between 0 and 1")));
     }
-    learner.restore(&state).or_raise()?;
+    learner.restore(&SavedState::without_settings(state)).or_raise()?;
     Ok(gamma)
 }
 

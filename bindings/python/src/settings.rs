@@ -157,19 +157,17 @@ impl Settings {
         self.critic.check(Role::Critic, features, problems)?;
         self.emphasis.check(Role::Emphasis, features, problems)?;
         memory::check(self.bytes(1).learner, || self.to_string())?;
-        Ok(Recipe {
-            rule: match self.rule {
-                Rule::Taken => RuleKind::Taken,
-                Rule::All => RuleKind::All,
-                Rule::Deterministic => RuleKind::Deterministic,
-            },
-            policy: self.policy.recipe()?,
-            actions: self.actions,
-            critic: self.critic.recipe()?,
-            emphasis: self.emphasis.recipe()?,
-            alpha: self.alpha,
-            subset: self.subset.map(|(count, seed)| Subset { count, seed, run: 0 }),
-        })
+        let rule = match self.rule {
+            Rule::Taken => RuleKind::Taken,
+            Rule::All => RuleKind::All,
+            Rule::Deterministic => RuleKind::Deterministic,
+        };
+        let (policy, critic, emphasis) =
+            (self.policy.recipe()?, self.critic.recipe()?, self.emphasis.recipe()?);
+        let mut recipe = Recipe::new(rule, policy, critic, emphasis, self.alpha);
+        recipe.actions = self.actions;
+        recipe.subset = self.subset.map(|(count, seed)| Subset { count, seed, run: 0 });
+        Ok(recipe)
     }
 
     /// The number of the policy's weights for each feature.
@@ -301,14 +299,15 @@ impl Part {
     }
 
     fn recipe(&self) -> PyResult<PartRecipe> {
-        Ok(PartRecipe {
-            kind: self.kind.clone(),
-            // A part in Python reads its numbers itself.
-            numbers: if self.is_python() { BTreeMap::new() } else { self.numbers.clone() },
-            features: self.features.as_ref().map(FeaturesPart::features).transpose()?,
-            inner: self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?,
-            problem: self.problem.unwrap_or(0),
-        })
+        let mut recipe = PartRecipe::new(self.kind.clone());
+        // A part in Python reads its numbers itself.
+        if !self.is_python() {
+            recipe.numbers = self.numbers.clone();
+        }
+        recipe.features = self.features.as_ref().map(FeaturesPart::features).transpose()?;
+        recipe.inner = self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?;
+        recipe.problem = self.problem.unwrap_or(0);
+        Ok(recipe)
     }
 
     fn most_features(&self) -> usize {

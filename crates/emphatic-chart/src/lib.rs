@@ -1,7 +1,7 @@
-//! Drawings for print and for pages, as SVG and as PNG. It knows nothing of learners or problems: whoever has numbers can draw them.
+//! Drawings for print and for pages, as SVG and as PNG. This crate does not depend on learners or problems.
 //!
 //! ```
-//! use emphatic_chart::{Axis, Line, Painter, Panel, Point, Scale, Tile};
+//! use emphatic_chart::{Axis, Drawing, Line, Panel, Point, Renderer, Scale};
 //!
 //! let axis = |label: &str| Axis { label: label.into(), scale: Scale::Linear, range: None };
 //! let point = |x: f64| Point { x, y: Some(x * x), error: None };
@@ -13,28 +13,45 @@
 //!     lines: vec![Line { method: "ACE(1)".into(), points: [0.0, 1.0, 2.0].map(point).to_vec() }],
 //!     reference: None,
 //! };
-//! let svg = Tile::from(panel).svg("example");
+//! let svg = Drawing::from(panel).svg("example");
 //! assert!(svg.contains("<title id=\"example-square-title\">A square</title>"));
-//! let png = Painter::new().png(&svg)?;
-//! # Ok::<(), emphatic_chart::PaintError>(())
+//! let png = Renderer::new().png(&svg)?;
+//! # Ok::<(), emphatic_chart::RenderError>(())
 //! ```
 //!
 //! | concept | where |
 //! |---|---|
-//! | panels of lines, alone and in a row | `chart`, its axes in `axis` |
-//! | an objective over two parameters, with flows | `landscape`, its fill in `contour` |
-//! | the problem of the paper's first figure | `diagram` |
-//! | what every method looks like | `look` |
-//! | labels in a tiny markup | `text` |
+//! | panels of lines | `panel`, their axes in `axis`, each line in `line` |
+//! | an objective over two parameters, with flows | `landscape`, its fill in `contour`, `flow` |
+//! | the diagram of the counterexample | `diagram` |
+//! | a drawing alone, in a page and in a row | `drawing`, `document`, `legend` |
+//! | the colour, marker and dashes of each method | `style` |
+//! | labels in a tiny markup | `markup` |
 //! | pixels | `png` |
 
 #![forbid(unsafe_code)]
 
-mod chart;
+mod area;
+mod axis;
+mod contour;
+mod diagram;
+mod document;
+mod drawing;
+mod flow;
+mod landscape;
+mod legend;
+mod line;
+mod markup;
+mod panel;
 mod png;
+mod style;
 
-pub use self::png::{PaintError, Painter, RESOLUTION};
-pub use chart::{
-    Axis, Flow, Landscape, Line, Look, Note, Panel, Point, Reference, Scale, Side, Tile, all_methods, escape,
-    html, look, plain, row, swatch,
-};
+pub use self::png::{RESOLUTION, RenderError, Renderer};
+pub use axis::{Axis, Scale};
+pub use drawing::{Drawing, all_methods, row};
+pub use flow::Flow;
+pub use landscape::{Landscape, Note, ParameterAxis};
+pub use line::{Line, Point};
+pub use markup::{escape, html, plain};
+pub use panel::{Panel, Reference};
+pub use style::{Style, style_of, swatch};

@@ -1,4 +1,4 @@
-//! Drawings in pixels.
+//! PNG: drawings in pixels.
 
 use std::sync::Arc;
 
@@ -9,18 +9,19 @@ use resvg::usvg::{self, Options, Tree, fontdb};
 /// Pixels to the inch.
 pub const RESOLUTION: f64 = 300.0;
 
-/// Memory for more may not be there, and there is no way to ask.
+/// There may be no memory for more, and no way to find out.
 const MOST_PIXELS: u64 = 100_000_000;
 
-/// Paints SVG with a font of its own, so that a drawing has the same pixels everywhere.
-pub struct Painter {
+/// Renders SVG with a font of its own, so that a drawing has the same pixels everywhere.
+pub struct Renderer {
     options: Options<'static>,
 }
 
-/// Why a drawing could not be painted.
+/// Why a drawing could not be rendered.
 #[derive(Debug, thiserror::Error)]
-pub enum PaintError {
-    /// It is no SVG.
+#[non_exhaustive]
+pub enum RenderError {
+    /// It is not SVG.
     #[error("the drawing is not valid SVG")]
     Svg(#[from] usvg::Error),
     /// It has no size, or too large a one.
@@ -31,13 +32,13 @@ pub enum PaintError {
     Png(#[from] png::EncodingError),
 }
 
-impl Default for Painter {
+impl Default for Renderer {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Painter {
+impl Renderer {
     /// Loads the font.
     pub fn new() -> Self {
         let mut fonts = fontdb::Database::new();
@@ -49,12 +50,12 @@ impl Painter {
     }
 
     /// The drawing at [`RESOLUTION`], on white.
-    pub fn png(&self, svg: &str) -> Result<Vec<u8>, PaintError> {
+    pub fn png(&self, svg: &str) -> Result<Vec<u8>, RenderError> {
         let tree = Tree::from_str(svg, &self.options)?;
         let scale = (RESOLUTION / f64::from(self.options.dpi)) as f32;
         let pixels = |length: f32| (length * scale).round() as u32;
         let (width, height) = (pixels(tree.size().width()), pixels(tree.size().height()));
-        let size = PaintError::Size(width, height);
+        let size = RenderError::Size(width, height);
         if u64::from(width) * u64::from(height) > MOST_PIXELS {
             return Err(size);
         }
@@ -65,8 +66,8 @@ impl Painter {
     }
 }
 
-fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, PaintError> {
-    // Nothing shines through white, so the colours are as they are stored.
+fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, RenderError> {
+    // The background is opaque, so the stored colours need no correction for transparency.
     let colours: Vec<u8> = pixmap.data().chunks_exact(4).flat_map(|pixel| &pixel[..3]).copied().collect();
     let mut png = Vec::new();
     let mut encoder = Encoder::new(&mut png, pixmap.width(), pixmap.height());
@@ -91,7 +92,7 @@ mod tests {
         let svg = format!(
             "{svg}<text x=\"9\" y=\"30\" font-family=\"Helvetica, sans-serif\" font-size=\"24\">{text}</text></svg>"
         );
-        Painter::new().png(&svg).unwrap()
+        Renderer::new().png(&svg).unwrap()
     }
 
     #[test]
@@ -116,9 +117,9 @@ mod tests {
 
     #[test]
     fn what_is_no_drawing_is_an_error() {
-        let painter = Painter::new();
-        assert!(matches!(painter.png("no drawing"), Err(PaintError::Svg(_))));
+        let renderer = Renderer::new();
+        assert!(matches!(renderer.png("no drawing"), Err(RenderError::Svg(_))));
         let large = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"9999999\" height=\"9999999\"/>";
-        assert!(matches!(painter.png(large), Err(PaintError::Size(_, _))));
+        assert!(matches!(renderer.png(large), Err(RenderError::Size(_, _))));
     }
 }

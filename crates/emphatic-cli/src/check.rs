@@ -4,7 +4,7 @@ use crate::arguments::CheckArguments;
 use crate::output::{path, print};
 use crate::progress::{duration, short};
 use emphatic_lab::{Estimate, Experiment, Options, estimate};
-use emphatic_text::{LONGEST, shortened};
+use emphatic_text::{LONGEST_CELL, shortened};
 use miette::{IntoDiagnostic, miette};
 
 pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
@@ -20,7 +20,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     let mut counts = vec![0_usize; experiment.methods.len()];
     (0..settings).for_each(|setting| counts[experiment.method_of(setting)] += 1);
     for (method, count) in experiment.methods.iter().zip(counts) {
-        text += &format!("  {:<24} {count:>12} settings\n", shortened(&method.name, LONGEST));
+        text += &format!("  {:<24} {count:>12} settings\n", shortened(&method.name, LONGEST_CELL));
     }
     text += &format!("\n  {:<24} {settings:>12}\n", "settings");
     text += &format!("  {:<24} {:>12}\n", "runs", experiment.runs);

@@ -16,7 +16,7 @@ mod solve;
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
 use emphatic_lab::Select;
-use emphatic_text::is_harmful;
+use emphatic_text::is_unprintable;
 use output::{complain, print, print_as_it_is, print_json, say, warn};
 use std::process::ExitCode;
 
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 /// Says how the command is to be used, or shows its help, and ends.
 fn misused(error: &clap::Error) -> ! {
     let text = error.render().to_string();
-    if error.use_stderr() && text.contains(|c| c != '\n' && is_harmful(c)) {
+    if error.use_stderr() && text.contains(|c| c != '\n' && is_unprintable(c)) {
         say(&text);
         std::process::exit(error.exit_code());
     }

@@ -1,6 +1,6 @@
 //! What is said to the user: on standard output what was asked for, on standard error everything else.
 
-use emphatic_text::{harmless, harmless_lines, json_escaped};
+use emphatic_text::{json_escaped, printable, printable_lines};
 use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, Report, Severity, SourceCode};
 use serde::Serialize;
 use std::fmt;
@@ -9,12 +9,12 @@ use std::path::Path;
 
 /// Prints text for people to standard output.
 pub(crate) fn print(text: &str) -> miette::Result<()> {
-    print_as_it_is(&harmless_lines(text))
+    print_as_it_is(&printable_lines(text))
 }
 
 /// A path within a line.
 pub(crate) fn path(path: &Path) -> String {
-    harmless(&path.display().to_string()).into_owned()
+    printable(&path.display().to_string()).into_owned()
 }
 
 /// Prints data to standard output.
@@ -36,12 +36,12 @@ pub(crate) fn print_as_it_is(text: &str) -> miette::Result<()> {
 /// Says something on standard error. Whoever hears it may have gone, or the disk it goes to may be full: that is no reason to stop
 /// working.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", harmless_lines(text));
+    let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
 }
 
 /// Says what is not as it should be, but can be gone on with.
 pub(crate) fn warn(warning: &str) {
-    say(&format!("warning: {}", harmless(warning)));
+    say(&format!("warning: {}", printable(warning)));
 }
 
 /// Says why a command could not do what it was asked to.
@@ -56,7 +56,7 @@ struct Harmless(Report);
 
 impl fmt::Display for Harmless {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&harmless(&self.0.to_string()))
+        f.write_str(&printable(&self.0.to_string()))
     }
 }
 
@@ -70,7 +70,7 @@ impl Diagnostic for Harmless {
 
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         let help = self.0.help()?.to_string();
-        Some(Box::new(harmless_lines(&help)))
+        Some(Box::new(printable_lines(&help)))
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

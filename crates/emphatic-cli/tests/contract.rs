@@ -206,22 +206,28 @@ fn the_numbers_are_those_of_the_library() {
         for lambda_a in [0.0, 0.5, 1.0] {
             for alpha_v in [0.01, 0.1] {
                 let learner = || {
-                    let critic = Gtd::new(task.critic().clone(), alpha_v, 1e-3, 0.5).unwrap();
-                    ace(policy.clone(), critic, lambda_a, alpha).unwrap()
+                    let critic = Gtd::builder(task.critic().clone())
+                        .alpha_v(alpha_v)
+                        .alpha_w(1e-3)
+                        .lambda(0.5)
+                        .build()
+                        .unwrap();
+                    ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build().unwrap()
                 };
                 assert_setting(&results, setting, |run| by_hand(learner(), lambda_a, &task, run));
                 setting += 1;
             }
         }
     }
-    let learner = || ace(policy.clone(), exact(), 0.9, 0.1).unwrap();
+    let learner = || ace(policy.clone(), exact()).lambda_a(0.9).alpha(0.1).build().unwrap();
     assert_setting(&results, setting, |run| by_hand(learner(), 0.9, &task, run));
-    let learner = || off_pac(policy.clone(), exact(), 0.1).unwrap();
+    let learner = || off_pac(policy.clone(), exact()).alpha(0.1).build().unwrap();
     let learner = || learner().with_weights(vec![0.25, 0.0, 0.0, -0.5]).unwrap();
     assert_setting(&results, setting + 1, |run| by_hand(learner(), 0.0, &task, run));
     let learner = || {
-        let critic = Gtd::new(Table::aliased(&[0, 1, 2]), 0.1, 0.01, 0.0).unwrap();
-        true_ace(task.clone(), policy.clone(), critic, 0.1).unwrap()
+        let critic =
+            Gtd::builder(Table::aliased(&[0, 1, 2])).alpha_v(0.1).alpha_w(0.01).lambda(0.0).build().unwrap();
+        true_ace(task.clone(), policy.clone(), critic).alpha(0.1).build().unwrap()
     };
     assert_setting(&results, setting + 2, |run| by_hand(learner(), 1.0, &task, run));
     assert_eq!(results.num_rows(), (setting as usize + 3) * 3 * 5);

@@ -31,8 +31,11 @@ impl<R: Real> Truncated<R> {
 }
 
 impl<R: Real> Part<R> for Truncated<R> {
-    // All numbers that change: they are saved and restored, and taken out of lanes, by these names.
+    // Settings and all numbers that change: they are saved and restored, and taken out of lanes, by these names.
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.kind("truncated")?;
+        visitor.setting("lambda_a", self.lambda_a)?;
+        visitor.setting("n", self.n)?;
         visitor.numbers("factors", self.factors.iter_mut())?;
         visitor.numbers("interests", self.interests.iter_mut())?;
         visitor.numbers("rho", std::iter::once(&mut self.rho))
@@ -93,7 +96,7 @@ impl Declared for InCatalogue {
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         let n: R = with.number("n")?;
         if (0..R::LANES).any(|lane| n.lane(lane) >= MOST as f64) {
-            return Err(ComposeError::Unfit(format!("n must be less than {MOST}")));
+            return Err(ComposeError::Incompatible(format!("n must be less than {MOST}")));
         }
         with.emphasis(Truncated::new(with.number("lambda_a")?, n))
     }

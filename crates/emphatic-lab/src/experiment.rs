@@ -13,8 +13,8 @@ use crate::store::{PROBLEMS, fingerprint};
 use crate::sweep::{Located, Sweep};
 use emphatic::{ContinuousCounterexample, Recipe, Task};
 use emphatic_problems::{
-    Behaviour, FileError, Interest, Number, ProblemFile, ReadError, SHIPPED, Share, Unfit, Whole, World,
-    Wrong, read_text, shipped, suggest,
+    Behaviour, FileError, Interest, Mistake, Number, ProblemFile, ReadError, SHIPPED, Share, ValueError,
+    Whole, World, read_text, shipped, suggest,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -195,8 +195,8 @@ impl Experiment {
         Self::understand(text, beside).map_err(|wrong| wrong.in_file(name, text))
     }
 
-    fn understand(text: &str, beside: &Path) -> Result<Self, Wrong> {
-        let file: ExperimentFile = toml::from_str(text).map_err(|error| Wrong::toml(&error, text))?;
+    fn understand(text: &str, beside: &Path) -> Result<Self, Mistake> {
+        let file: ExperimentFile = toml::from_str(text).map_err(|error| Mistake::toml(&error, text))?;
         let seed = whole(file.seed.as_ref(), "seed", 0..=u64::MAX)?.unwrap_or(0);
         // Fresh streams have numbers beyond these.
         let runs = whole(Some(&file.runs), "runs", 1..=MOST_RUNS)?.unwrap_or(1);
@@ -217,7 +217,7 @@ impl Experiment {
         if let Length::Episodes(_) = length
             && scenarios.iter().any(|s| s.world.episode_length().is_none())
         {
-            return Err(Wrong::at(
+            return Err(Mistake::at(
                 &file.problem.span,
                 "episodes of this problem never end under its behaviour",
             )
@@ -227,7 +227,9 @@ impl Experiment {
         let mut variants: Vec<Variant> = Vec::new();
         let mut methods: Vec<Method> = Vec::new();
         if file.method.get_ref().is_empty() {
-            return Err(Wrong::at(&file.method.span(), "there are no methods").help("add a [[method]] table"));
+            return Err(
+                Mistake::at(&file.method.span(), "there are no methods").help("add a [[method]] table")
+            );
         }
         for method in file.method.get_ref() {
             let first = variants.len();
@@ -237,7 +239,7 @@ impl Experiment {
                 methods[..method_number].iter().find(|m| m.name == methods[method_number].name)
             {
                 let message = format!("there are two methods named `{}`", twin.name);
-                return Err(Wrong::at(&method.span(), message).help("give each a `name` of its own"));
+                return Err(Mistake::at(&method.span(), message).help("give each a `name` of its own"));
             }
             check_separate(method.get_ref(), &variants[first..])?;
         }
@@ -245,7 +247,7 @@ impl Experiment {
             && fresh_runs > 0
             && !record.iter().any(|name| name == "objective")
         {
-            return Err(Wrong::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
+            return Err(Mistake::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
                 .help("add \"objective\" to `record`: by it the best settings are chosen"));
         }
         let mut experiment = Self {
@@ -265,12 +267,12 @@ impl Experiment {
             problem_files,
         };
         let kinds = experiment.cut_into_blocks();
-        experiment.check_units().map_err(|error| Wrong::at(&file.runs.span, error.to_string()))?;
+        experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
         if kinds.saturating_mul(experiment.fresh_runs as usize) > MOST_UNITS {
             let span = file.fresh_runs.as_ref().map_or(&file.runs.span, |fresh| &fresh.span);
             let most = MOST_UNITS / kinds;
             let message = format!("at most {most} fresh runs are possible of {kinds} kinds of settings");
-            return Err(Wrong::at(span, message));
+            return Err(Mistake::at(span, message));
         }
         Ok(experiment)
     }
@@ -459,64 +461,66 @@ fn whole(
     sweep: Option<&Sweep<Whole>>,
     key: &str,
     range: std::ops::RangeInclusive<u64>,
-) -> Result<Option<u64>, Wrong> {
+) -> Result<Option<u64>, Mistake> {
     let Some(sweep) = sweep else { return Ok(None) };
     let Located { value: Whole(x), span } = sweep.single(key)?;
     if range.contains(x) {
         return Ok(Some(*x));
     }
     let (least, most) = range.into_inner();
-    Err(Wrong::at(span, format!("`{key}` is {x}; it must lie between {least} and {most}")))
+    Err(Mistake::at(span, format!("`{key}` is {x}; it must lie between {least} and {most}")))
 }
 
-fn length(file: &ExperimentFile) -> Result<Length, Wrong> {
+fn length(file: &ExperimentFile) -> Result<Length, Mistake> {
     // Beyond this a number of steps could not be told from its neighbours.
     let range = 1..=1 << 53;
     match (&file.episodes, &file.steps) {
         (Some(n), None) => Ok(Length::Episodes(whole(Some(n), "episodes", range)?.unwrap_or(1))),
         (None, Some(n)) => Ok(Length::Steps(whole(Some(n), "steps", range)?.unwrap_or(1))),
         (Some(_), Some(n)) => {
-            Err(Wrong::at(&n.span, "a run lasts some `episodes` or some `steps`, not both"))
+            Err(Mistake::at(&n.span, "a run lasts some `episodes` or some `steps`, not both"))
         }
-        (None, None) => Err(Wrong::anywhere("how long does a run last?").help("give `episodes` or `steps`")),
+        (None, None) => {
+            Err(Mistake::whole_file("how long does a run last?").help("give `episodes` or `steps`"))
+        }
     }
 }
 
 /// What was recorded is what the columns are called.
-fn record(file: &ExperimentFile, scenarios: &mut [Scenario]) -> Result<Vec<String>, Wrong> {
+fn record(file: &ExperimentFile, scenarios: &mut [Scenario]) -> Result<Vec<String>, Mistake> {
     let objective = [Spanned::new(0..0, "objective".to_owned())];
     let wanted = file.record.as_ref().map_or(&objective[..], |record| record.get_ref());
     let mut names: Vec<String> = Vec::new();
     for name in wanted {
         let mut in_first = Vec::new();
         for scenario in &mut *scenarios {
-            let these = measure::named(name.get_ref(), &scenario.world)
-                .map_err(|Unfit { message, help }| Wrong::at(&name.span(), message).maybe_help(help))?;
+            let these =
+                measure::named(name.get_ref(), &scenario.world).map_err(|error| error.at(&name.span()))?;
             let (these, measures): (Vec<String>, Vec<_>) = these.into_iter().unzip();
             scenario.measures.extend(measures);
             if !in_first.is_empty() && in_first != these {
                 let message =
                     format!("`{}` is not the same in all problems of this experiment", name.get_ref());
-                return Err(Wrong::at(&name.span(), message).help("name an action that all of them have"));
+                return Err(Mistake::at(&name.span(), message).help("name an action that all of them have"));
             }
             in_first = these;
         }
         for column in in_first {
             if names.contains(&column) {
-                return Err(Wrong::at(&name.span(), format!("`{column}` is recorded twice")));
+                return Err(Mistake::at(&name.span(), format!("`{column}` is recorded twice")));
             }
             names.push(column);
         }
     }
     if let (Some(record), true) = (&file.record, names.is_empty()) {
         return Err(
-            Wrong::at(&record.span(), "nothing is recorded").help("leave `record` out for the objective")
+            Mistake::at(&record.span(), "nothing is recorded").help("leave `record` out for the objective")
         );
     }
     Ok(names)
 }
 
-fn check_separate(file: &crate::file::MethodFile, variants: &[Variant]) -> Result<(), Wrong> {
+fn check_separate(file: &crate::file::MethodFile, variants: &[Variant]) -> Result<(), Mistake> {
     for key in file.separate.iter().flatten() {
         let texts = variants.iter().flat_map(|v| &v.columns).map(|(name, _)| *name);
         let numbers = variants.iter().flat_map(|v| &v.axes).map(|axis| axis.column.as_str());
@@ -526,7 +530,9 @@ fn check_separate(file: &crate::file::MethodFile, variants: &[Variant]) -> Resul
             let mut once = known;
             once.sort_unstable();
             once.dedup();
-            return Err(Wrong::at(&key.span(), message).maybe_help(suggest(key.get_ref(), once.into_iter())));
+            return Err(
+                Mistake::at(&key.span(), message).maybe_help(suggest(key.get_ref(), once.into_iter()))
+            );
         }
     }
     Ok(())
@@ -537,7 +543,7 @@ fn scenarios(
     file: &ExperimentFile,
     beside: &Path,
     problem_files: &mut Vec<KeptFile>,
-) -> Result<Vec<Scenario>, Wrong> {
+) -> Result<Vec<Scenario>, Mistake> {
     let mut scenarios = Vec::new();
     for problem in file.problem.several("problem")? {
         scenarios.extend(problems(problem, beside, problem_files)?);
@@ -557,20 +563,19 @@ fn each<T>(
     scenarios: &[Scenario],
     sweep: &Sweep<T>,
     key: &'static str,
-    with: impl Fn(&Scenario, &T) -> Result<World, Unfit>,
+    with: impl Fn(&Scenario, &T) -> Result<World, ValueError>,
     text: impl Fn(&T) -> String,
-) -> Result<Vec<Scenario>, Wrong> {
+) -> Result<Vec<Scenario>, Mistake> {
     let values = sweep.several(key)?;
     let count = scenarios.len().saturating_mul(values.len());
     if count > MOST_SCENARIOS {
         let message = format!("the lists make {count} problems; at most {MOST_SCENARIOS} are possible");
-        return Err(Wrong::at(&sweep.span, message).help("shorten some lists"));
+        return Err(Mistake::at(&sweep.span, message).help("shorten some lists"));
     }
     let mut all = Vec::new();
     for scenario in scenarios {
         for Located { value, span } in values {
-            let world = with(scenario, value)
-                .map_err(|Unfit { message, help }| Wrong::at(span, message).maybe_help(help))?;
+            let world = with(scenario, value).map_err(|error| error.at(span))?;
             let mut columns = scenario.columns.clone();
             columns.push((key, Cell::Text(text(value))));
             all.push(Scenario::new(world, columns));
@@ -608,7 +613,7 @@ fn problems(
     problem: &Located<ProblemValue>,
     beside: &Path,
     problem_files: &mut Vec<KeptFile>,
-) -> Result<Vec<Scenario>, Wrong> {
+) -> Result<Vec<Scenario>, Mistake> {
     let (name, span, steps) = match &problem.value {
         ProblemValue::Name(name) => (name, problem.span.clone(), None),
         ProblemValue::Table(table) => (table.name.get_ref(), table.name.span(), table.steps.as_ref()),
@@ -619,7 +624,7 @@ fn problems(
     {
         let message = format!("the problem `{name}` has no `steps`");
         return Err(
-            Wrong::at(&steps.span, message).help("only `long-counterexample` has chains of some length")
+            Mistake::at(&steps.span, message).help("only `long-counterexample` has chains of some length")
         );
     }
     match name.as_str() {
@@ -636,7 +641,7 @@ fn problems(
             for Located { value: Whole(steps), span } in lengths {
                 if !(1..=MOST_CHAIN).contains(steps) {
                     let message = format!("`steps` is {steps}; it must lie between 1 and {MOST_CHAIN}");
-                    return Err(Wrong::at(span, message));
+                    return Err(Mistake::at(span, message));
                 }
                 let mut one = scenario(World::Finite(Arc::new(Task::long_counterexample(*steps as usize))));
                 one.columns.push(("problem_steps", Cell::Number(*steps as f64)));
@@ -649,7 +654,7 @@ fn problems(
             let text = read_text(&full).map_err(|error| {
                 let help = "the path of a problem file is relative to the experiment file";
                 let is_path = matches!(error, ReadError::Io { .. });
-                Wrong::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
+                Mistake::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
             })?;
             let base =
                 Path::new(path).file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -660,7 +665,7 @@ fn problems(
             None => {
                 let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name));
                 let help = help.map(|help| format!("{help} (a problem file's path ends in .toml or .json)"));
-                Err(Wrong::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
+                Err(Mistake::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
             }
         },
     }
@@ -673,8 +678,9 @@ fn from_file(
     base: String,
     span: Range<usize>,
     problem_files: &mut Vec<KeptFile>,
-) -> Result<Vec<Scenario>, Wrong> {
-    let file = ProblemFile::understand(text, full).map_err(|wrong| wrong.in_other(full.to_owned(), text))?;
+) -> Result<Vec<Scenario>, Mistake> {
+    let file =
+        ProblemFile::from_text(text, full).map_err(|wrong| wrong.in_other_file(full.to_owned(), text))?;
     // Some file systems do not tell capital letters from small ones.
     let taken = |name: &str| problem_files.iter().any(|f| f.name.to_lowercase() == name.to_lowercase());
     let base = keepable(&base);

@@ -8,8 +8,8 @@ mod target;
 mod update;
 mod weights;
 
-use emphatic::{Action, ComposeError, Isa, Known, Lanes, Learner, Real, Recipe, State, Step, Update};
-use emphatic_problems::{Unfit, World, suggest};
+use emphatic::{Action, ComposeError, Isa, KnownProblem, Lanes, Learner, Real, Recipe, State, Step, Update};
+use emphatic_problems::{ValueError, World, suggest};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) struct Kind {
     /// What it is, in a line.
     pub(crate) about: &'static str,
     /// The measures that a name stands for, with the names of their columns; `None` if it is no name of this kind.
-    parse: fn(&str, &World) -> Option<Result<Columns, Unfit>>,
+    parse: fn(&str, &World) -> Option<Result<Columns, ValueError>>,
 }
 
 /// Measures with the names of their columns.
@@ -38,27 +38,27 @@ pub(crate) const MEASURES: [Kind; 7] = [
 ];
 
 /// The measures that a name stands for.
-pub(crate) fn named(name: &str, world: &World) -> Result<Columns, Unfit> {
+pub(crate) fn named(name: &str, world: &World) -> Result<Columns, ValueError> {
     match MEASURES.iter().find_map(|kind| (kind.parse)(name, world)) {
         Some(columns) => columns,
         None => {
             let help = suggest(name, MEASURES.iter().map(|kind| kind.pattern));
-            Err(Unfit { message: format!("`{name}` cannot be recorded"), help })
+            Err(ValueError::new(format!("`{name}` cannot be recorded")).maybe_help(help))
         }
     }
 }
 
 /// Parses a measure that is its name and nothing else.
-fn plain<M: Measure + 'static>(name: &str, own: &str, measure: M) -> Option<Result<Columns, Unfit>> {
+fn plain<M: Measure + 'static>(name: &str, own: &str, measure: M) -> Option<Result<Columns, ValueError>> {
     (name == own).then(|| Ok(vec![(name.to_owned(), Arc::new(measure) as Arc<dyn Measure>)]))
 }
 
 /// What a measure is taken of.
 pub(crate) struct Subject<'a> {
     /// The problem in which the learner is judged.
-    pub(crate) judged: Option<&'a Known>,
+    pub(crate) judged: Option<&'a KnownProblem>,
     /// The problem as the learner takes it, with an interest of its own.
-    pub(crate) own: Option<&'a Known>,
+    pub(crate) own: Option<&'a KnownProblem>,
     /// What each learner is made of.
     pub(crate) recipes: &'a [Recipe],
     /// The form of their policy.
@@ -67,8 +67,9 @@ pub(crate) struct Subject<'a> {
 }
 
 /// The problem that an exact measure is computed from.
-fn known<'a>(problem: Option<&'a Known>, what: &str) -> Result<&'a Known, ComposeError> {
-    let unknown = || ComposeError::Unfit(format!("only a problem that is known exactly has an exact {what}"));
+fn known<'a>(problem: Option<&'a KnownProblem>, what: &str) -> Result<&'a KnownProblem, ComposeError> {
+    let unknown =
+        || ComposeError::Incompatible(format!("only a problem that is known exactly has an exact {what}"));
     problem.ok_or_else(unknown)
 }
 

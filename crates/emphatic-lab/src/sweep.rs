@@ -1,6 +1,6 @@
 //! Values of an experiment file: one, or several that are swept.
 
-use emphatic_problems::{Expected, Wrong};
+use emphatic_problems::{Expected, Mistake};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
@@ -27,10 +27,10 @@ pub(crate) struct Sweep<T> {
 
 impl<T> Sweep<T> {
     /// The value of what cannot be swept.
-    pub(crate) fn single(&self, key: &str) -> Result<&Located<T>, Wrong> {
+    pub(crate) fn single(&self, key: &str) -> Result<&Located<T>, Mistake> {
         match &self.values[..] {
             [value] if !self.is_list => Ok(value),
-            _ => Err(Wrong::at(
+            _ => Err(Mistake::at(
                 &self.span,
                 format!("`{key}` is one value for the whole experiment, not a list"),
             )
@@ -39,23 +39,23 @@ impl<T> Sweep<T> {
     }
 
     /// The values; there is at least one.
-    pub(crate) fn several(&self, key: &str) -> Result<&[Located<T>], Wrong> {
+    pub(crate) fn several(&self, key: &str) -> Result<&[Located<T>], Mistake> {
         if self.values.is_empty() {
-            return Err(Wrong::at(&self.span, format!("`{key}` is an empty list"))
+            return Err(Mistake::at(&self.span, format!("`{key}` is an empty list"))
                 .help("a list is swept: give it at least one value"));
         }
         Ok(&self.values)
     }
 
     /// The same, each once.
-    pub(crate) fn distinct(&self, key: &str) -> Result<&[Located<T>], Wrong>
+    pub(crate) fn distinct(&self, key: &str) -> Result<&[Located<T>], Mistake>
     where
         T: PartialEq,
     {
         let values = self.several(key)?;
         for (k, Located { value, span }) in values.iter().enumerate() {
             if values[..k].iter().any(|before| before.value == *value) {
-                return Err(Wrong::at(span, format!("`{key}` has this value twice"))
+                return Err(Mistake::at(span, format!("`{key}` has this value twice"))
                     .help("each value makes settings of its own: leave one out"));
             }
         }

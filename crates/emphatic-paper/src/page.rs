@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use emphatic_chart::{Line, Panel, Tile, all_methods, escape, html, look, plain, swatch};
+use emphatic_chart::{Drawing, Line, Panel, all_methods, escape, html, plain, style_of, swatch};
 use serde::Serialize;
 
 use crate::verdict::Verdict;
@@ -57,7 +57,7 @@ pub struct Figure {
     /// What is to be seen.
     pub caption: String,
     /// Its panels.
-    pub tiles: Vec<Tile>,
+    pub tiles: Vec<Drawing>,
     /// Names and values of what was run.
     pub settings: Vec<(String, String)>,
     /// The fresh runs of the best settings.
@@ -109,8 +109,8 @@ pub fn page(report: &Report) -> String {
 fn dark_colours(figures: &[Figure]) -> String {
     let mut rules = Vec::new();
     for method in figures.iter().flat_map(|figure| all_methods(&figure.tiles)) {
-        let look = look(method);
-        let rule = format!("[color=\"{}\"]{{color:{}}}\n", look.colour, look.dark);
+        let style = style_of(method);
+        let rule = format!("[color=\"{}\"]{{color:{}}}\n", style.colour, style.dark);
         if !rules.contains(&rule) {
             rules.push(rule);
         }
@@ -206,7 +206,7 @@ impl Verdict {
 
 fn figure(figure: &Figure) -> String {
     let id = escape(&figure.id);
-    let tile = |tile: &Tile| {
+    let tile = |tile: &Drawing| {
         format!(
             "<figure><figcaption>{}</figcaption>{}</figure>\n",
             html(tile.title()),
@@ -358,7 +358,7 @@ fn data(figures: &[Figure]) -> String {
 fn figure_data(figure: &Figure) -> FigureData<'_> {
     let mut panels = Vec::new();
     for tile in &figure.tiles {
-        if let Tile::Panel(panel) = tile {
+        if let Drawing::Panel(panel) = tile {
             panels.push(panel_data(panel));
         }
     }
@@ -415,7 +415,7 @@ mod tests {
         let figure = Figure {
             id: "fig2".into(),
             name: "Figure 2".into(),
-            tiles: vec![Tile::Counterexample, panel.into()],
+            tiles: vec![Drawing::Counterexample, panel.into()],
             runs: Table {
                 caption: "Runs".into(),
                 columns: vec!["Method".into()],

@@ -3,16 +3,16 @@
 use crate::figures::Figure;
 use crate::summary::{FigureSummary, MethodFigure};
 use crate::verdict::shown;
-use emphatic_chart::{Axis, Line, Panel, Point, Reference, Scale, Tile, row};
+use emphatic_chart::{Axis, Drawing, Line, Panel, Point, Reference, Scale, row};
 
 /// A figure's panels: sensitivity to the step-size (figure 1: the problem), learning curves, the policy in the aliased states.
-pub fn tiles(figure: &Figure, summary: &FigureSummary) -> Vec<Tile> {
+pub fn tiles(figure: &Figure, summary: &FigureSummary) -> Vec<Drawing> {
     let first = match figure.id {
-        "fig1" => Tile::Counterexample,
+        "fig1" => Drawing::Counterexample,
         _ => sensitivity(summary).into(),
     };
     let others = [curves(summary), policy(figure, summary)];
-    std::iter::once(first).chain(others.map(Tile::from)).collect()
+    std::iter::once(first).chain(others.map(Drawing::from)).collect()
 }
 
 /// Every drawing of a figure by its file's name: each panel alone, and all in a row.

@@ -6,7 +6,7 @@ use crate::report;
 use crate::summary::{FigureSummary, JudgedClaim, figure_summary};
 use crate::theory::{self, TheoryError};
 use emphatic::ProblemError;
-use emphatic_chart::{PaintError, Painter};
+use emphatic_chart::{RenderError, Renderer};
 use emphatic_lab::{Ending, Experiment, FileError, News, RunError, Stop, SummaryError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -75,7 +75,7 @@ pub enum ReproduceError {
     Problem(#[from] ProblemError),
     /// A figure could not be painted.
     #[error(transparent)]
-    Paint(#[from] PaintError),
+    Paint(#[from] RenderError),
     /// A file could not be written.
     #[error("{path} cannot be written: {error}")]
     Write {
@@ -167,7 +167,7 @@ fn theory_claims(seed: u64, threads: usize) -> Result<Vec<JudgedClaim>, TheoryEr
 
 /// Writes the figures, their numbers and the report.
 fn write(reproduction: &Reproduction, options: &Options) -> Result<(), ReproduceError> {
-    let painter = Painter::new();
+    let painter = Renderer::new();
     for (figure, summary) in options.figures.iter().zip(&reproduction.figures) {
         let dir = options.out.join(figure.id);
         let json = serde_json::to_string_pretty(summary).map_err(|e| failed(&dir)(e.into()))?;

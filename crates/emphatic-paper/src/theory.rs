@@ -195,8 +195,11 @@ impl Kernel for Batch<'_> {
         let splat = |x: &[f64]| x.iter().map(|&x| Numbers::splat(x)).collect::<Vec<_>>();
         let critic = ExactCritic::new(task.clone(), policy)?;
         // With α = 0 the policy stays fixed.
-        let mut learner =
-            ace(policy.clone(), critic, Lanes(LAMBDAS), Numbers::zero())?.with_weights(splat(weights))?;
+        let mut learner = ace(policy.clone(), critic)
+            .lambda_a(Lanes(LAMBDAS))
+            .alpha(Numbers::zero())
+            .build()?
+            .with_weights(splat(weights))?;
         let mut at = policy.room();
         let mut sums = splat(&vec![0.0; task.states() + policy.len()]);
         for (t, step) in task.stream(seed, run).take(BURN_IN + STEPS).enumerate() {

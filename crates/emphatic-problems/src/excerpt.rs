@@ -1,18 +1,18 @@
-//! What of a file a message shows.
+//! The part of a file that a message shows.
 
-use emphatic_text::{harmless, same_length};
+use emphatic_text::{printable, printable_same_length};
 use miette::{MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most bytes of a place that are marked, and that are shown before and behind it in a long line.
+/// The most bytes of a place that are marked, and that are shown before and after it in a long line.
 const MARKED: usize = 200;
 const AROUND: usize = 60;
 
-/// The longest lines that are shown as they are, all together. Some programs write a whole file in one line.
+/// The most bytes of lines that are shown whole. Some programs write a file in one line.
 const LONG: usize = 3000;
 
-/// The text of a file, of which long lines are shown in part.
+/// The text of a file. Long lines are shown in part.
 #[derive(Debug)]
 pub(crate) struct Excerpt {
     name: String,
@@ -22,13 +22,13 @@ pub(crate) struct Excerpt {
 
 impl Excerpt {
     pub(crate) fn new(name: &str, text: &str) -> Self {
-        // What is shown does nothing to a terminal; places in it stay where they are.
-        let (name, text) = (harmless(name).into_owned(), Arc::<str>::from(same_length(text)));
+        // Unprintable characters are replaced by others of the same length, so that places stay valid.
+        let (name, text) = (printable(name).into_owned(), Arc::<str>::from(printable_same_length(text)));
         let source = NamedSource::new(&name, text.clone()).with_language("toml");
         Self { name, text, source }
     }
 
-    /// What stands around a place in its line, and where in the line that begins.
+    /// The text around a place in its line, and the column where it begins.
     fn around(&self, span: &SourceSpan) -> (Range<usize>, usize) {
         let start = self.text.floor_char_boundary(span.offset());
         let end = self.text.ceil_char_boundary(span.offset() + span.len());
@@ -67,7 +67,7 @@ impl SourceCode for Excerpt {
     }
 }
 
-/// What of a place is marked: a list may have thousands of lines, and a line thousands of characters.
+/// The part of a place that is marked: a list may have thousands of lines, and a line thousands of characters.
 pub(crate) fn first_line(span: Range<usize>, text: &str) -> Range<usize> {
     let (start, end) = (text.floor_char_boundary(span.start), text.ceil_char_boundary(span.end));
     let line = text.get(start..end).and_then(|marked| marked.lines().next());
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(shown.data(), b"first");
     }
 
-    /// Once it was looked for before the beginning of the line, which for some ends at a carriage return.
+    /// Once the text around the place began before its line, since miette ends a line at a carriage return too.
     #[test]
     fn a_carriage_return_within_a_long_line_does_no_harm() {
         let text = format!("{{\r \"states\" 1, \"x\": \"{}\"}}", "x".repeat(4000));

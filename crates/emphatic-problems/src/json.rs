@@ -1,29 +1,29 @@
 //! JSON, read as TOML.
 //!
-//! A JSON object is an inline table of TOML but for its colons and a few escapes. They are replaced, so that one reader
-//! serves both, with the same messages, and it is remembered what came from where.
+//! A JSON object becomes an inline table of TOML when its colons and a few escapes are replaced. So one reader serves both, with the
+//! same messages, whose places are mapped back to the JSON text.
 
-use crate::file_error::Wrong;
+use crate::file_error::Mistake;
 use serde::de::IgnoredAny;
 
-/// Reads the inline table that a JSON text is. What is wrong with it is wrong at its place in the text.
-pub(crate) fn read<T>(text: &str, read: impl FnOnce(&str) -> Result<T, Wrong>) -> Result<T, Wrong> {
-    // A value of TOML has nothing around it. Some editors begin a file with a byte order mark.
+/// Reads a JSON text as an inline table of TOML. The places of mistakes are those in the JSON text.
+pub(crate) fn read<T>(text: &str, read: impl FnOnce(&str) -> Result<T, Mistake>) -> Result<T, Mistake> {
+    // TOML allows no space around a value. Some editors begin a file with a byte order mark.
     let value = text.strip_prefix('\u{feff}').unwrap_or(text).trim_ascii_start();
     let before = text.len() - value.len();
-    let read = |table: Table| read(&table.toml).map_err(|wrong| moved(wrong, |place| table.place(place)));
-    as_toml(value.trim_ascii_end()).and_then(read).map_err(|wrong| moved(wrong, |place| place + before))
+    let read = |table: Table| read(&table.toml).map_err(|mistake| moved(mistake, |place| table.place(place)));
+    as_toml(value.trim_ascii_end()).and_then(read).map_err(|mistake| moved(mistake, |place| place + before))
 }
 
-fn moved(mut wrong: Wrong, place: impl Fn(usize) -> usize) -> Wrong {
-    wrong.span = wrong.span.map(|span| place(span.start)..place(span.end));
-    wrong
+fn moved(mut mistake: Mistake, place: impl Fn(usize) -> usize) -> Mistake {
+    mistake.span = mistake.span.map(|span| place(span.start)..place(span.end));
+    mistake
 }
 
-/// The inline table that a JSON text is.
+/// A JSON text as an inline table.
 struct Table {
     toml: String,
-    /// Behind whatever changed its length: the place in the table, and in the JSON text.
+    /// After each replacement of another length: the place in the table, and the place in the JSON text.
     places: Vec<(usize, usize)>,
 }
 
@@ -35,10 +35,10 @@ impl Table {
     }
 }
 
-fn as_toml(text: &str) -> Result<Table, Wrong> {
+fn as_toml(text: &str) -> Result<Table, Mistake> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| syntax(&error, text))?;
     if let Some(place) = find_null(text) {
-        return Err(Wrong::at(&(place..place + 4), "null says nothing here").help("leave the key out"));
+        return Err(Mistake::at(&(place..place + 4), "null says nothing here").help("leave the key out"));
     }
     let mut table = Table { toml: String::with_capacity(text.len()), places: vec![(0, 0)] };
     let (mut in_string, mut copied, mut k) = (false, 0, 0);
@@ -55,7 +55,7 @@ fn as_toml(text: &str) -> Result<Table, Wrong> {
             _ => None,
         };
         let Some((length, instead)) = replaced else {
-            // What follows a backslash belongs to the escape.
+            // The character after a backslash belongs to the escape.
             k += if byte == b'\\' { 2 } else { 1 };
             continue;
         };
@@ -71,9 +71,9 @@ fn as_toml(text: &str) -> Result<Table, Wrong> {
     Ok(table)
 }
 
-/// The length of an escape that TOML does not have, and what it stands for: JSON may escape a slash, and write a character
-/// as two halves (surrogates).
-fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Wrong> {
+/// The length of an escape that TOML does not have, and the character it stands for; `None` for other escapes. JSON may escape a
+/// slash, and write a character as two halves (surrogates).
+fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Mistake> {
     let half = |k: usize| {
         let hex = text.get(k..k + 6)?.strip_prefix("\\u")?;
         u16::from_str_radix(hex, 16).ok().filter(|unit| (0xd800..0xe000).contains(unit))
@@ -83,11 +83,11 @@ fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Wrong> {
     }
     let Some(first) = half(k) else { return Ok(None) };
     let whole = half(k + 6).and_then(|second| String::from_utf16(&[first, second]).ok());
-    let wrong = || {
-        Wrong::at(&(k..k + 6), "this escape is half of a character")
+    let mistake = || {
+        Mistake::at(&(k..k + 6), "this escape is half of a character")
             .help("its two halves stand side by side, as in \\ud83d\\ude00; or write the character itself")
     };
-    whole.map(|character| Some((12, character))).ok_or_else(wrong)
+    whole.map(|character| Some((12, character))).ok_or_else(mistake)
 }
 
 /// Where a `null` stands in valid JSON.
@@ -99,7 +99,7 @@ fn find_null(text: &str) -> Option<usize> {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
             b'"' => in_string = !in_string,
-            // No other word of JSON has this letter first or outside a string before it: `false` and `true` do not.
+            // `true` and `false` do not have this letter.
             b'n' if !in_string => return true,
             _ => {}
         }
@@ -107,13 +107,13 @@ fn find_null(text: &str) -> Option<usize> {
     })
 }
 
-fn syntax(error: &serde_json::Error, text: &str) -> Wrong {
+fn syntax(error: &serde_json::Error, text: &str) -> Mistake {
     let line = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
     let place = (line + error.column().saturating_sub(1)).min(text.len());
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
     let message = if message.starts_with("EOF") { "the file ends too early" } else { message };
-    Wrong::at(&(place..place), format!("this is not JSON: {message}"))
+    Mistake::at(&(place..place), format!("this is not JSON: {message}"))
 }
 
 #[cfg(test)]
@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_where_it_goes_wrong() {
-        let wrong = |text| as_toml(text).err().expect("it is wrong");
-        let no_colon = wrong("{\n \"a\" 1}");
+    fn invalid_json_is_refused_where_it_goes_wrong() {
+        let mistake = |text| as_toml(text).err().expect("it is wrong");
+        let no_colon = mistake("{\n \"a\" 1}");
         assert_eq!(
             (no_colon.span, no_colon.message.as_str()),
             (Some(7..7), "this is not JSON: expected `:`")
         );
-        assert_eq!(wrong("{\"a\": null}").span, Some(6..10));
+        assert_eq!(mistake("{\"a\": null}").span, Some(6..10));
         assert!(as_toml("{\"\\u00e4\": \"ä\"}").is_ok());
     }
 
@@ -149,21 +149,21 @@ mod tests {
     #[test]
     fn half_a_character_is_refused_where_it_stands() {
         for half in [r"\ud83d", r"\ude00", r"\ud83d\ud83d", r"\ud83d\n", r"\udE00\ud83d", r"\ud83dude00"] {
-            let wrong = as_toml(&format!("{{\"ä\": \"{half}\"}}")).err().expect("it is wrong");
+            let mistake = as_toml(&format!("{{\"ä\": \"{half}\"}}")).err().expect("it is wrong");
             assert_eq!(
-                (wrong.span, wrong.message.as_str()),
+                (mistake.span, mistake.message.as_str()),
                 (Some(8..14), "this escape is half of a character")
             );
         }
     }
 
     #[test]
-    fn places_behind_escapes_are_those_of_the_json() {
+    fn places_after_escapes_are_those_of_the_json() {
         let text = "\u{feff} {\"\\/\\/\": \"\\ud83d\\ude00\", \"\x7f\": \"here\"}";
-        let wrong = read(text, |table| -> Result<(), Wrong> {
+        let mistake = read(text, |table| -> Result<(), Mistake> {
             let start = table.find("\"here\"").expect("it is there");
-            Err(Wrong::at(&(start..start + 6), "wrong"))
+            Err(Mistake::at(&(start..start + 6), "wrong"))
         });
-        assert_eq!(&text[wrong.unwrap_err().span.unwrap()], "\"here\"");
+        assert_eq!(&text[mistake.unwrap_err().span.unwrap()], "\"here\"");
     }
 }

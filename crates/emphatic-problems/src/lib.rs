@@ -23,33 +23,43 @@
 //!
 //! | concept | where |
 //! |---|---|
-//! | a problem file as it is written, and what it means | [`problem_file`] |
-//! | regular problems that need no long lists: a grid, a chain, a random problem | `pattern` |
-//! | the same in JSON | `json` |
-//! | problems that come with the program | [`shipped`] |
+//! | a problem file, from its text to the problem | `problem_file` |
+//! | listed states, actions and transitions | `transitions` |
+//! | regular problems that need no long lists | `pattern`: `grid`, `chain`, `random` |
+//! | features of actor and critic | `features` |
+//! | behaviour and target | `policy` |
 //! | a problem with its behaviour and interest | [`World`] |
-//! | what is wrong with a file, and where | [`FileError`] |
-//! | what of the file a message shows | `excerpt` |
-//! | values as they are written | [`values`] |
+//! | problems that come with the program | [`shipped`] |
+//! | JSON, read as TOML | `json` |
+//! | states and actions by name or number | `names` |
+//! | numbers, and values that are a scalar or a table | [`values`] |
+//! | the JSON Schema of files | `schema` |
+//! | what is wrong with a file, and where | [`FileError`], in `file_error`; the text it shows in `excerpt` |
+//! | TOML's messages in plain words; the nearest right word | `toml_message`, `suggest` |
 
 #![forbid(unsafe_code)]
 
 mod excerpt;
+mod features;
 mod file_error;
 mod json;
 mod names;
 mod pattern;
-pub mod problem_file;
-mod read;
+mod policy;
+mod problem_file;
 mod schema;
 pub mod shipped;
+mod suggest;
+mod toml_message;
+mod transitions;
 pub mod values;
 mod world;
 
-pub use file_error::{FileError, Wrong, suggest};
-pub use problem_file::{ProblemFile, Target, schema};
-pub use read::{ReadError, read_text};
+pub use file_error::{FileError, Mistake, ReadError, ValueError};
+pub use policy::{Behaviour, BehaviourWord, Share, Target};
+pub use problem_file::{ProblemFile, read_text, schema};
 pub use schema::schema_of;
 pub use shipped::{SHIPPED, Shipped};
-pub use values::{Behaviour, Expected, Interest, Number, Share, Whole};
-pub use world::{Unfit, World};
+pub use suggest::suggest;
+pub use values::{Expected, Number, Whole};
+pub use world::{Interest, World};

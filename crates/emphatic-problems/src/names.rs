@@ -1,11 +1,100 @@
 //! States and actions by name or number.
 
-use crate::file_error::suggest;
-use crate::values::Key;
-use crate::world::Unfit;
+use crate::file_error::ValueError;
+use crate::suggest::suggest;
+use crate::values::not_negative;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use std::collections::HashMap;
+use std::fmt;
 
-/// Finds the number of a name among many.
+/// A state or an action: its name, or its number from 0.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Key {
+    /// By name.
+    Name(String),
+    /// By number.
+    Number(u64),
+}
+
+/// One state or action, or a list of them.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Keys {
+    /// One.
+    One(Key),
+    /// Several.
+    Many(Vec<Key>),
+}
+
+impl Keys {
+    /// All keys.
+    pub(crate) fn as_slice(&self) -> &[Key] {
+        match self {
+            Self::One(key) => std::slice::from_ref(key),
+            Self::Many(keys) => keys,
+        }
+    }
+}
+
+struct KeyVisitor;
+
+impl Visitor<'_> for KeyVisitor {
+    type Value = Key;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a name in quotation marks, or a number from 0")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Key, E> {
+        Ok(Key::Name(name.to_owned()))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Key, E> {
+        not_negative(number, &self).map(Key::Number)
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Key, E> {
+        Ok(Key::Number(number))
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(KeyVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeysVisitor;
+        impl<'de> Visitor<'de> for KeysVisitor {
+            type Value = Keys;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a name in quotation marks, a number from 0, or a list of such")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Keys, E> {
+                KeyVisitor.visit_str(name).map(Keys::One)
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Keys, E> {
+                KeyVisitor.visit_i64(number).map(Keys::One)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Keys, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Keys::Many)
+            }
+        }
+        deserializer.deserialize_any(KeysVisitor)
+    }
+}
+
+/// The states or the actions of a problem, to be found by name.
 pub(crate) struct Names<'a> {
     kind: &'static str,
     names: &'a [String],
@@ -13,7 +102,7 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// `kind` is `state` or `action`. Of two equal names the first counts; the problem itself refuses them.
+    /// `kind` is `state` or `action`. Of two equal names the first is found; building the problem refuses them.
     pub(crate) fn new(kind: &'static str, names: &'a [String]) -> Self {
         let mut numbers = HashMap::with_capacity(names.len());
         for (number, name) in names.iter().enumerate() {
@@ -26,20 +115,18 @@ impl<'a> Names<'a> {
         self.numbers.contains_key(name)
     }
 
-    pub(crate) fn find(&self, name: &str) -> Result<usize, Unfit> {
+    pub(crate) fn find(&self, name: &str) -> Result<usize, ValueError> {
         self.numbers.get(name).copied().ok_or_else(|| self.unknown(name))
     }
 
     /// By name, or by number from 0 in the order of declaration.
-    pub(crate) fn find_key(&self, key: &Key) -> Result<usize, Unfit> {
+    pub(crate) fn find_key(&self, key: &Key) -> Result<usize, ValueError> {
         match key {
             Key::Name(name) => self.find(name),
             Key::Number(number) => match usize::try_from(*number) {
                 Ok(number) if number < self.names.len() => Ok(number),
-                _ => Err(Unfit {
-                    message: format!("the problem has no {} number {number}", self.kind),
-                    help: Some(format!("they are numbered from 0 to {}", self.names.len().saturating_sub(1))),
-                }),
+                _ => Err(ValueError::new(format!("the problem has no {} number {number}", self.kind))
+                    .help(format!("they are numbered from 0 to {}", self.names.len().saturating_sub(1)))),
             },
         }
     }
@@ -48,12 +135,10 @@ impl<'a> Names<'a> {
         &self.names[number]
     }
 
-    fn unknown(&self, name: &str) -> Unfit {
-        let real = || {
-            let is_real = self.kind == "action" && self.names.is_empty();
-            is_real.then(|| "the action of this problem is a real number".to_owned())
-        };
-        let help = suggest(name, self.names.iter().map(String::as_str)).or_else(real);
-        Unfit { message: format!("the problem has no {} `{name}`", self.kind), help }
+    fn unknown(&self, name: &str) -> ValueError {
+        let is_real = self.kind == "action" && self.names.is_empty();
+        let real = is_real.then(|| "the action of this problem is a real number".to_owned());
+        let help = suggest(name, self.names.iter().map(String::as_str)).or(real);
+        ValueError::new(format!("the problem has no {} `{name}`", self.kind)).maybe_help(help)
     }
 }

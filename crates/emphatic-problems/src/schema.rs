@@ -11,8 +11,8 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().into()
 }
 
-/// TOML has no null: what may be left out is not in the list of required keys, and that is all. Descriptions are
-/// paragraphs, wherever their lines end here.
+/// Removes null, which TOML does not have: a key that may be left out is missing from the list of required keys. Joins the lines of
+/// descriptions.
 fn as_toml(schema: &mut Schema) {
     let null = Value::from("null");
     if let Some(types @ Value::Array(_)) = schema.get_mut("type")

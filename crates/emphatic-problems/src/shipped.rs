@@ -1,7 +1,8 @@
 //! Problems that come with the program; each is a file to copy and change.
 
 use crate::pattern::Layout;
-use crate::problem_file::{Target, understand};
+use crate::policy::Target;
+use crate::problem_file::{Parsed, parse};
 use crate::world::World;
 use emphatic::{ContinuousCounterexample, Policy};
 use std::sync::Arc;
@@ -49,16 +50,16 @@ pub fn find(name: &str) -> Option<&'static Shipped> {
     SHIPPED.iter().find(|shipped| shipped.name == name)
 }
 
-/// The problem of this name, its target, and where its states lie.
-pub(crate) fn problem(name: &str) -> Option<(World, Target, Layout)> {
-    // Its own file refers to it: real actions cannot be listed.
+/// The problem of this name, parsed.
+pub(crate) fn problem(name: &str) -> Option<Parsed> {
+    // The file of this problem only names it: real actions cannot be listed.
     if name == "continuous-counterexample" {
         let problem = ContinuousCounterexample::default();
         let target = Target::Deterministic(vec![0.0; problem.deterministic().len()]);
-        return Some((World::Continuous(Arc::new(problem)), target, Layout::None));
+        return Some(Parsed { world: World::Continuous(Arc::new(problem)), target, layout: Layout::None });
     }
     let shipped = find(name)?;
-    understand(shipped.text, shipped.name).ok()
+    parse(shipped.text, shipped.name).ok()
 }
 
 #[cfg(test)]
@@ -88,7 +89,7 @@ mod tests {
         }
     }
 
-    /// The files and the library say the same.
+    /// The library, which reads no files, has the paper's problems as constructors: they are the same to the bit.
     #[test]
     fn the_papers_files_are_the_papers_problems() {
         for (name, right) in [
@@ -98,8 +99,19 @@ mod tests {
             let file = open(name);
             assert_eq!(task(&file).problem(), right.problem());
             assert_eq!(task(&file).stationary(), right.stationary());
+            assert_eq!(task(&file).interest(), right.interest());
             assert_eq!((task(&file).actor(), task(&file).critic()), (right.actor(), right.critic()));
+            (0..right.states()).for_each(|s| assert_eq!(task(&file).behaviour(s), right.behaviour(s)));
         }
+        let (file, right) = (open("continuous-counterexample"), ContinuousCounterexample::default());
+        let World::Continuous(problem) = &file.world else { panic!("it has a real action") };
+        assert_eq!((problem.behaviour(), problem.actor()), (right.behaviour(), right.actor()));
+        assert_eq!((problem.stationary(), problem.interest()), (right.stationary(), right.interest()));
+        let (_, target, _) = self::problem("continuous-counterexample").expect("it is shipped");
+        let (Target::Deterministic(written), Target::Deterministic(built)) = (&file.target, &target) else {
+            panic!("its policy is deterministic")
+        };
+        assert_eq!(written, built);
     }
 
     #[test]

@@ -1,16 +1,15 @@
-//! Values as they are written in files.
+//! Numbers in files, and values that are written as a scalar or as a table.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
-use std::collections::BTreeMap;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What is read from files.
+/// A type that is read from files.
 pub trait Expected {
-    /// What one of them is called in messages.
+    /// The words for it in messages.
     const EXPECTED: &'static str;
 }
 
@@ -87,8 +86,7 @@ impl<'de> Deserialize<'de> for Whole {
             }
 
             fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Whole, E> {
-                let wrong = || E::invalid_value(serde::de::Unexpected::Signed(value), &self);
-                u64::try_from(value).map(Whole).map_err(|_| wrong())
+                not_negative(value, &self).map(Whole)
             }
 
             fn visit_u64<E>(self, value: u64) -> Result<Whole, E> {
@@ -107,148 +105,19 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
-/// A state or an action: its name, or its number from 0.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-#[schemars(untagged)]
-pub enum Key {
-    /// By name.
-    Name(String),
-    /// By number.
-    Number(u64),
+/// The number, unless it is negative.
+pub(crate) fn not_negative<E: serde::de::Error>(
+    number: i64,
+    expected: &dyn serde::de::Expected,
+) -> Result<u64, E> {
+    u64::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), expected))
 }
 
-/// One state or action, or a list of them.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-#[schemars(untagged)]
-pub enum Keys {
-    /// One.
-    One(Key),
-    /// Several.
-    Many(Vec<Key>),
-}
-
-impl Keys {
-    /// All of them.
-    pub fn as_slice(&self) -> &[Key] {
-        match self {
-            Self::One(key) => std::slice::from_ref(key),
-            Self::Many(keys) => keys,
-        }
-    }
-}
-
-struct KeyVisitor;
-
-impl Visitor<'_> for KeyVisitor {
-    type Value = Key;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a name in quotation marks, or a number from 0")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Key, E> {
-        Ok(Key::Name(name.to_owned()))
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Key, E> {
-        let wrong = || E::invalid_value(serde::de::Unexpected::Signed(number), &self);
-        u64::try_from(number).map(Key::Number).map_err(|_| wrong())
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Key, E> {
-        Ok(Key::Number(number))
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(KeyVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for Keys {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeysVisitor;
-        impl<'de> Visitor<'de> for KeysVisitor {
-            type Value = Keys;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a name in quotation marks, a number from 0, or a list of such")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Keys, E> {
-                KeyVisitor.visit_str(name).map(Keys::One)
-            }
-
-            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Keys, E> {
-                KeyVisitor.visit_i64(number).map(Keys::One)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Keys, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Keys::Many)
-            }
-        }
-        deserializer.deserialize_any(KeysVisitor)
-    }
-}
-
-/// The interest: a number for all states, or a table.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-#[schemars(untagged)]
-pub enum Interest {
-    /// The same in all states.
-    Everywhere(Number),
-    /// In some states.
-    ByState(BTreeMap<String, Number>),
-}
-
-/// A policy: a word, a table of probabilities by action, or of such tables by state.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(untagged)]
-pub enum Behaviour {
-    /// By a word.
-    Word(BehaviourWord),
-    /// By probabilities.
-    Table(BTreeMap<String, Share>),
-}
-
-/// A behaviour that has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum BehaviourWord {
-    /// All actions alike.
-    Uniform,
-}
-
-/// The probability of an action, or the probabilities in a state.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(untagged)]
-pub enum Share {
-    /// Of an action, in all states.
-    Number(Number),
-    /// Of each action in a state.
-    InState(BTreeMap<String, Number>),
-}
-
-impl Expected for Interest {
-    const EXPECTED: &'static str = "a number, or a table of numbers by state";
-}
-impl Expected for Behaviour {
-    const EXPECTED: &'static str =
-        "`uniform`, a table of probabilities by action, or of such tables by state";
-}
-impl Expected for Share {
-    const EXPECTED: &'static str = "a probability, or a table of probabilities by action";
-}
-impl Expected for BTreeMap<String, Number> {
-    const EXPECTED: &'static str = "a table of probabilities by action";
-}
-
-/// What is written as a scalar or as a table.
+/// A type that is written as a scalar or as a table.
 pub trait ScalarOrTable<'de>: Sized + Expected {
-    /// What a scalar is read as.
+    /// The type of a scalar.
     type Scalar: Deserialize<'de>;
-    /// What a table is read as.
+    /// The type of a table.
     type Table: Deserialize<'de>;
     /// From a scalar.
     fn scalar(scalar: Self::Scalar) -> Self;
@@ -256,13 +125,13 @@ pub trait ScalarOrTable<'de>: Sized + Expected {
     fn table(table: Self::Table) -> Self;
 }
 
-/// Reads what is written as a scalar or as a table.
+/// Reads a type that is written as a scalar or as a table.
 pub struct ScalarOrTableVisitor<T>(
-    /// What is read.
+    /// The type.
     pub PhantomData<T>,
 );
 
-/// A scalar of any kind goes to the type that expects one. What does not fit it is refused, as what is neither.
+/// Passes a scalar of any kind on to the type that expects one. A scalar of the wrong kind is refused as neither scalar nor table.
 macro_rules! scalar {
     ($($visit:ident: $type:ty as $unexpected:expr),*) => {
         $(fn $visit<E: serde::de::Error>(self, value: $type) -> Result<T, E> {
@@ -292,12 +161,12 @@ impl<'de, T: ScalarOrTable<'de>> Visitor<'de> for ScalarOrTableVisitor<T> {
     }
 }
 
-/// A number beyond 64 bits.
+/// How a number beyond 64 bits is described.
 fn huge<N>(_: N) -> Unexpected<'static> {
     Unexpected::Other("a number that is too large")
 }
 
-/// Reads a type that is written as a scalar or as a table.
+/// Implements `Deserialize` for a type that is written as a scalar or as a table.
 #[macro_export]
 macro_rules! scalar_or_table {
     ($name:ident: $scalar:ty => $from_scalar:expr, $table:ty => $from_table:expr) => {
@@ -321,7 +190,3 @@ macro_rules! scalar_or_table {
         }
     };
 }
-
-scalar_or_table!(Interest: Number => Interest::Everywhere, BTreeMap<String, Number> => Interest::ByState);
-scalar_or_table!(Share: Number => Share::Number, BTreeMap<String, Number> => Share::InState);
-scalar_or_table!(Behaviour: BehaviourWord => Behaviour::Word, BTreeMap<String, Share> => Behaviour::Table);

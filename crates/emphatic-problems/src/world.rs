@@ -1,8 +1,12 @@
 //! A problem with its behaviour and interest.
 
+use crate::file_error::ValueError;
 use crate::names::Names;
-use crate::values::{Behaviour, BehaviourWord, Interest, Number, Share};
-use emphatic::{ContinuousCounterexample, Problem, ProblemError, Table, Task};
+use crate::policy::{Behaviour, Share, policy_rows, probabilities, softmax_weights};
+use crate::scalar_or_table;
+use crate::values::{Expected, Number};
+use emphatic::{ContinuousCounterexample, ProblemError, Table, Task};
+use schemars::JsonSchema;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -18,16 +22,23 @@ pub enum World {
     Continuous(Arc<ContinuousCounterexample>),
 }
 
-/// What is wrong with a name or number, and what would be right.
-#[derive(Clone, Debug)]
-pub struct Unfit {
-    /// What is wrong.
-    pub message: String,
-    /// What would be right.
-    pub help: Option<String>,
+/// The interest: a number for all states, or a table.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(untagged)]
+pub enum Interest {
+    /// The same in all states.
+    Everywhere(Number),
+    /// In some states.
+    ByState(BTreeMap<String, Number>),
 }
 
-impl From<ProblemError> for Unfit {
+impl Expected for Interest {
+    const EXPECTED: &'static str = "a number, or a table of numbers by state";
+}
+
+scalar_or_table!(Interest: Number => Interest::Everywhere, BTreeMap<String, Number> => Interest::ByState);
+
+impl From<ProblemError> for ValueError {
     fn from(error: ProblemError) -> Self {
         let help = match &error {
             ProblemError::Sum { sum, .. } if (sum - 1.0).abs() < 1e-3 => {
@@ -41,12 +52,8 @@ impl From<ProblemError> for Unfit {
             }
             _ => None,
         };
-        Self { message: error.to_string(), help: help.map(str::to_owned) }
+        ValueError::new(error.to_string()).maybe_help(help.map(str::to_owned))
     }
-}
-
-fn unfit<T>(message: impl Into<String>, help: Option<String>) -> Result<T, Unfit> {
-    Err(Unfit { message: message.into(), help })
 }
 
 impl World {
@@ -58,7 +65,7 @@ impl World {
         }
     }
 
-    /// The names of the actions; none where the action is a real number.
+    /// The names of the actions; empty if the action is a real number.
     pub fn actions(&self) -> &[String] {
         match self {
             Self::Finite(task) => task.problem().actions(),
@@ -66,7 +73,7 @@ impl World {
         }
     }
 
-    /// What the actor sees.
+    /// The features of the actor.
     pub fn actor(&self) -> &Table {
         match self {
             Self::Finite(task) => task.actor(),
@@ -74,7 +81,7 @@ impl World {
         }
     }
 
-    /// What a critic sees by default.
+    /// The features that a critic has by default.
     pub fn critic(&self) -> Table {
         match self {
             Self::Finite(task) => task.critic().clone(),
@@ -82,12 +89,12 @@ impl World {
         }
     }
 
-    /// The states themselves.
+    /// Features that are the states themselves.
     pub fn identity(&self) -> Table {
         Table::one_hot(self.actor().states())
     }
 
-    /// i, by state.
+    /// The interest i, by state.
     pub fn interest(&self) -> &[f64] {
         match self {
             Self::Finite(task) => task.interest(),
@@ -95,7 +102,7 @@ impl World {
         }
     }
 
-    /// How many steps an episode of the behaviour lasts on average; nothing if it never ends.
+    /// The mean number of steps in an episode of the behaviour; `None` if episodes never end.
     pub fn episode_length(&self) -> Option<f64> {
         let Self::Finite(task) = self else { return Some(2.0) };
         let ending = |s: usize, a: usize| -> f64 {
@@ -109,17 +116,17 @@ impl World {
     }
 
     /// The number of a state.
-    pub fn state(&self, name: &str) -> Result<usize, Unfit> {
+    pub fn state(&self, name: &str) -> Result<usize, ValueError> {
         Names::new("state", self.states()).find(name)
     }
 
     /// The number of an action.
-    pub fn action(&self, name: &str) -> Result<usize, Unfit> {
+    pub fn action(&self, name: &str) -> Result<usize, ValueError> {
         Names::new("action", self.actions()).find(name)
     }
 
     /// The same with this behaviour.
-    pub fn with_behaviour(&self, behaviour: &Behaviour) -> Result<Self, Unfit> {
+    pub fn with_behaviour(&self, behaviour: &Behaviour) -> Result<Self, ValueError> {
         match self {
             Self::Finite(task) => {
                 let own = |s: usize| task.behaviour(s).to_vec();
@@ -127,18 +134,7 @@ impl World {
                 Ok(Self::Finite(Arc::new(Task::clone(task).with_behaviour(&rows)?)))
             }
             Self::Continuous(problem) => {
-                let help = || Some("it is a Gaussian: { mean = 1.0, standard_deviation = 1.0 }".to_owned());
-                let Behaviour::Table(table) = behaviour else {
-                    return unfit("there is no uniform behaviour over all real numbers", help());
-                };
-                let number = |key: &str| match table.get(key) {
-                    Some(Share::Number(Number(x))) => Ok(*x),
-                    _ => unfit(format!("the behaviour of this problem needs a number `{key}`"), help()),
-                };
-                let (mean, standard_deviation) = (number("mean")?, number("standard_deviation")?);
-                if table.len() > 2 {
-                    return unfit("the behaviour has more than a mean and a standard_deviation", help());
-                }
+                let Gaussian { mean, standard_deviation } = gaussian(behaviour)?;
                 let problem =
                     ContinuousCounterexample::clone(problem).with_behaviour(mean, standard_deviation)?;
                 Ok(Self::Continuous(Arc::new(problem)))
@@ -147,7 +143,7 @@ impl World {
     }
 
     /// The same with this interest.
-    pub fn with_interest(&self, interest: &Interest) -> Result<Self, Unfit> {
+    pub fn with_interest(&self, interest: &Interest) -> Result<Self, ValueError> {
         let by_state = match interest {
             Interest::Everywhere(Number(x)) => vec![*x; self.interest().len()],
             Interest::ByState(table) => {
@@ -167,95 +163,44 @@ impl World {
         })
     }
 
-    /// The weights of a softmax with these probabilities in every state, the last action's being zero.
-    pub fn softmax_weights(&self, table: &BTreeMap<String, Number>) -> Result<Vec<f64>, Unfit> {
+    /// The weights of a softmax with these probabilities in every state, those of the last action being zero.
+    pub fn softmax_weights(&self, table: &BTreeMap<String, Number>) -> Result<Vec<f64>, ValueError> {
         let row = probabilities(&Names::new("action", self.actions()), self.actions().len(), table)?;
         let sum: f64 = row.iter().sum();
         if row.iter().any(|p| !(*p > 0.0 && *p < 1.0)) || (sum - 1.0).abs() > 1e-9 {
             let help =
                 "every action needs a probability between 0 and 1 (a softmax has no 0), and they sum to 1";
-            return unfit(format!("these are no probabilities of a softmax: {row:?}"), Some(help.to_owned()));
+            return Err(
+                ValueError::new(format!("these are no probabilities of a softmax: {row:?}")).help(help)
+            );
         }
-        softmax_weights(self.actor(), |_| &row).ok_or_else(|| Unfit {
-            message: "the same probabilities everywhere are no single set of weights".to_owned(),
-            help: Some("in this problem a state has several features: give `weights` instead".to_owned()),
+        softmax_weights(self.actor(), |_| &row).ok_or_else(|| {
+            ValueError::new("the same probabilities everywhere are no single set of weights")
+                .help("in this problem a state has several features: give `weights` instead")
         })
     }
 }
 
-/// The weights with which a softmax has these probabilities, the last action's being zero. Nothing if there are none: a probability
-/// is 0, a state has other than one feature of value one, or states that look alike have different rows.
-pub(crate) fn softmax_weights<'a>(features: &Table, row: impl Fn(usize) -> &'a Vec<f64>) -> Option<Vec<f64>> {
-    let alike = |s: usize| row(s).windows(2).all(|pair| pair[0] == pair[1]);
-    if (0..features.states()).all(alike) {
-        return Some(vec![0.0; features.len() * row(0).len()]); // Whatever the features.
-    }
-    let mut rows: Vec<Option<&Vec<f64>>> = vec![None; features.len()];
-    for s in 0..features.states() {
-        let mut active = features.active(s);
-        let (Some((f, 1.0)), None) = (active.next(), active.next()) else { return None };
-        if *rows[f].get_or_insert(row(s)) != row(s) || row(s).iter().any(|p| *p <= 0.0) {
-            return None;
-        }
-    }
-    let actions = row(0).len();
-    let of_feature = |row: Option<&Vec<f64>>| match row {
-        Some(row) => row.iter().map(|p| emphatic::real::elementary::ln(p / row[actions - 1])).collect(),
-        None => vec![0.0; actions], // A feature that no state has.
+struct Gaussian {
+    mean: f64,
+    standard_deviation: f64,
+}
+
+/// The behaviour of a problem with real actions.
+fn gaussian(behaviour: &Behaviour) -> Result<Gaussian, ValueError> {
+    let error = |message: &str| {
+        ValueError::new(message).help("it is a Gaussian: { mean = 1.0, standard_deviation = 1.0 }")
     };
-    Some(rows.into_iter().flat_map(of_feature).collect())
-}
-
-/// The rows of a policy: the same in all states, or given for some; the others have their `own`.
-pub(crate) fn policy_rows(
-    problem: &Problem,
-    policy: &Behaviour,
-    own: impl Fn(usize) -> Vec<f64>,
-) -> Result<Vec<Vec<f64>>, Unfit> {
-    let (states, actions) = (problem.states().len(), problem.actions().len());
-    let table = match policy {
-        Behaviour::Word(BehaviourWord::Uniform) => return Ok(vec![uniform(actions); states]),
-        Behaviour::Table(table) => table,
+    let Behaviour::Table(table) = behaviour else {
+        return Err(error("there is no uniform behaviour over all real numbers"));
     };
-    let action_names = Names::new("action", problem.actions());
-    let everywhere: Option<BTreeMap<String, Number>> = table
-        .iter()
-        .map(|(key, share)| match share {
-            Share::Number(x) => Some((key.clone(), *x)),
-            Share::InState(_) => None,
-        })
-        .collect();
-    if let Some(everywhere) = everywhere {
-        return Ok(vec![probabilities(&action_names, actions, &everywhere)?; states]);
+    let number = |key: &str| match table.get(key) {
+        Some(Share::Number(Number(x))) => Ok(*x),
+        _ => Err(error(&format!("the behaviour of this problem needs a number `{key}`"))),
+    };
+    let gaussian = Gaussian { mean: number("mean")?, standard_deviation: number("standard_deviation")? };
+    if table.len() > 2 {
+        return Err(error("the behaviour has more than a mean and a standard_deviation"));
     }
-    let state_names = Names::new("state", problem.states());
-    let mut rows: Vec<Vec<f64>> = (0..states).map(own).collect();
-    for (key, share) in table {
-        match share {
-            Share::InState(table) => {
-                rows[state_names.find(key)?] = probabilities(&action_names, actions, table)?;
-            }
-            Share::Number(_) => {
-                return unfit(
-                    format!("`{key}` is a number beside tables"),
-                    Some("give probabilities by action, or a table of them for each state".to_owned()),
-                );
-            }
-        }
-    }
-    Ok(rows)
-}
-
-/// All actions alike.
-pub(crate) fn uniform(actions: usize) -> Vec<f64> {
-    vec![1.0 / actions.max(1) as f64; actions]
-}
-
-/// A probability for each action; those left out have none.
-fn probabilities(names: &Names, actions: usize, table: &BTreeMap<String, Number>) -> Result<Vec<f64>, Unfit> {
-    let mut row = vec![0.0; actions];
-    for (action, Number(probability)) in table {
-        row[names.find(action)?] = *probability;
-    }
-    Ok(row)
+    Ok(gaussian)
 }

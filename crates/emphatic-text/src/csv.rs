@@ -1,27 +1,26 @@
 //! Comma-separated values, for spreadsheets too.
 
-use crate::harmless::is_harmful;
+use crate::printable::is_unprintable;
 
-/// A line of cells, as [`text`] and [`number`] give them.
+/// A line of cells made by [`text`] and [`number`].
 pub fn line(cells: impl IntoIterator<Item = String>) -> String {
     cells.into_iter().collect::<Vec<_>>().join(",") + "\n"
 }
 
-/// A cell with a text. Where a spreadsheet would take it for a formula and run it, an apostrophe stands before it, which
-/// spreadsheets take for "this is text"; a name that is a number stays as it is. Harmful characters are escaped, so that different
-/// names stay different.
+/// A cell with a text. If a spreadsheet would run it as a formula, an apostrophe is put before it, which marks it as text; a name that
+/// is a number stays as it is. Unprintable characters are escaped, so that different names stay different.
 pub fn text(text: &str) -> String {
-    let escaped = |c: char| if is_harmful(c) { c.escape_default().to_string() } else { c.to_string() };
+    let escaped = |c: char| if is_unprintable(c) { c.escape_default().to_string() } else { c.to_string() };
     let text: String = text.chars().map(escaped).collect();
-    let starts = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
-    let text = if starts && text.parse::<f64>().is_err() { format!("'{text}") } else { text };
+    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let text = if is_formula && text.parse::<f64>().is_err() { format!("'{text}") } else { text };
     match text.contains([',', '"']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text,
     }
 }
 
-/// A cell with a number, to the last digit; an empty one if it is not finite.
+/// A cell with a number, to the last digit; empty if it is not finite.
 pub fn number(x: f64) -> String {
     match x.abs() {
         size if !size.is_finite() => String::new(),
@@ -37,7 +36,7 @@ mod tests {
 
     /// Once `=cmd|…` as a name was a formula in the spreadsheet that opened the file.
     #[test]
-    fn names_are_no_formulas() {
+    fn names_are_not_formulas() {
         let names = [
             "=1+1",
             "+A1",

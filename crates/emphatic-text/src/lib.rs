@@ -1,23 +1,25 @@
-//! Text for people.
+//! Text that is safe to show.
 //!
-//! What comes from a file or is a path may hold anything: characters that move the cursor, colour or retitle a terminal, reverse the
-//! direction of reading, or run on for megabytes. Everything of that kind goes through here before it is shown.
+//! A path or a name from a file may hold anything: characters that move the cursor, colour or retitle a terminal or reverse the
+//! direction of reading, or megabytes of text. All such text passes through here before it is shown.
 //!
 //! | for | use |
 //! |---|---|
 //! | a name or a value within a line | [`shortened`] |
-//! | a message in which names stand | [`message`] |
-//! | a page of several lines | [`harmless_lines`] |
-//! | a piece of a file, with places marked in it | [`same_length`] |
+//! | a message that contains names | [`message`] |
+//! | a page of several lines | [`printable_lines`] |
+//! | a piece of a file, with places marked in it | [`printable_same_length`] |
 //! | rows and columns | [`table`] |
 //! | CSV | [`csv`] |
 //! | JSON | [`json_escaped`] |
 
 pub mod csv;
-mod harmless;
 mod message;
+mod printable;
 mod table;
 
-pub use harmless::{harmless, harmless_lines, is_harmful, json_escaped, same_length, shortened};
 pub use message::message;
-pub use table::{LONGEST, table};
+pub use printable::{
+    is_unprintable, json_escaped, printable, printable_lines, printable_same_length, shortened,
+};
+pub use table::{LONGEST_CELL, table};

@@ -1,15 +1,15 @@
-//! Messages, in which names may be of any length.
+//! Messages with names of any length.
 
-use crate::harmless::harmless;
+use crate::printable::printable;
 
-/// The most characters of a word, and of a whole message.
+/// The most characters of a word, and of a message.
 const WORD: usize = 200;
 const MESSAGE: usize = 1000;
 
-/// The message in one line, without harmful characters, with the middle of very long words left out, and of all of it if that is still
-/// very long.
+/// The message in one line, without unprintable characters. The middle of very long words is left out, and then the middle of the
+/// message if it is still very long.
 pub fn message(text: &str) -> String {
-    let text = harmless(text);
+    let text = printable(text);
     let words: Vec<String> = text.split(' ').map(|word| cut(word, WORD)).collect();
     cut(&words.join(" "), MESSAGE)
 }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_long_loses_its_middle() {
+    fn long_words_and_messages_lose_their_middle() {
         assert_eq!(message("the state 'ä' is  missing"), "the state 'ä' is  missing");
         let word = message(&format!("there is no '{}b' here", "ä".repeat(30_000)));
         assert!(word.starts_with("there is no 'äää") && word.ends_with("äääb' here"), "{word}");

@@ -1,14 +1,14 @@
-//! Rows and columns.
+//! Tables of text.
 
-use crate::harmless::shortened;
+use crate::printable::shortened;
 
-/// The most characters that a cell shows: what is longer is cut. (Names may have millions, and formatting stops at 65,535.)
-pub const LONGEST: usize = 200;
+/// The most characters of a cell: longer text is cut. (Names may have millions, and formatting stops at 65,535.)
+pub const LONGEST_CELL: usize = 200;
 
-/// The rows as lines of aligned cells, with as many spaces before each line: the first `words` columns to the left, the others, numbers, to
-/// the right. All rows have as many cells as the first.
+/// The rows as lines of aligned cells, each after `indent` spaces. The first `words` columns are aligned to the left, the others,
+/// numbers, to the right. All rows must have as many cells as the first.
 pub fn table(rows: Vec<Vec<String>>, words: usize, indent: usize) -> String {
-    let cut = |row: Vec<String>| row.iter().map(|cell| shortened(cell, LONGEST)).collect();
+    let cut = |row: Vec<String>| row.iter().map(|cell| shortened(cell, LONGEST_CELL)).collect();
     let rows: Vec<Vec<String>> = rows.into_iter().map(cut).collect();
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
@@ -43,7 +43,7 @@ mod tests {
     fn no_cell_is_too_wide() {
         let rows = vec![vec!["x".repeat(100_000), "y".repeat(70_000)]];
         let line = table(rows, 1, 0);
-        assert_eq!(line.chars().count(), 2 * LONGEST + 3);
+        assert_eq!(line.chars().count(), 2 * LONGEST_CELL + 3);
         assert!(line.contains("x…  y") && line.ends_with("y…\n"));
     }
 

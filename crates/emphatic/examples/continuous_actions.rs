@@ -6,7 +6,7 @@
 //!
 //! Run with `cargo run --release --example continuous_actions`.
 
-use emphatic::theory::{Bellman, Order};
+use emphatic::theory::{Bellman, EliminationOrder};
 use emphatic::{
     Action, ContinuousCounterexample, Draw, Exact, ExactCritic, Features, Gaussian, Isa, Learner, Model,
     Normal, Policy, Real, Row as Seen, State, StepError, StochasticPolicy, ace, dpg,
@@ -111,7 +111,7 @@ impl Policy for Released {
 
 /// And so is what is exactly true of it.
 impl Model<Released> for ContinuousCounterexample {
-    fn order(&self) -> &Arc<Order> {
+    fn order(&self) -> &Arc<EliminationOrder> {
         Model::<Gaussian>::order(self)
     }
 
@@ -168,17 +168,27 @@ impl Method {
             Self::Paper(lambda_a) => {
                 let policy = task.gaussian();
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, ace(policy.clone(), critic, lambda_a, alpha)?, &policy, run)
+                outcome(
+                    task,
+                    ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?,
+                    &policy,
+                    run,
+                )
             }
             Self::Released(lambda_a) => {
                 let policy = Released(task.gaussian());
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, ace(policy.clone(), critic, lambda_a, alpha)?, &policy, run)
+                outcome(
+                    task,
+                    ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?,
+                    &policy,
+                    run,
+                )
             }
             Self::Dpg => {
                 let policy = task.deterministic();
                 let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(task, dpg(policy.clone(), critic, alpha)?, &policy, run)
+                outcome(task, dpg(policy.clone(), critic).alpha(alpha).build()?, &policy, run)
             }
         }
     }

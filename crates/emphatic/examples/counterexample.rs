@@ -24,8 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("the same experience with exact values. J is the paper's objective.\n");
 
     let critic = || ExactCritic::new(task.clone(), &policy);
-    let mut semi = off_pac(policy.clone(), critic()?, 0.1)?.with_weights(start.clone())?;
-    let mut full = ace(policy.clone(), critic()?, 1.0, 0.1)?.with_weights(start.clone())?;
+    let mut semi = off_pac(policy.clone(), critic()?).alpha(0.1).build()?.with_weights(start.clone())?;
+    let mut full =
+        ace(policy.clone(), critic()?).lambda_a(1.0).alpha(0.1).build()?.with_weights(start.clone())?;
 
     println!("             OffPAC (semi-gradient)    ACE (gradient)");
     println!("  episode      J      A0 if aliased      J      A0 if aliased");

@@ -1,4 +1,4 @@
-//! What can be done in a state.
+//! Actions.
 
 use std::fmt::Debug;
 
@@ -25,9 +25,9 @@ impl From<f64> for Action {
     }
 }
 
-/// Types of actions that policies have.
+/// The types of actions that policies have.
 pub trait Acts: Copy + Debug + Into<Action> + Send + Sync + 'static {
-    /// The action, if it is of this kind.
+    /// Returns the action if it is of this kind; `None` if not.
     fn of(action: Action) -> Option<Self>;
 }
 

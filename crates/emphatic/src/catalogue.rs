@@ -1,14 +1,14 @@
-//! Every part there is, declared once: its name, its settings, how it is built.
+//! The catalogue: every part declared once, with its name, its settings and how it is built.
 //!
-//! What reads files, checks settings, writes schemas, makes Python's classes and prints documentation asks the catalogue, so
-//! a new part is one file and one line in [`Catalogue::standard`]. A crate of one's own can add to it:
+//! The reader of files, the checks of settings, the schema, Python's classes and the documentation are derived from the
+//! catalogue, so a new part is one file and one line in [`Catalogue::standard`]. Another crate can add parts:
 //! [`Catalogue::with`].
 
 pub use crate::compose::Build;
-use crate::compose::{Built, Of, PartBuilder};
+use crate::compose::{Built, DeclaredBuilder, PartBuilder};
 use crate::part::ComposeError;
 use crate::real::Real;
-pub use crate::setting::Range;
+pub use crate::settings::{Range, Setting};
 use crate::{critic, emphasis, policy};
 use serde::Serialize;
 use std::any::Any;
@@ -16,13 +16,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 use thiserror::Error;
 
-/// What a part is there for.
+/// The role of a part in a learner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// How to act.
     Policy,
-    /// How good was it? In one of the three ways in which an actor may ask.
+    /// How good was it? In one of three forms: see [`Tells`].
     Critic,
     /// How much does a state count?
     Emphasis,
@@ -32,7 +32,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 3] = [Self::Policy, Self::Critic, Self::Emphasis];
 
-    /// What parts of this role are, as a heading.
+    /// A heading for the parts of this role.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Policy => "Policies: how to act",
@@ -41,7 +41,7 @@ impl Role {
         }
     }
 
-    /// The word for it, in files and messages.
+    /// Its name in files and messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Policy => "policy",
@@ -51,7 +51,7 @@ impl Role {
     }
 }
 
-/// What a critic tells the actor.
+/// The signal that a critic gives the actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tells {
@@ -64,7 +64,7 @@ pub enum Tells {
 }
 
 impl Tells {
-    /// What it is in words.
+    /// Its description in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Delta => "δ, from values of states",
@@ -74,7 +74,7 @@ impl Tells {
     }
 }
 
-/// What a policy does with its weights.
+/// How a policy chooses its actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Acts {
@@ -86,7 +86,7 @@ pub enum Acts {
     Deterministic,
 }
 
-/// What a part cannot do without.
+/// A requirement of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Need {
@@ -97,7 +97,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// What it is in words.
+    /// Its description in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Problem => "a problem that is known exactly",
@@ -106,63 +106,50 @@ impl Need {
     }
 }
 
-/// A number that a part is set by.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Setting {
-    /// Its name, in files and in Python.
-    pub name: &'static str,
-    /// What it must be.
-    pub range: Range,
-    /// What it is if nothing is said; `None` if something must be said.
-    pub default: Option<f64>,
-    /// What it is, in a line.
-    pub about: &'static str,
-}
-
-/// A part inside another.
+/// A part inside another, as the outer one declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Inner {
     /// Its name, in files and in Python.
     pub name: &'static str,
-    /// What it must tell.
+    /// The signal that it must give.
     pub tells: Tells,
-    /// Which part it is if nothing is said.
+    /// The name of the part that is taken by default.
     pub default: &'static str,
-    /// What it is there for, in a line.
+    /// Its purpose, in a line.
     pub about: &'static str,
 }
 
-/// What is to be known of a part.
+/// The declaration of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Declaration {
     /// Its name in files.
     pub name: &'static str,
     /// Its class in Python.
     pub class: &'static str,
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
-    /// What it is, in a line.
+    /// A description in one line.
     pub about: &'static str,
-    /// Where it comes from.
+    /// The publication that it comes from.
     pub source: &'static str,
-    /// For a critic: what it can tell.
+    /// For a critic: the signals that it can give.
     pub tells: &'static [Tells],
-    /// For a policy: what it does.
+    /// For a policy: how it chooses its actions.
     pub acts: Option<Acts>,
-    /// For a policy: how many weights each feature has; `None` if it is one for each action.
+    /// For a policy: the number of weights of each feature; `None` if there is one for each action.
     pub outputs: Option<usize>,
-    /// The numbers it is set by.
+    /// Its settings.
     pub settings: &'static [Setting],
-    /// Whether it looks at features of its own.
+    /// Whether it has features of its own.
     pub features: bool,
-    /// The part inside it.
+    /// The part inside it; `None` if there is none.
     pub inner: Option<Inner>,
-    /// What it cannot do without.
+    /// Its requirements.
     pub needs: &'static [Need],
 }
 
 impl Declaration {
-    /// A part without settings, features or needs: what is written out for a part is what it has.
+    /// A part without settings, features or requirements. Use it with `..` to write out only what a part has.
     pub const fn new(role: Role, name: &'static str, class: &'static str, about: &'static str) -> Self {
         Self {
             name,
@@ -180,7 +167,12 @@ impl Declaration {
         }
     }
 
-    /// The setting of a name.
+    /// Its role and name, for messages.
+    pub(crate) fn title(&self) -> String {
+        format!("the {} `{}`", self.role.word(), self.name)
+    }
+
+    /// Returns the setting of a name; `None` if the part has no such setting.
     pub fn setting(&self, name: &str) -> Option<&'static Setting> {
         self.settings.iter().find(|setting| setting.name == name)
     }
@@ -189,15 +181,15 @@ impl Declaration {
 /// What the size of a part depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent<'a> {
-    /// How many features it looks at.
+    /// The number of its features.
     pub features: f64,
-    /// How many actions there are, or how many outputs the policy has.
+    /// The number of actions, or of outputs of the policy.
     pub actions: f64,
-    /// Its settings that are given.
+    /// Those of its settings that were set.
     pub numbers: &'a BTreeMap<String, f64>,
 }
 
-/// How many numbers something holds.
+/// The number of numbers that a part holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Size {
     /// For each learner.
@@ -208,10 +200,10 @@ pub struct Size {
 
 /// A part that declares itself, and can be built in any number type.
 pub trait Declared: Send + Sync + 'static {
-    /// What is to be known of it.
+    /// Its declaration.
     const DECLARATION: Declaration;
 
-    /// How many numbers it holds at most. (In floating point, where nothing is too large.)
+    /// Returns how many numbers it holds at most. (In floating point, which does not overflow.)
     fn size(_of: &Extent) -> Size {
         Size::default()
     }
@@ -223,22 +215,22 @@ pub trait Declared: Send + Sync + 'static {
 /// A declared part that can be built.
 #[derive(Clone)]
 pub struct Entry {
-    /// What is to be known of it.
+    /// Its declaration.
     pub declaration: Declaration,
     size: fn(&Extent) -> Size,
     pub(crate) builder: Arc<dyn Build>,
 }
 
 impl Entry {
-    /// How many numbers it holds at most: see [`Declared::size`].
+    /// Returns how many numbers it holds at most: see [`Declared::size`].
     pub fn size(&self, of: &Extent) -> Size {
         (self.size)(of)
     }
 
-    /// Whether it is this part, not another of its name.
+    /// Returns whether it is this part, not another of the same name.
     pub(crate) fn is<T: Declared>(&self) -> bool {
         let builder: &dyn Any = &*self.builder;
-        builder.is::<Of<T>>()
+        builder.is::<DeclaredBuilder<T>>()
     }
 }
 
@@ -256,7 +248,7 @@ impl std::ops::Deref for Entry {
     }
 }
 
-/// A name for a policy and an emphasis.
+/// An algorithm of the paper: a name for a kind of policy with an emphasis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Algorithm {
     /// Its name in files.
@@ -267,51 +259,64 @@ pub struct Algorithm {
     pub deterministic: bool,
     /// Its emphasis, by name.
     pub emphasis: &'static str,
-    /// What it is, in a line.
+    /// A description in one line.
     pub about: &'static str,
 }
 
-/// The paper's algorithms.
-pub const ALGORITHMS: [Algorithm; 5] = [
-    Algorithm {
+impl Algorithm {
+    /// OffPAC.
+    pub const OFFPAC: Self = Self {
         name: "offpac",
         title: "OffPAC",
         deterministic: false,
         emphasis: "none",
         about: "stochastic policy, no emphasis: the semi-gradient",
-    },
-    Algorithm {
+    };
+
+    /// ACE.
+    pub const ACE: Self = Self {
         name: "ace",
         title: "ACE",
         deterministic: false,
         emphasis: "follow-on",
         about: "stochastic policy, follow-on trace with λ_a",
-    },
-    Algorithm {
+    };
+
+    /// True-ACE.
+    pub const TRUE_ACE: Self = Self {
         name: "true-ace",
         title: "True-ACE",
         deterministic: false,
         emphasis: "exact",
         about: "stochastic policy, exact emphasis",
-    },
-    Algorithm {
+    };
+
+    /// DPG.
+    pub const DPG: Self = Self {
         name: "dpg",
         title: "DPG",
         deterministic: true,
         emphasis: "none",
         about: "deterministic policy, no emphasis",
-    },
-    Algorithm {
+    };
+
+    /// True-DPGE.
+    pub const TRUE_DPGE: Self = Self {
         name: "true-dpge",
         title: "True-DPGE",
         deterministic: true,
         emphasis: "exact",
         about: "deterministic policy, exact emphasis",
-    },
-];
+    };
+}
 
-/// Somebody has asked for the catalogue before it was installed.
+/// The paper's algorithms.
+pub const ALGORITHMS: [Algorithm; 5] =
+    [Algorithm::OFFPAC, Algorithm::ACE, Algorithm::TRUE_ACE, Algorithm::DPG, Algorithm::TRUE_DPGE];
+
+/// A catalogue that was installed too late: another one is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 #[error("the catalogue is in use already: install one before anything is read or composed")]
 pub struct InUse;
 
@@ -325,21 +330,21 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The parts that come with this library.
+    /// The parts of this library.
     pub fn standard() -> &'static Self {
         static STANDARD: LazyLock<Catalogue> = LazyLock::new(|| {
             let none = Catalogue { entries: Vec::new() };
-            none.with::<policy::softmax::InCatalogue>()
-                .with::<policy::gaussian::InCatalogue>()
-                .with::<policy::deterministic::InCatalogue>()
-                .with::<critic::exact::InCatalogue>()
-                .with::<critic::gtd::InCatalogue>()
-                .with::<critic::gq::InCatalogue>()
-                .with::<critic::advantage::InCatalogue>()
-                .with::<critic::compatible::InCatalogue>()
-                .with::<emphasis::none::InCatalogue>()
-                .with::<emphasis::follow_on::InCatalogue>()
-                .with::<emphasis::exact::InCatalogue>()
+            none.with::<policy::softmax::SoftmaxDeclaration>()
+                .with::<policy::gaussian::GaussianDeclaration>()
+                .with::<policy::deterministic::DeterministicLinearDeclaration>()
+                .with::<critic::exact::ExactCriticDeclaration>()
+                .with::<critic::gtd::GtdDeclaration>()
+                .with::<critic::gq::GqDeclaration>()
+                .with::<critic::advantage::AdvantageDeclaration>()
+                .with::<critic::compatible::CompatibleDeclaration>()
+                .with::<emphasis::none::NoEmphasisDeclaration>()
+                .with::<emphasis::follow_on::FollowOnDeclaration>()
+                .with::<emphasis::exact::ExactEmphasisDeclaration>()
         });
         &STANDARD
     }
@@ -349,17 +354,18 @@ impl Catalogue {
         CURRENT.get_or_init(|| Self::standard().clone())
     }
 
-    /// Makes it the catalogue of this process: files may name its parts from now on. Once, and before anything is read.
+    /// Makes it the catalogue of this process: files may name its parts from now on. It must be installed once, before
+    /// anything is read.
     pub fn install(self) -> Result<(), InUse> {
         CURRENT.set(self).map_err(|_| InUse)
     }
 
     /// The same with one more part, in place of one of the same role and name.
     pub fn with<T: Declared>(self) -> Self {
-        self.with_builder(T::DECLARATION, T::size, Of::<T>::default())
+        self.with_builder(T::DECLARATION, T::size, DeclaredBuilder::<T>::default())
     }
 
-    /// The same with one more part that is no type of its own, in place of one of the same role and name.
+    /// The same with one more part, which is built by a value rather than a type, in place of one of the same role and name.
     pub fn with_builder(
         mut self,
         declaration: Declaration,
@@ -381,7 +387,7 @@ impl Catalogue {
         self.entries.iter().filter(move |entry| entry.role == role)
     }
 
-    /// The part of a role and name.
+    /// Returns the part of a role and name; `None` if there is none.
     pub fn find(&self, role: Role, name: &str) -> Option<&Entry> {
         self.of(role).find(|entry| entry.name == name)
     }

@@ -1,4 +1,4 @@
-//! Recipes become learners.
+//! Composing: builds learners from recipes.
 
 mod fused;
 
@@ -6,14 +6,16 @@ use crate::catalogue::{Acts, Catalogue, Declared, Entry, Role, Tells};
 use crate::critic::{ActionCritic, Critic, SlopeCritic};
 use crate::emphasis::Emphasis;
 use crate::features::Features;
-use crate::isa::Isa;
+use crate::instruction_set::Isa;
 use crate::leaf::Leaf;
 use crate::learner::{ActorCritic, AllActions, DeterministicActorCritic, Learner};
 use crate::part::ComposeError;
 use crate::policy::{DeterministicPolicy, FinitePolicy, Softmax, StochasticPolicy};
-use crate::problem::{Known, Objective};
+use crate::problem::KnownProblem;
 use crate::real::{Lanes, Real};
 use crate::recipe::{PartRecipe, Recipe, RuleKind};
+use crate::settings::{SettingError, Settings};
+use crate::theory::Objective;
 use std::any::Any;
 use std::marker::PhantomData;
 
@@ -21,11 +23,11 @@ use std::marker::PhantomData;
 pub enum Built<R> {
     /// A learner, which a policy builds around itself.
     Learner(Box<dyn Learner<R>>),
-    /// A critic that tells δ.
+    /// A critic of values, which gives δ.
     Critic(Box<dyn Critic<R>>),
-    /// A critic that tells advantages.
+    /// A critic that gives the advantage of every action.
     ActionCritic(Box<dyn ActionCritic<R>>),
-    /// A critic that tells ∂q/∂a.
+    /// A critic that gives ∂q/∂a.
     SlopeCritic(Box<dyn SlopeCritic<R>>),
     /// An emphasis.
     Emphasis(Box<dyn Emphasis<R>>),
@@ -45,26 +47,26 @@ impl<R> std::fmt::Debug for Built<R> {
 
 /// A number type that learners are composed in.
 pub trait Composable: Real {
-    /// Puts learners together, one in each lane; lanes without a recipe do as the first. The recipes must differ in numbers alone.
+    /// Builds learners, one in each lane; lanes without a recipe take the first. The recipes must differ in numbers alone.
     fn compose(
         catalogue: &Catalogue,
         recipes: &[&Recipe],
-        problems: &[Known],
+        problems: &[KnownProblem],
         isa: Isa,
     ) -> Result<Box<dyn Learner<Self>>, ComposeError>;
 
-    /// What tells J_μ of one policy after another in a problem, all of this form.
-    fn objective(problem: &Known, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
+    /// Returns a function that computes J_μ in a problem for the weights of policies of this form.
+    fn objective(problem: &KnownProblem, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
 
-    /// m(S_t)/d_μ(S_t) of policies of this form.
+    /// Returns the exact emphasis m(S_t)/d_μ(S_t) in a problem for policies of this form.
     fn exact_emphasis(
-        problem: &Known,
+        problem: &KnownProblem,
         policy: &dyn Any,
         isa: Isa,
     ) -> Result<Box<dyn Emphasis<Self>>, ComposeError>;
 }
 
-/// A builder in every number type that learners are composed in. A part that is a type has one: [`Declared`].
+/// Builds a part in every number type that learners are composed in. A [`Declared`] part has such a builder.
 pub trait Build: Any + Send + Sync {
     /// Builds the part of one learner.
     fn one(&self, with: &PartBuilder<f64>) -> Result<Built<f64>, ComposeError>;
@@ -75,15 +77,15 @@ pub trait Build: Any + Send + Sync {
 }
 
 /// The builder of a declared part.
-pub(crate) struct Of<T>(PhantomData<fn() -> T>);
+pub(crate) struct DeclaredBuilder<T>(PhantomData<fn() -> T>);
 
-impl<T> Default for Of<T> {
+impl<T> Default for DeclaredBuilder<T> {
     fn default() -> Self {
         Self(PhantomData)
     }
 }
 
-impl<T: Declared> Build for Of<T> {
+impl<T: Declared> Build for DeclaredBuilder<T> {
     fn one(&self, with: &PartBuilder<f64>) -> Result<Built<f64>, ComposeError> {
         T::build(with)
     }
@@ -103,7 +105,7 @@ macro_rules! composable {
             fn compose(
                 catalogue: &Catalogue,
                 recipes: &[&Recipe],
-                problems: &[Known],
+                problems: &[KnownProblem],
                 isa: Isa,
             ) -> Result<Box<dyn Learner<Self>>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
@@ -111,14 +113,14 @@ macro_rules! composable {
             }
 
             fn objective(
-                problem: &Known,
+                problem: &KnownProblem,
                 policy: &dyn Any,
             ) -> Result<Box<dyn Objective<Self>>, ComposeError> {
                 problem.objective(policy)
             }
 
             fn exact_emphasis(
-                problem: &Known,
+                problem: &KnownProblem,
                 policy: &dyn Any,
                 isa: Isa,
             ) -> Result<Box<dyn Emphasis<Self>>, ComposeError> {
@@ -127,14 +129,14 @@ macro_rules! composable {
         })*
     };
 }
-// Few settings have no great hurry: fewer than sixteen stand side by side as boxed parts alone.
+// Eight lanes are for few settings, which need no haste: they have boxed parts alone.
 composable! {
     f64 => one, Some(fused::softmax);
     Lanes<8> => eight, None;
     Lanes<16> => sixteen, Some(fused::softmax);
 }
 
-/// Builds a learner of a softmax policy as one loop, if there is one for its parts.
+/// Builds the learner of a softmax policy as one loop; `None` if there is no such loop for its parts.
 type Fused<R> = fn(&PartBuilder<R>, &Softmax) -> Result<Option<Built<R>>, ComposeError>;
 
 type BuildIn<'a, R> = &'a dyn Fn(&Entry, &PartBuilder<R>) -> Result<Built<R>, ComposeError>;
@@ -143,9 +145,9 @@ type BuildIn<'a, R> = &'a dyn Fn(&Entry, &PartBuilder<R>) -> Result<Built<R>, Co
 struct Composer<'a, R: Real> {
     catalogue: &'a Catalogue,
     recipes: &'a [&'a Recipe],
-    problems: &'a [Known],
+    problems: &'a [KnownProblem],
     isa: Isa,
-    /// Builds in the number type.
+    /// Builds a part in the number type.
     build: BuildIn<'a, R>,
     fused: Option<Fused<R>>,
 }
@@ -164,7 +166,8 @@ pub struct PartBuilder<'a, R: Real> {
     entry: &'a Entry,
     /// This part in the recipe of each learner.
     parts: Vec<&'a PartRecipe>,
-    /// What a critic is to tell.
+    settings: Settings<R>,
+    /// The signal that a critic is to give.
     tells: Tells,
     /// The policy that it is for; `()` for the policy itself.
     policy: &'a dyn Any,
@@ -176,26 +179,26 @@ impl<R: Real> std::fmt::Debug for PartBuilder<'_, R> {
     }
 }
 
-fn unfit<T>(message: impl Into<String>) -> Result<T, ComposeError> {
-    Err(ComposeError::Unfit(message.into()))
+fn incompatible<T>(message: impl Into<String>) -> Result<T, ComposeError> {
+    Err(ComposeError::Incompatible(message.into()))
 }
 
 fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, ComposeError> {
-    let [first, others @ ..] = composer.recipes else { return unfit("there is no recipe") };
+    let [first, others @ ..] = composer.recipes else { return incompatible("there is no recipe") };
     if composer.recipes.len() > R::LANES || !others.iter().all(|other| first.is_like(other)) {
-        return unfit("learners side by side must differ in numbers alone");
+        return incompatible("learners side by side must differ in numbers alone");
     }
     if first.subset.is_some() && first.rule != RuleKind::All {
-        return unfit("only a learner from all actions draws some of them");
+        return incompatible("only a learner from all actions draws some of them");
     }
     let parts = composer.recipes.iter().map(|recipe| &recipe.policy).collect();
     let acts = composer.catalogue.find(Role::Policy, &first.policy.kind).and_then(|policy| policy.acts);
     if first.actions.is_some() && acts.is_some_and(|acts| acts != Acts::Finite) {
-        return unfit(format!("the policy `{}` has no finitely many actions", first.policy.kind));
+        return incompatible(format!("the policy `{}` has no finitely many actions", first.policy.kind));
     }
-    match composer.built(Role::Policy, parts, Tells::Delta, &())? {
+    match composer.builder(Role::Policy, parts, Tells::Delta, &())?.build()? {
         Built::Learner(learner) => Ok(learner),
-        other => unfit(format!("the policy was built as {other:?}")),
+        other => incompatible(format!("the policy was built as {other:?}")),
     }
 }
 
@@ -204,7 +207,7 @@ impl<'a, R: Real> Composer<'a, R> {
         self.recipes[0]
     }
 
-    /// The builder of a part, if the part makes sense.
+    /// Returns the builder of a part, or an error if its recipe does not fit its declaration.
     fn builder<'b>(
         self,
         role: Role,
@@ -217,95 +220,103 @@ impl<'a, R: Real> Composer<'a, R> {
     {
         let kind = &parts[0].kind;
         let Some(entry) = self.catalogue.find(role, kind) else {
-            return unfit(format!("there is no {} `{kind}`", role.word()));
+            return incompatible(format!("there is no {} `{kind}`", role.word()));
         };
-        let with = PartBuilder { composer: self, entry, parts, tells, policy };
+        let settings = self.settings(entry, &parts)?;
+        let with = PartBuilder { composer: self, entry, parts, settings, tells, policy };
         with.check()?;
         Ok(with)
     }
 
-    fn built(
-        self,
-        role: Role,
-        parts: Vec<&PartRecipe>,
-        tells: Tells,
-        policy: &dyn Any,
-    ) -> Result<Built<R>, ComposeError> {
-        let with = self.builder(role, parts, tells, policy)?;
-        (self.build)(with.entry, &with)
+    /// Returns the settings of a part in every lane.
+    fn settings(&self, entry: &Entry, parts: &[&PartRecipe]) -> Result<Settings<R>, SettingError> {
+        let mut settings = Settings::new(entry.declaration);
+        for name in parts[0].numbers.keys() {
+            let Some(setting) = entry.setting(name) else {
+                return Err(SettingError::Unknown { part: entry.title(), name: name.clone() });
+            };
+            // Recipes side by side differ in numbers alone, so all of them have this one.
+            let numbers: Vec<f64> = parts.iter().map(|part| part.numbers[name]).collect();
+            settings.set(setting.name, self.lanes(&numbers));
+        }
+        Ok(settings)
     }
 
-    /// A number in every lane. Lanes without a recipe do as the first.
+    /// Returns a number in every lane. Lanes without a recipe take the first.
     fn lanes(&self, numbers: &[f64]) -> R {
         R::from_lanes(|lane| *numbers.get(lane).unwrap_or(&numbers[0]))
     }
 }
 
+/// Defines methods that box a part; in lanes it is compiled for every instruction set.
+macro_rules! boxing {
+    ($($(#[$doc:meta])* $method:ident => $role:ident;)*) => {
+        $($(#[$doc])*
+        pub fn $method(&self, part: impl $role<R> + 'static) -> Result<Built<R>, ComposeError> {
+            Ok(Built::$role(match R::LANES {
+                1 => Box::new(part),
+                _ => Box::new(Leaf { isa: self.composer.isa, part }),
+            }))
+        })*
+    };
+}
+
 impl<'a, R: Real> PartBuilder<'a, R> {
-    /// Refuses what the part has no use for.
+    /// Returns an error if the recipe has something that the part does not.
     fn check(&self) -> Result<(), ComposeError> {
         let (part, Entry { declaration, .. }) = (self.parts[0], self.entry);
-        let name = self.name();
-        if let Some(number) = part.numbers.keys().find(|number| declaration.setting(number).is_none()) {
-            return unfit(format!("{name} has no setting `{number}`"));
-        }
+        let name = self.entry.title();
         if part.features.is_some() && !declaration.features {
-            return unfit(format!("{name} looks at no features"));
+            return incompatible(format!("{name} looks at no features"));
         }
         if part.inner.is_some() && declaration.inner.is_none() {
-            return unfit(format!("{name} has no part inside it"));
+            return incompatible(format!("{name} has no part inside it"));
         }
         if declaration.role == Role::Critic && !declaration.tells.contains(&self.tells) {
-            return unfit(format!("{name} does not tell {}, which is needed here", self.tells.words()));
+            return incompatible(format!(
+                "{name} does not tell {}, which is needed here",
+                self.tells.words()
+            ));
         }
         Ok(())
     }
 
-    fn name(&self) -> String {
-        format!("the {} `{}`", self.entry.role.word(), self.entry.name)
-    }
-
-    /// A setting, in every lane.
+    /// Returns a setting, in every lane.
     pub fn number(&self, name: &str) -> Result<R, ComposeError> {
-        let Some(setting) = self.entry.setting(name) else {
-            return unfit(format!("{} has no setting `{name}`", self.name()));
-        };
-        let of = |part: &&PartRecipe| match part.numbers.get(name).copied().or(setting.default) {
-            Some(number) => Ok(number),
-            None => unfit(format!("{} needs `{name}`", self.name())),
-        };
-        let numbers = self.parts.iter().map(of).collect::<Result<Vec<f64>, _>>()?;
-        let number = self.composer.lanes(&numbers);
-        setting.range.check(setting.name, number)?;
-        Ok(number)
+        Ok(self.settings.number(name)?)
     }
 
-    /// The features that the part looks at.
+    /// All settings of the part.
+    pub fn settings(&self) -> &Settings<R> {
+        &self.settings
+    }
+
+    /// Returns the features of the part.
     pub fn features(&self) -> Result<Features, ComposeError> {
         match self.parts[0].features.as_ref().or(self.composer.recipe().policy.features.as_ref()) {
             Some(features) => Ok(features.clone()),
-            None => unfit("the policy needs features"),
+            None => incompatible("the policy needs features"),
         }
     }
 
-    /// How many actions the policy has.
+    /// Returns the number of actions of the policy.
     pub fn actions(&self) -> Result<usize, ComposeError> {
         match self.composer.recipe().actions {
             Some(actions) => Ok(actions),
-            None => unfit(format!("{} is for finitely many actions", self.name())),
+            None => incompatible(format!("{} is for finitely many actions", self.entry.title())),
         }
     }
 
-    /// What a critic is to tell.
+    /// The signal that a critic is to give.
     pub fn tells(&self) -> Tells {
         self.tells
     }
 
-    /// The problem that the part knows.
-    pub fn problem(&self) -> Result<&'a Known, ComposeError> {
+    /// Returns the problem that the part is computed from.
+    pub fn problem(&self) -> Result<&'a KnownProblem, ComposeError> {
         match self.composer.problems.get(self.parts[0].problem) {
             Some(problem) => Ok(problem),
-            None => unfit(format!("{} needs a problem that is known exactly", self.name())),
+            None => incompatible(format!("{} needs a problem that is known exactly", self.entry.title())),
         }
     }
 
@@ -314,134 +325,116 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         self.policy
     }
 
-    /// The critic of values inside the part.
+    /// Builds the critic of values inside the part.
     pub fn inner(&self) -> Result<Box<dyn Critic<R>>, ComposeError> {
         let Some(inner) = self.entry.inner else {
-            return unfit(format!("{} has no part inside it", self.name()));
+            return incompatible(format!("{} has no part inside it", self.entry.title()));
         };
         let default = PartRecipe::new(inner.default);
         let parts = self.parts.iter().map(|part| part.inner.as_deref().unwrap_or(&default)).collect();
-        match self.composer.built(Role::Critic, parts, inner.tells, self.policy)? {
+        match self.composer.builder(Role::Critic, parts, inner.tells, self.policy)?.build()? {
             Built::Critic(critic) => Ok(critic),
-            other => unfit(format!("`{}` of {} was built as {other:?}", inner.name, self.name())),
+            other => {
+                incompatible(format!("`{}` of {} was built as {other:?}", inner.name, self.entry.title()))
+            }
         }
     }
 
-    /// Puts a critic of values in its box.
-    pub fn critic(&self, part: impl Critic<R> + 'static) -> Result<Built<R>, ComposeError> {
-        Ok(Built::Critic(match R::LANES {
-            1 => Box::new(part),
-            _ => Box::new(Leaf { isa: self.composer.isa, part }),
-        }))
+    boxing! {
+        /// Boxes a critic of values.
+        critic => Critic;
+        /// Boxes a critic of actions.
+        action_critic => ActionCritic;
+        /// Boxes a critic of slopes.
+        slope_critic => SlopeCritic;
+        /// Boxes an emphasis.
+        emphasis => Emphasis;
     }
 
-    /// Puts a critic of actions in its box.
-    pub fn action_critic(&self, part: impl ActionCritic<R> + 'static) -> Result<Built<R>, ComposeError> {
-        Ok(Built::ActionCritic(match R::LANES {
-            1 => Box::new(part),
-            _ => Box::new(Leaf { isa: self.composer.isa, part }),
-        }))
-    }
-
-    /// Puts a critic of slopes in its box.
-    pub fn slope_critic(&self, part: impl SlopeCritic<R> + 'static) -> Result<Built<R>, ComposeError> {
-        Ok(Built::SlopeCritic(match R::LANES {
-            1 => Box::new(part),
-            _ => Box::new(Leaf { isa: self.composer.isa, part }),
-        }))
-    }
-
-    /// Puts an emphasis in its box.
-    pub fn emphasis(&self, part: impl Emphasis<R> + 'static) -> Result<Built<R>, ComposeError> {
-        Ok(Built::Emphasis(match R::LANES {
-            1 => Box::new(part),
-            _ => Box::new(Leaf { isa: self.composer.isa, part }),
-        }))
-    }
-
+    /// The actor's step-size, in every lane.
     fn alpha(&self) -> R {
         let numbers: Vec<f64> = self.composer.recipes.iter().map(|recipe| recipe.alpha).collect();
         self.composer.lanes(&numbers)
     }
 
-    /// The builder of the critic of values, if it is this part.
-    fn declared_critic<'b, T: Declared>(
+    /// Returns the builder of the learner's critic or emphasis.
+    fn beside<'b>(
         &'b self,
+        role: Role,
+        tells: Tells,
         policy: &'b dyn Any,
-    ) -> Result<Option<PartBuilder<'b, R>>, ComposeError> {
-        let parts = self.composer.recipes.iter().map(|recipe| &recipe.critic).collect();
-        let with = self.composer.builder(Role::Critic, parts, Tells::Delta, policy)?;
-        Ok(with.entry.is::<T>().then_some(with))
+    ) -> Result<PartBuilder<'b, R>, ComposeError> {
+        let of = |recipe: &&'a Recipe| if role == Role::Critic { &recipe.critic } else { &recipe.emphasis };
+        self.composer.builder(role, self.composer.recipes.iter().map(of).collect(), tells, policy)
     }
 
-    /// The builder of the emphasis, if it is this part.
-    fn declared_emphasis<'b, T: Declared>(
-        &'b self,
-        policy: &'b dyn Any,
-    ) -> Result<Option<PartBuilder<'b, R>>, ComposeError> {
-        let parts = self.composer.recipes.iter().map(|recipe| &recipe.emphasis).collect();
-        let with = self.composer.builder(Role::Emphasis, parts, Tells::Delta, policy)?;
-        Ok(with.entry.is::<T>().then_some(with))
+    /// Returns whether the part is this one, not another of the same name.
+    fn is<T: Declared>(&self) -> bool {
+        self.entry.is::<T>()
+    }
+
+    fn build(&self) -> Result<Built<R>, ComposeError> {
+        (self.composer.build)(self.entry, self)
     }
 
     fn critic_of(&self, tells: Tells, policy: &dyn Any) -> Result<Built<R>, ComposeError> {
-        let parts = self.composer.recipes.iter().map(|recipe| &recipe.critic).collect();
-        self.composer.built(Role::Critic, parts, tells, policy)
+        self.beside(Role::Critic, tells, policy)?.build()
     }
 
     fn emphasis_of(&self, policy: &dyn Any) -> Result<Box<dyn Emphasis<R>>, ComposeError> {
-        let parts = self.composer.recipes.iter().map(|recipe| &recipe.emphasis).collect();
-        match self.composer.built(Role::Emphasis, parts, Tells::Delta, policy)? {
+        match self.beside(Role::Emphasis, Tells::Delta, policy)?.build()? {
             Built::Emphasis(emphasis) => Ok(emphasis),
-            other => unfit(format!("the emphasis was built as {other:?}")),
+            other => incompatible(format!("the emphasis was built as {other:?}")),
         }
     }
 
-    /// By which rule the actor learns.
+    /// The rule by which the actor learns.
     pub fn rule(&self) -> RuleKind {
         self.composer.recipe().rule
     }
 
-    /// The learner of a softmax policy as one loop, if there is one for its parts.
+    /// Builds the learner of a softmax policy as one loop; `None` if there is no such loop for its parts.
     pub(crate) fn fused(&self, policy: &Softmax) -> Result<Option<Built<R>>, ComposeError> {
         self.composer.fused.map_or(Ok(None), |fused| fused(self, policy))
     }
 
-    /// A learner around a policy that draws its actions, from the action taken.
+    /// Builds a learner with a policy that draws its actions; it learns from the action taken.
     pub fn stochastic<P: StochasticPolicy>(&self, policy: P) -> Result<Built<R>, ComposeError> {
         let Built::Critic(critic) = self.critic_of(Tells::Delta, &policy)? else {
-            return unfit("a learner from the action taken needs a critic of values");
+            return incompatible("a learner from the action taken needs a critic of values");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        Ok(Built::Learner(Box::new(ActorCritic::new(policy, critic, emphasis, self.alpha())?)))
+        Ok(Built::Learner(Box::new(
+            ActorCritic::builder(policy, critic, emphasis).alpha(self.alpha()).build()?,
+        )))
     }
 
-    /// A learner around a policy of finitely many actions, from all of them.
+    /// Builds a learner with a policy of finitely many actions; it learns from all of them.
     pub fn finite<P: FinitePolicy>(&self, policy: P) -> Result<Built<R>, ComposeError> {
         let Built::ActionCritic(critic) = self.critic_of(Tells::Advantages, &policy)? else {
-            return unfit("a learner from all actions needs a critic that compares them");
+            return incompatible("a learner from all actions needs a critic that compares them");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let learner = AllActions::new(policy, critic, emphasis, self.alpha())?;
-        Ok(Built::Learner(match self.composer.recipe().subset {
-            Some(subset) => Box::new(learner.with_subset(subset.count, subset.seed, subset.run)?),
-            None => Box::new(learner),
-        }))
+        let mut learner = AllActions::builder(policy, critic, emphasis).alpha(self.alpha());
+        if let Some(subset) = self.composer.recipe().subset {
+            learner = learner.subset(subset);
+        }
+        Ok(Built::Learner(Box::new(learner.build()?)))
     }
 
-    /// A learner around a policy that computes its action.
+    /// Builds a learner with a policy that computes its action.
     pub fn deterministic<P: DeterministicPolicy>(&self, policy: P) -> Result<Built<R>, ComposeError> {
         let Built::SlopeCritic(critic) = self.critic_of(Tells::Slope, &policy)? else {
-            return unfit("a deterministic policy needs a critic that tells ∂q/∂a");
+            return incompatible("a deterministic policy needs a critic that tells ∂q/∂a");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let learner = DeterministicActorCritic::new(policy, critic, emphasis, self.alpha())?;
-        Ok(Built::Learner(Box::new(learner)))
+        let learner = DeterministicActorCritic::builder(policy, critic, emphasis).alpha(self.alpha());
+        Ok(Built::Learner(Box::new(learner.build()?)))
     }
 
-    /// Refuses the rule: a policy that cannot learn by it.
+    /// Returns the error of a policy that cannot learn by the rule.
     pub fn wrong_rule(&self) -> Result<Built<R>, ComposeError> {
-        unfit(match self.rule() {
+        incompatible(match self.rule() {
             RuleKind::Taken => "this learner needs a policy that draws its actions",
             RuleKind::All => "a learner from all actions needs finitely many",
             RuleKind::Deterministic => "this learner needs a policy that computes its action",

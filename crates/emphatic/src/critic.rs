@@ -1,6 +1,6 @@
 //! Critics: how good was it?
 //!
-//! | kind | what it tells the actor | critics |
+//! | kind | its signal to the actor | critics |
 //! |---|---|---|
 //! | [`Critic`] | δ_t, from v̂ | [`ExactCritic`], [`Gtd`] |
 //! | [`ActionCritic`] | q̂(s,b) − v̂(s) for every action | [`ExactCritic`], [`Gq`], [`Advantage`] |
@@ -12,38 +12,36 @@ pub(crate) mod exact;
 pub(crate) mod gq;
 mod gradient_td;
 pub(crate) mod gtd;
+mod td_error;
 
-pub use advantage::Advantage;
-pub use compatible::Compatible;
+pub use advantage::{Advantage, AdvantageBuilder};
+pub use compatible::{Compatible, CompatibleBuilder};
 pub use exact::ExactCritic;
-pub use gq::Gq;
-pub use gtd::Gtd;
+pub use gq::{Gq, GqBuilder};
+pub use gtd::{Gtd, GtdBuilder};
 
-use crate::part::{Part, Seen, Slot};
+use crate::part::{CachedPart, Part, Seen};
 use crate::real::Real;
+use td_error::td_error;
 
 /// A critic that estimates v_π.
 pub trait Critic<R: Real>: Part<R> {
-    /// v̂(S_t).
+    /// Returns v̂(S_t).
     fn value(&mut self, step: &Seen) -> R;
 
-    /// v̂(S_{t+1}), where an episode goes on.
+    /// Returns v̂(S_{t+1}), where an episode goes on.
     fn next_value(&mut self, step: &Seen) -> R;
 
-    /// δ_t = R_{t+1} + γ_{t+1} v̂(S_{t+1}) − v̂(S_t), from the weights before this step's updates.
+    /// Returns δ_t = R_{t+1} + γ_{t+1} v̂(S_{t+1}) − v̂(S_t), from the weights before this step's updates.
     #[inline(always)]
     fn delta(&mut self, step: &Seen) -> R {
-        let mut target = R::splat(step.reward);
-        if step.gamma_next > 0.0 {
-            target += R::splat(step.gamma_next) * self.next_value(step);
-        }
-        target - self.value(step)
+        td_error(self, step)
     }
 
     /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R;
 
-    /// δ_t, and then what [`Critic::learn`] returns: both in one call, for a critic behind a pointer.
+    /// Returns δ_t, and then what [`Critic::learn`] returns: one call in place of two, for a critic behind a pointer.
     #[inline(always)]
     fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
         let delta = self.delta(step);
@@ -53,15 +51,15 @@ pub trait Critic<R: Real>: Part<R> {
 
 /// A critic that compares actions.
 pub trait ActionCritic<R: Real>: Part<R> {
-    /// For how many actions it is.
+    /// Returns the number of actions.
     fn actions(&self) -> usize;
 
-    /// Whether it learns from π(·|S_{t+1}).
+    /// Returns whether it learns from π(·|S_{t+1}).
     fn wants_next(&self) -> bool {
         false
     }
 
-    /// q̂(S_t,b) − v̂(S_t) for every action b, from the weights before this step's updates.
+    /// Writes q̂(S_t,b) − v̂(S_t) of every action b to `out`, from the weights before this step's updates.
     fn advantages(&mut self, step: &Seen, out: &mut [R]);
 
     /// Learns from the step. `next` is π(·|S_{t+1}) by the policy's weights before its update, if the critic wants it and the episode
@@ -69,9 +67,9 @@ pub trait ActionCritic<R: Real>: Part<R> {
     fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R;
 }
 
-/// A critic that tells in which direction a real action improves.
+/// A critic that estimates in which direction a real action improves.
 pub trait SlopeCritic<R: Real>: Part<R> {
-    /// ∂q(S_t,a)/∂a, from the weights before this step's updates.
+    /// Returns ∂q(S_t,a)/∂a, from the weights before this step's updates.
     fn slope(&mut self, step: &Seen, action: R) -> R;
 
     /// Learns from the step, given π(S_t) before the policy's update. Returns the sum of [`Real::nan_unless_finite`]
@@ -79,8 +77,36 @@ pub trait SlopeCritic<R: Real>: Part<R> {
     fn learn(&mut self, step: &Seen, action: R) -> R;
 }
 
+/// The methods of [`Part`] of a critic that has features, and a critic of values inside it.
+macro_rules! part_around {
+    ($values:ident) => {
+        fn features(&self) -> Option<&Features> {
+            Some(&self.features)
+        }
+
+        fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
+            list.push(&self.features);
+            self.$values.part.all_features(list);
+        }
+
+        fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
+            self.$values.part.set_policy(policy)
+        }
+
+        fn depends_on_policy(&self) -> bool {
+            self.$values.depends_on_policy
+        }
+
+        #[inline(always)]
+        fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
+            self.$values.policy_changed(weights, state);
+        }
+    };
+}
+pub(crate) use part_around;
+
 /// A critic of values inside another critic.
-impl<V> Slot<V> {
+impl<V> CachedPart<V> {
     /// v̂(S_t).
     #[inline(always)]
     fn value<R: Real>(&mut self, step: &Seen) -> R

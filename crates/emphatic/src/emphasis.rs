@@ -11,24 +11,24 @@ pub(crate) mod follow_on;
 pub(crate) mod none;
 
 pub use exact::ExactEmphasis;
-pub use follow_on::FollowOn;
+pub use follow_on::{FollowOn, FollowOnBuilder};
 pub use none::NoEmphasis;
 
 use crate::part::{Part, Seen};
 use crate::real::Real;
 
-/// Gives the weight of each step in the actor's update.
+/// The weight of each step in the actor's update.
 pub trait Emphasis<R: Real>: Part<R> {
-    /// M_t. `rho` is ρ_t; it counts for the steps after this one.
+    /// Returns M_t. `rho` is ρ_t; it counts for the steps after this one.
     fn weigh(&mut self, step: &Seen, rho: R) -> R;
 
-    /// Whether it makes use of ρ. Beside a deterministic target policy it must not: the behaviour almost never takes just
+    /// Returns whether it uses ρ. With a deterministic target policy it must not: the behaviour almost never takes exactly
     /// its action, so the ratio does not exist.
     fn needs_ratio(&self) -> bool {
         true
     }
 
-    /// Whether [`Emphasis::learn`] does anything. One that says `false` is not called in vain.
+    /// Returns whether [`Emphasis::learn`] does anything; if not, it is never called.
     fn learns(&self) -> bool {
         true
     }

@@ -1,13 +1,16 @@
-//! What a part sees of a state: a few active features with their values.
+//! Features of states: the active features of a state with their values.
 //!
-//! Actor, critic and emphasis may each look at their own features of the same state.
+//! Actor, critic and emphasis may each have their own features of the same state.
 
 use crate::real::Real;
+use crate::saved_state::digest;
+use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
 /// A state that the features cannot describe.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum FeatureError {
     /// The state's number is too large.
     #[error("state {state} does not exist: there are {states} states, numbered from 0")]
@@ -33,7 +36,7 @@ pub enum FeatureError {
         /// The length it must have.
         len: usize,
     },
-    /// More features at once than was said.
+    /// More features at once than were declared.
     #[error(
         "{got} features are active at once; at most {most} may be, since the step-size is divided by that number"
     )]
@@ -43,7 +46,7 @@ pub enum FeatureError {
         /// How many may be.
         most: usize,
     },
-    /// A state in another form than the features are of.
+    /// A state in another form than that of the features.
     #[error("a state comes as {got}; these features are of {right}")]
     Kind {
         /// The form it was given in.
@@ -61,7 +64,7 @@ pub enum FeatureError {
     },
 }
 
-/// What is seen of a state, before any part looks at its features of it.
+/// A state as experience has it, from which each part computes its own features.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum State<'a> {
     /// Its number.
@@ -73,7 +76,7 @@ pub enum State<'a> {
 }
 
 impl State<'_> {
-    /// What it is called in messages.
+    /// Its name in messages.
     fn kind(&self) -> &'static str {
         match self {
             Self::Number(_) => "a state's number",
@@ -83,9 +86,9 @@ impl State<'_> {
     }
 }
 
-/// Anything in which a state can be given.
+/// Types that represent a state.
 pub trait AsState {
-    /// What is seen of it.
+    /// Returns the state.
     fn as_state(&self) -> State<'_>;
 }
 
@@ -127,20 +130,20 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// How many features are active.
+    /// The number of active features.
     #[inline(always)]
     pub fn len(self) -> usize {
         self.entries.len()
     }
 
-    /// Whether none is.
+    /// Whether no feature is active.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The feature, where there is just one and its value is one: then there is no loop, and nothing to multiply by. (In lanes the
-    /// loop makes no difference, and one piece of code is compiled sooner than two.)
+    /// Returns the feature if there is just one and its value is one: then no loop and no product is needed. (`None` in lanes,
+    /// where the loop makes no difference, and one piece of code compiles faster than two.)
     #[inline(always)]
     pub(crate) fn one<R: Real>(self) -> Option<usize> {
         if R::LANES == 1 && self.is_one { Some(self.entries[0].0) } else { None }
@@ -158,13 +161,13 @@ impl<'a> Row<'a> {
 pub struct Scratch(Vec<(usize, f64)>);
 
 impl Clone for Scratch {
-    /// As much room, with nothing in it.
+    /// Empty, with the same capacity.
     fn clone(&self) -> Self {
         Self(Vec::with_capacity(self.0.capacity()))
     }
 }
 
-/// The features by which a part knows a state.
+/// The features that a part has of a state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Features {
     /// States come as vectors of features. All features count as active.
@@ -194,7 +197,7 @@ impl Features {
         Self::Active { len, most_active }
     }
 
-    /// A feature for each of so many states: the tabular case.
+    /// One feature for each state: the tabular case.
     pub fn one_hot(states: usize) -> Self {
         Table::one_hot(states).into()
     }
@@ -228,7 +231,7 @@ impl Features {
         matches!(self, Self::Dense { .. })
     }
 
-    /// Whether this state can be described; everything else may assume that it can.
+    /// Returns an error if the features cannot describe this state; everything else may assume that they can.
     #[inline(always)]
     pub fn check(&self, state: State) -> Result<(), FeatureError> {
         match (self, state) {
@@ -254,7 +257,7 @@ impl Features {
         FeatureError::Kind { got: state.kind(), right: right.kind() }
     }
 
-    /// Room for a row, so that no step needs to allocate.
+    /// Returns room for a row, so that no step allocates.
     pub fn scratch(&self) -> Scratch {
         Scratch(match self {
             Self::Dense { len } => Vec::with_capacity(*len),
@@ -264,7 +267,8 @@ impl Features {
         })
     }
 
-    /// The active features of a state that has been checked. What does not come from a table is written out in `scratch`.
+    /// Returns the active features of a state that has been checked. Those that do not come from a table are written to
+    /// `scratch`.
     #[inline(always)]
     pub fn row<'a>(&'a self, state: State, scratch: &'a mut Scratch) -> Row<'a> {
         if let (Self::Table(table), State::Number(state)) = (self, state) {
@@ -279,10 +283,29 @@ impl Features {
         Row { entries: &scratch.0, is_one: false }
     }
 
-    /// The active features of a numbered state that has been checked.
+    /// Returns the active features of a numbered state that has been checked.
     #[inline(always)]
     pub fn of_number(&self, state: usize) -> Row<'_> {
         if let Self::Table(table) = self { table.row(state) } else { Row::default() }
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Dense { len } => write!(f, "vectors of {len} features"),
+            Self::Active { len, most_active } => write!(f, "at most {most_active} of {len} features at once"),
+            Self::Table(table) => {
+                let starts = table.starts.iter().map(|start| *start as u64);
+                let entries = table.entries.iter().flat_map(|(f, x)| [*f as u64, x.to_bits()]);
+                let (states, len) = (table.states(), table.len);
+                write!(
+                    f,
+                    "a table of {states} states and {len} features (digest {:016x})",
+                    digest(starts.chain(entries))
+                )
+            }
+        }
     }
 }
 
@@ -347,7 +370,7 @@ impl Table {
         }
     }
 
-    /// A feature for each of so many states.
+    /// One feature for each state.
     pub fn one_hot(states: usize) -> Self {
         Self::aliased(&(0..states).collect::<Vec<_>>())
     }
@@ -383,7 +406,7 @@ impl Table {
         self.most_active
     }
 
-    /// The active features of a state. There must be such a state.
+    /// Returns the active features of a state, which must exist.
     #[inline(always)]
     pub fn row(&self, state: usize) -> Row<'_> {
         if self.all_one {
@@ -392,7 +415,7 @@ impl Table {
         Row { entries: &self.entries[self.starts[state]..self.starts[state + 1]], is_one: false }
     }
 
-    /// The active features of a state and their values. There must be such a state.
+    /// Returns the active features of a state, which must exist, and their values.
     #[inline(always)]
     pub fn active(&self, state: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
         self.row(state).iter()

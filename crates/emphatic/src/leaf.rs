@@ -1,15 +1,16 @@
 //! Parts behind a pointer, compiled for every instruction set.
 //!
-//! A part that is boxed is not inlined into the loop that was compiled for an instruction set. So each of its methods is compiled
-//! for every set here, at the leaf, and chosen when it is called. The results are the same bits.
+//! A boxed part is not inlined into the loop that was compiled for an instruction set. So each of its methods is compiled here
+//! for every set, and the right one is chosen when it is called. The results are the same bits.
 
 use crate::critic::{ActionCritic, Critic, SlopeCritic};
 use crate::emphasis::Emphasis;
 use crate::features::{Features, State};
-use crate::isa::{Isa, Kernel};
+use crate::instruction_set::{Isa, Kernel};
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
-use crate::tensors::{StateError, Visitor};
+use crate::saved_state::StateError;
+use crate::visitor::Visitor;
 use std::any::Any;
 
 /// A part to be boxed, compiled for every instruction set.
@@ -19,11 +20,12 @@ use std::any::Any;
 /// type Number = Lanes<16>;
 /// let number = Number::splat;
 /// let isa = Isa::best();
-/// let critic = Gtd::new(Features::dense(3), number(0.05), number(1e-4), number(0.5))?;
+/// let critic = Gtd::builder(Features::dense(3)).alpha_v(number(0.05)).alpha_w(number(1e-4)).build()?;
 /// let critic: Box<dyn Critic<Number>> = Box::new(Leaf { isa, part: critic });
-/// let emphasis: Box<dyn Emphasis<Number>> = Box::new(Leaf { isa, part: FollowOn::new(number(0.9))? });
+/// let emphasis = FollowOn::builder().lambda_a(number(0.9)).build()?;
+/// let emphasis: Box<dyn Emphasis<Number>> = Box::new(Leaf { isa, part: emphasis });
 /// let policy = Softmax { features: Features::dense(3), actions: 2 };
-/// let learner = ActorCritic::new(policy, critic, emphasis, number(0.1))?;
+/// let learner = ActorCritic::builder(policy, critic, emphasis).alpha(number(0.1)).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -69,8 +71,8 @@ impl<R: Real, T: Part<R>> Part<R> for Leaf<T> {
         self.part.set_policy(policy)
     }
 
-    fn follows_policy(&self) -> bool {
-        self.part.follows_policy()
+    fn depends_on_policy(&self) -> bool {
+        self.part.depends_on_policy()
     }
 
     fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
@@ -85,8 +87,8 @@ impl<R: Real, T: Part<R>> Part<R> for Leaf<T> {
 }
 
 impl<R: Real, T: Critic<R>> Critic<R> for Leaf<T> {
-    // These are compiled for the plain set alone, to keep the compiler's work small: at every step `update` is called, and the value only
-    // by a critic around this one.
+    // Compiled for the plain set alone, to keep compile times short: a step calls `update`, and only a critic around this one
+    // calls the others.
     fn value(&mut self, step: &Seen) -> R {
         self.part.value(step)
     }
@@ -170,109 +172,71 @@ impl<R: Real, T: Emphasis<R>> Emphasis<R> for Leaf<T> {
     }
 }
 
-impl<R: Real, T: Part<R> + ?Sized> Part<R> for Box<T> {
-    #[inline(always)]
-    fn features(&self) -> Option<&Features> {
-        (**self).features()
-    }
+/// Defines methods of a box that call the same methods of what is in it.
+macro_rules! forward {
+    ($($receiver:tt $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?;)*) => {
+        $($crate::leaf::forward!(@$receiver $name($($argument: $type),*) $(-> $output)?);)*
+    };
+    (@ref $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
+        #[inline(always)]
+        fn $name(&self, $($argument: $type),*) $(-> $output)? {
+            (**self).$name($($argument),*)
+        }
+    };
+    (@mut $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
+        #[inline(always)]
+        fn $name(&mut self, $($argument: $type),*) $(-> $output)? {
+            (**self).$name($($argument),*)
+        }
+    };
+}
+pub(crate) use forward;
 
+impl<R: Real, T: Part<R> + ?Sized> Part<R> for Box<T> {
     fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
         (**self).all_features(list);
     }
 
-    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
-        (**self).set_policy(policy)
-    }
-
-    fn follows_policy(&self) -> bool {
-        (**self).follows_policy()
-    }
-
-    #[inline(always)]
-    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
-        (**self).policy_changed(weights, state);
-    }
-
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        (**self).tensors(visitor)
+    forward! {
+        ref features() -> Option<&Features>;
+        mut set_policy(policy: &dyn Any) -> Result<(), ComposeError>;
+        ref depends_on_policy() -> bool;
+        mut policy_changed(weights: &[R], state: Option<State>);
+        mut tensors(visitor: &mut Visitor) -> Result<(), StateError>;
     }
 }
 
 impl<R: Real, T: Critic<R> + ?Sized> Critic<R> for Box<T> {
-    #[inline(always)]
-    fn value(&mut self, step: &Seen) -> R {
-        (**self).value(step)
-    }
-
-    #[inline(always)]
-    fn next_value(&mut self, step: &Seen) -> R {
-        (**self).next_value(step)
-    }
-
-    #[inline(always)]
-    fn delta(&mut self, step: &Seen) -> R {
-        (**self).delta(step)
-    }
-
-    #[inline(always)]
-    fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
-        (**self).learn(step, rho, delta)
-    }
-
-    #[inline(always)]
-    fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
-        (**self).update(step, rho)
+    forward! {
+        mut value(step: &Seen) -> R;
+        mut next_value(step: &Seen) -> R;
+        mut delta(step: &Seen) -> R;
+        mut learn(step: &Seen, rho: R, delta: R) -> R;
+        mut update(step: &Seen, rho: R) -> [R; 2];
     }
 }
 
 impl<R: Real, T: ActionCritic<R> + ?Sized> ActionCritic<R> for Box<T> {
-    fn actions(&self) -> usize {
-        (**self).actions()
-    }
-
-    fn wants_next(&self) -> bool {
-        (**self).wants_next()
-    }
-
-    #[inline(always)]
-    fn advantages(&mut self, step: &Seen, out: &mut [R]) {
-        (**self).advantages(step, out);
-    }
-
-    #[inline(always)]
-    fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R {
-        (**self).learn(step, next, rho)
+    forward! {
+        ref actions() -> usize;
+        ref wants_next() -> bool;
+        mut advantages(step: &Seen, out: &mut [R]);
+        mut learn(step: &Seen, next: &[R], rho: R) -> R;
     }
 }
 
 impl<R: Real, T: SlopeCritic<R> + ?Sized> SlopeCritic<R> for Box<T> {
-    #[inline(always)]
-    fn slope(&mut self, step: &Seen, action: R) -> R {
-        (**self).slope(step, action)
-    }
-
-    #[inline(always)]
-    fn learn(&mut self, step: &Seen, action: R) -> R {
-        (**self).learn(step, action)
+    forward! {
+        mut slope(step: &Seen, action: R) -> R;
+        mut learn(step: &Seen, action: R) -> R;
     }
 }
 
 impl<R: Real, T: Emphasis<R> + ?Sized> Emphasis<R> for Box<T> {
-    #[inline(always)]
-    fn weigh(&mut self, step: &Seen, rho: R) -> R {
-        (**self).weigh(step, rho)
-    }
-
-    fn needs_ratio(&self) -> bool {
-        (**self).needs_ratio()
-    }
-
-    fn learns(&self) -> bool {
-        (**self).learns()
-    }
-
-    #[inline(always)]
-    fn learn(&mut self, step: &Seen, rho: R) -> R {
-        (**self).learn(step, rho)
+    forward! {
+        mut weigh(step: &Seen, rho: R) -> R;
+        ref needs_ratio() -> bool;
+        ref learns() -> bool;
+        mut learn(step: &Seen, rho: R) -> R;
     }
 }

@@ -1,6 +1,6 @@
-//! Learners: a policy, a critic and an emphasis, put together.
+//! Learners: a policy, a critic and an emphasis, composed.
 //!
-//! | learner | Algorithm 1 | the critic gives |
+//! | learner | Algorithm 1 | the critic's signal |
 //! |---|---|---|
 //! | [`ActorCritic`] | first branch | δ_t |
 //! | [`AllActions`] | second branch | q̂(s,b) − v̂(s) |
@@ -9,50 +9,53 @@
 //! The paper's algorithms are names for compositions: [`off_pac`], [`ace`], [`true_ace`], [`dpg`], [`true_dpge`].
 
 mod actor_critic;
+mod algorithms;
 mod all_actions;
+mod builder;
 mod deterministic;
-mod named;
-mod watch;
+mod divergence;
 
-pub use actor_critic::{ActorCritic, Taken};
-pub use all_actions::{All, AllActions};
-pub use deterministic::{Deterministic, DeterministicActorCritic};
-pub use named::{Ace, Dpg, OffPac, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
-pub use watch::Diverged;
+pub use actor_critic::{ActorCritic, TakenAction};
+pub use algorithms::{Ace, Dpg, OffPac, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
+pub use all_actions::{AllActions, EveryAction};
+pub use builder::{ALPHA, LearnerBuilder};
+pub use deterministic::{DeterministicAction, DeterministicActorCritic};
+pub use divergence::Diverged;
 
 use crate::action::{Action, Acts};
 use crate::features::{AsState, FeatureError, Features, Scratch, State};
-use crate::isa::{Isa, Kernel};
-use crate::part::{ComposeError, Part, Slot};
-use crate::policy::Policy;
-use crate::random::Draw;
+use crate::instruction_set::{Isa, Kernel};
+use crate::leaf::forward;
+use crate::part::{CachedPart, Part};
+use crate::policy::{Policy, not_finite};
+use crate::random_stream::Draw;
 use crate::real::Real;
-use crate::setting::{Range, not_finite};
+use crate::saved_state::{SavedState, StateError};
 use crate::step::{Step, StepError};
-use crate::tensors::{StateError, Tensors, Visitor};
-use std::any::Any;
+use crate::visitor::Visitor;
+use divergence::Divergence;
+use std::any::{Any, type_name};
 use thiserror::Error;
-use watch::Watch;
 
-/// What one step did. All from the weights before the step's updates.
+/// The numbers of one update, all from the weights before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Update<R> {
     /// ρ_t; one where the target is deterministic and there is no ratio.
     pub rho: R,
     /// M_t.
     pub emphasis: R,
-    /// What the critic said of the action: δ_t, the advantage of the action taken, or ∂q/∂a.
+    /// The critic's signal: δ_t, the advantage of the action taken, or ∂q/∂a.
     pub delta: R,
 }
 
 /// Learns a policy from steps, one at a time; the caller drives the loop. `R` is the number type: `f64` for one learner,
 /// `Lanes<N>` for `N`.
 pub trait Learner<R: Real>: Send {
-    /// Learns from one step. A step that makes no sense is refused and changes nothing.
+    /// Learns from one step. An invalid step is refused and changes nothing.
     fn update(&mut self, step: &Step<State, Action>) -> Result<Update<R>, StepError>;
 
-    /// Learns from one step, whatever form its states and its action have. Behind a pointer, where the type of a step cannot be
-    /// left open, this is `learner.update(&step.view())`.
+    /// Learns from one step, whatever form its states and its action have.
     #[inline(always)]
     fn step<S: AsState, A: Copy + Into<Action>>(&mut self, step: &Step<S, A>) -> Result<Update<R>, StepError>
     where
@@ -64,12 +67,12 @@ pub trait Learner<R: Real>: Send {
     /// Learns from many steps, compiled for an instruction set: [`Isa::best`] is the fastest. The results are
     /// those of [`Learner::update`], to the bit.
     ///
-    /// A step that makes no sense ends it; what came before has been learned.
+    /// An invalid step is an error; the steps before it have been learned.
     fn learn(&mut self, isa: Isa, steps: &[Step<State, Action>]) -> Result<(), LearnError> {
         self.learn_watched(isa, steps, None)
     }
 
-    /// Learns from many steps while somebody watches.
+    /// Learns from many steps, and shows each of them to a watcher.
     fn learn_watched(
         &mut self,
         isa: Isa,
@@ -77,10 +80,10 @@ pub trait Learner<R: Real>: Send {
         watcher: Option<&mut dyn Watcher<R>>,
     ) -> Result<(), LearnError>;
 
-    /// π(·|s) as it is now, as numbers: see [`Policy::numbers`].
+    /// Returns the present π(·|s) as numbers: see [`Policy::numbers`].
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError>;
 
-    /// π(a|s) as it is now: the probability, or the density, of an action; `None` if the policy computes its action.
+    /// Returns the present π(a|s), the probability or the density of an action; `None` if the policy computes its action.
     fn probability(&self, state: State, action: Action) -> Result<Option<R>, StepError>;
 
     /// Draws an action, or computes it, as the learner in one lane would act.
@@ -92,7 +95,7 @@ pub trait Learner<R: Real>: Send {
     /// The policy's weights θ.
     fn weights(&self) -> &[R];
 
-    /// Gives the policy these weights. (A learner that has diverged needs a new critic too.)
+    /// Replaces the policy's weights. (A learner that has diverged needs a new critic too.)
     fn set_weights(&mut self, weights: Vec<R>) -> Result<(), StateError>;
 
     /// The same learner with these weights for its policy.
@@ -103,47 +106,48 @@ pub trait Learner<R: Real>: Send {
         self.set_weights(weights).map(|()| self)
     }
 
-    /// How many steps the learner has taken.
+    /// The number of steps that the learner has learned from.
     fn steps(&self) -> u64;
 
-    /// The number of the step (the first is 1) after which a lane's weights were no longer finite. From then on they are
-    /// all NaN, the critic's too.
+    /// Returns the number of the step (the first is 1) after which a lane's weights were no longer finite; `None` if they are.
+    /// From that step on they are all NaN, the critic's too.
     fn diverged(&self, lane: usize) -> Option<u64>;
 
-    /// An error if any lane has left the finite numbers.
+    /// Returns an error if any lane has diverged.
     fn check(&self) -> Result<(), Diverged> {
         let first = (0..R::LANES).find_map(|lane| self.diverged(lane).map(|step| Diverged { lane, step }));
         first.map_or(Ok(()), Err)
     }
 
-    /// Shows all numbers that change to a visitor.
+    /// Shows all settings, and all numbers that change, to a visitor.
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError>;
 
-    /// Takes up that its numbers were replaced.
+    /// Called after a visitor has replaced its numbers.
     fn restored(&mut self);
 
-    /// A copy of the whole state. (It is not changed, but a visitor could.) An error if a part cannot show its numbers.
-    fn state(&mut self) -> Result<Tensors, StateError> {
-        let mut tensors = Tensors::default();
-        self.tensors(&mut Visitor::save(&mut tensors))?;
-        Ok(tensors)
+    /// Returns a copy of the whole state, or an error if a part cannot show its numbers. (The learner is not changed, but a
+    /// visitor could change it.)
+    fn state(&mut self) -> Result<SavedState, StateError> {
+        let mut state = SavedState::empty();
+        self.tensors(&mut Visitor::save(&mut state))?;
+        Ok(state)
     }
 
-    /// Puts back a state, into a learner that was made with the same settings. What follows is, to the bit, what would have
-    /// followed where it was taken. A state that does not fit changes nothing.
-    fn restore(&mut self, state: &Tensors) -> Result<(), StateError> {
+    /// Puts back a state of a learner with the same settings. What follows is, to the bit, what would have followed where it
+    /// was saved. A state of a learner with other settings is refused by an error that names the setting, and changes nothing.
+    fn restore(&mut self, state: &SavedState) -> Result<(), StateError> {
         let before = self.state()?;
         let mut visitor = Visitor::restore(state);
-        let restored = self.tensors(&mut visitor).and_then(|()| visitor.check_all_taken());
+        let restored = self.tensors(&mut visitor).and_then(|()| visitor.check_complete());
         if restored.is_err() {
-            // What was its own fits.
+            // Its own state always fits.
             let _ = self.tensors(&mut Visitor::restore(&before));
         }
         self.restored();
         restored
     }
 
-    /// What the critic and the emphasis have learned in the first lane, by name.
+    /// Returns the estimates of the critic and the emphasis in the first lane, by name.
     fn estimates(&mut self) -> Result<Vec<(String, Vec<f64>)>, StateError> {
         let mut list = Vec::new();
         self.tensors(&mut Visitor::list(&mut list))?;
@@ -151,17 +155,40 @@ pub trait Learner<R: Real>: Send {
     }
 }
 
+/// A learner whose type is not known, such as one that a service makes from a recipe, is a learner all the same.
+impl<R: Real, L: Learner<R> + ?Sized> Learner<R> for Box<L> {
+    forward! {
+        mut update(step: &Step<State, Action>) -> Result<Update<R>, StepError>;
+        mut learn_watched(
+            isa: Isa,
+            steps: &[Step<State, Action>],
+            watcher: Option<&mut dyn Watcher<R>>
+        ) -> Result<(), LearnError>;
+        ref distribution(state: State) -> Result<Vec<R>, FeatureError>;
+        ref probability(state: State, action: Action) -> Result<Option<R>, StepError>;
+        ref sample(lane: usize, state: State, draw: &mut dyn Draw) -> Result<Action, StepError>;
+        ref policy() -> &dyn Any;
+        ref weights() -> &[R];
+        mut set_weights(weights: Vec<R>) -> Result<(), StateError>;
+        ref steps() -> u64;
+        ref diverged(lane: usize) -> Option<u64>;
+        mut tensors(visitor: &mut Visitor) -> Result<(), StateError>;
+        mut restored();
+    }
+}
+
 /// Watches a learner step by step.
 pub trait Watcher<R: Real> {
-    /// Sees a step before it is learned from.
+    /// Called before a step is learned from.
     fn before(&mut self, step: &Step<State, Action>);
 
-    /// Sees what a step did.
+    /// Called after a step was learned from.
     fn after(&mut self, step: &Step<State, Action>, update: &Update<R>, learner: &dyn Learner<R>);
 }
 
-/// A step in a list that no learner can learn from.
+/// An invalid step in a list.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 #[error("step {index} of the list (the first is 0): {source}")]
 pub struct LearnError {
     /// Its place in the list.
@@ -170,32 +197,32 @@ pub struct LearnError {
     pub source: StepError,
 }
 
-/// A policy, a critic and an emphasis, put together by the rule by which the actor learns.
+/// A learner: a policy, a critic and an emphasis, with the rule by which the actor learns.
 #[derive(Clone, Debug)]
 pub struct Composed<R: Real, P: Policy, C, E, K> {
     actor: Actor<R, P>,
-    critic: Slot<C>,
-    emphasis: Slot<E>,
-    /// Every kind of features that a part looks at: a state is checked once, by all of them.
+    critic: CachedPart<C>,
+    emphasis: CachedPart<E>,
+    /// The features of all parts, each once: every state is checked against them.
     features: Vec<Features>,
-    /// How many states there are, if all parts know them by their numbers.
+    /// The number of states, if all features are tables.
     states: Option<usize>,
     rule: K,
 }
 
-/// How the actor learns.
+/// The rule by which the actor learns.
 pub trait Rule<R: Real, P: Policy, C, E>: Send + Sized {
-    /// Learns from one step, and tells what it did if somebody asks.
+    /// Learns from one step, and writes the numbers of the update to `report`.
     fn update(
         learner: &mut Composed<R, P, C, E, Self>,
         step: &Step<State, Action>,
-        told: Option<&mut Update<R>>,
+        report: Option<&mut Update<R>>,
     ) -> Result<(), StepError>;
 
     /// π(a|s); `None` if the policy computes its action.
     fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R>;
 
-    /// Shows the numbers of its own that change.
+    /// Shows its settings and its numbers that change to a visitor.
     fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), StateError> {
         Ok(())
     }
@@ -206,14 +233,15 @@ pub trait Rule<R: Real, P: Policy, C, E>: Send + Sized {
 pub struct Actor<R: Real, P: Policy> {
     policy: P,
     weights: Vec<R>,
-    /// α, divided by the number of active features.
     alpha: R,
+    /// α, divided by the number of active features.
+    step_size: R,
     /// π(·|S_t).
     at: P::Distribution<R>,
     /// Room for the features of S_t and S_{t+1}.
     x: Scratch,
     x_next: Scratch,
-    watch: Watch<R>,
+    divergence: Divergence<R>,
 }
 
 impl<R: Real, P: Policy> Actor<R, P> {
@@ -222,7 +250,7 @@ impl<R: Real, P: Policy> Actor<R, P> {
         &self.policy
     }
 
-    /// π(·|s) as it is now: for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
+    /// Returns the present π(·|s): for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
     /// deterministic policy the action.
     pub fn distribution(&self, state: impl AsState) -> Result<P::Distribution<R>, FeatureError> {
         let state = state.as_state();
@@ -235,29 +263,6 @@ impl<R: Real, P: Policy> Actor<R, P> {
 }
 
 impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
-    /// With zero weights for the policy.
-    fn compose(policy: P, mut critic: C, mut emphasis: E, alpha: R, rule: K) -> Result<Self, ComposeError> {
-        Range::StepSize.check("alpha", alpha)?;
-        if policy.len() > isize::MAX as usize / size_of::<R>() {
-            return Err(ComposeError::TooMany(policy.len()));
-        }
-        critic.set_policy(policy.form())?;
-        emphasis.set_policy(policy.form())?;
-        let features = distinct(&policy, &critic, &emphasis);
-        let alpha = alpha / R::splat(policy.features().most_active() as f64);
-        let (weights, at) = (vec![R::zero(); policy.len()], policy.room());
-        let (x, x_next) = (policy.features().scratch(), policy.features().scratch());
-        let actor = Actor { policy, weights, alpha, at, x, x_next, watch: Watch::default() };
-        let (critic, emphasis) = (Slot::new(critic), Slot::new(emphasis));
-        let states = match &features[..] {
-            [Features::Table(table)] => Some(table.states()),
-            _ => None,
-        };
-        let mut learner = Self { actor, critic, emphasis, features, states, rule };
-        learner.policy_changed(None);
-        Ok(learner)
-    }
-
     /// The actor: the policy with its weights.
     pub fn actor(&self) -> &Actor<R, P> {
         &self.actor
@@ -273,7 +278,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         &self.emphasis.part
     }
 
-    /// Refuses an action that is none of the policy's.
+    /// Returns the action, or an error if the policy does not have it.
     #[inline(always)]
     fn check_action(&self, action: Action) -> Result<P::Action, StepError> {
         let action = P::Action::of(action).ok_or_else(|| other_action(action))?;
@@ -281,7 +286,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         Ok(action)
     }
 
-    /// Refuses a step that makes no sense. Returns the action.
+    /// Returns the action of a step, or an error if the step is invalid.
     #[inline(always)]
     fn check_step(&self, step: &Step<State, Action>) -> Result<P::Action, StepError> {
         step.check()?;
@@ -302,32 +307,32 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         }
     }
 
-    /// Takes up an update in a state, given the sum of [`Real::nan_unless_finite`] over all weights that it changed.
+    /// Finishes an update in a state, given the sum of [`Real::nan_unless_finite`] over all weights that it changed.
     #[inline(always)]
-    fn updated(&mut self, state: State, changed: R) {
-        if self.actor.watch.step(changed) {
-            return self.give_up();
+    fn finish_update(&mut self, state: State, changed: R) {
+        if self.actor.divergence.step(changed) {
+            return self.make_nan();
         }
         self.policy_changed(Some(state));
     }
 
-    /// Lets all the weights of lanes that have just diverged be NaN. (Which of them a number that is not finite reaches next may
-    /// depend on what the other lanes still trace.) What their traces are matters no more.
+    /// Makes all weights of lanes that have just diverged NaN. (Which weights a number that is not finite would reach next may
+    /// depend on what the other lanes still trace.) Their traces no longer matter.
     #[cold]
     #[inline(never)]
-    fn give_up(&mut self) {
-        for lane in self.actor.watch.diverged_now() {
+    fn make_nan(&mut self) {
+        for lane in self.actor.divergence.diverged_now() {
             for weight in &mut self.actor.weights {
                 *weight = weight.with_lane(lane, f64::NAN);
             }
             // A part that cannot show its numbers keeps them; the policy's weights are NaN all the same.
-            let _ = self.critic.part.tensors(&mut Visitor::give_up(lane));
-            let _ = self.emphasis.part.tensors(&mut Visitor::give_up(lane));
+            let _ = self.critic.part.tensors(&mut Visitor::make_nan(lane));
+            let _ = self.emphasis.part.tensors(&mut Visitor::make_nan(lane));
         }
         self.policy_changed(None);
     }
 
-    /// Lets the exact parts take up a change of the policy.
+    /// Tells the exact parts that the policy has changed.
     #[inline(always)]
     fn policy_changed(&mut self, state: Option<State>) {
         self.critic.policy_changed(&self.actor.weights, state);
@@ -341,29 +346,10 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K: Rule<R, P, C, E>> Composed<R
     fn update_plainly(
         &mut self,
         step: &Step<State, Action>,
-        told: Option<&mut Update<R>>,
+        report: Option<&mut Update<R>>,
     ) -> Result<(), StepError> {
-        K::update(self, step, told)
+        K::update(self, step, report)
     }
-}
-
-/// The features of all parts, each once.
-fn distinct<R: Real, P: Policy>(policy: &P, critic: &impl Part<R>, emphasis: &impl Part<R>) -> Vec<Features> {
-    let mut all = vec![policy.features()];
-    critic.all_features(&mut all);
-    emphasis.all_features(&mut all);
-    let mut once: Vec<Features> = Vec::new();
-    for features in all {
-        // Tables of as many states refuse the same.
-        let same = |known: &Features| match (known, features) {
-            (Features::Table(known), Features::Table(table)) => known.states() == table.states(),
-            _ => known == features,
-        };
-        if !once.iter().any(same) {
-            once.push(features.clone());
-        }
-    }
-    once
 }
 
 #[cold]
@@ -374,17 +360,24 @@ fn other_action(action: Action) -> StepError {
     }
 }
 
+/// Returns the name of a type without the modules it is in.
+fn short_name(name: &str) -> &str {
+    let end = name.find('<').unwrap_or(name.len());
+    let start = name[..end].rfind("::").map_or(0, |at| at + 2);
+    &name[start..end]
+}
+
 /// Learns step by step. (A macro: a function would call the update, not inline it.)
 macro_rules! each_step {
-    ($learn:expr, |$learner:ident, $step:ident, $told:ident| $update:expr) => {{
+    ($learn:expr, |$learner:ident, $step:ident, $report:ident| $update:expr) => {{
         let Learn { learner: $learner, steps, mut watcher } = $learn;
         let mut update = Update::default();
         for (index, $step) in steps.iter().enumerate() {
             if let Some(watcher) = &mut watcher {
                 watcher.before($step);
             }
-            // Nobody else wants to know: what a step did is long in lanes.
-            let $told = watcher.is_some().then_some(&mut update);
+            // Only for a watcher: in lanes these are many numbers.
+            let $report = watcher.is_some().then_some(&mut update);
             $update.map_err(|source| LearnError { index, source })?;
             if let Some(watcher) = &mut watcher {
                 watcher.after($step, &update, $learner);
@@ -413,7 +406,7 @@ where
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        each_step!(self, |learner, step, told| K::update(learner, step, told))
+        each_step!(self, |learner, step, report| K::update(learner, step, report))
     }
 }
 
@@ -438,12 +431,14 @@ where
         watcher: Option<&mut dyn Watcher<R>>,
     ) -> Result<(), LearnError> {
         let learn = Learn { learner: self, steps, watcher };
-        // One number at a time has no use for wide registers.
+        // `f64` needs no wide registers.
         if R::LANES == 1 {
             return learn.run();
         }
-        // For the plain set there is `update` already: what stands in lanes is long to compile.
-        isa.run_or(learn, |learn| each_step!(learn, |learner, step, told| learner.update_plainly(step, told)))
+        // The plain set shares the code of `update`: a step in lanes takes long to compile.
+        isa.run_or(learn, |learn| {
+            each_step!(learn, |learner, step, report| learner.update_plainly(step, report))
+        })
     }
 
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {
@@ -482,30 +477,37 @@ where
             return Err(StateError::Weight { index, value });
         }
         self.actor.weights = weights;
-        self.actor.watch.revive();
+        self.actor.divergence.revive();
         self.policy_changed(None);
         Ok(())
     }
 
     fn steps(&self) -> u64 {
-        self.actor.watch.steps
+        self.actor.divergence.steps
     }
 
     fn diverged(&self, lane: usize) -> Option<u64> {
-        self.actor.watch.diverged(lane)
+        self.actor.divergence.diverged(lane)
     }
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        let Actor { policy, alpha, .. } = &self.actor;
+        visitor.within("policy", |visitor| {
+            visitor.kind(short_name(type_name::<P>()))?;
+            visitor.features(policy.features())?;
+            policy.settings(visitor)
+        })?;
+        visitor.setting(ALPHA.name, *alpha)?;
         visitor.weights("weights", self.actor.weights.iter_mut())?;
-        visitor.counts("steps", std::slice::from_mut(&mut self.actor.watch.steps))?;
-        visitor.counts_in_lanes("diverged", &mut self.actor.watch.diverged)?;
+        visitor.counts("steps", std::slice::from_mut(&mut self.actor.divergence.steps))?;
+        visitor.counts_in_lanes("diverged", &mut self.actor.divergence.diverged)?;
         visitor.part("critic", &mut self.critic.part)?;
         visitor.part("emphasis", &mut self.emphasis.part)?;
         self.rule.tensors(visitor)
     }
 
     fn restored(&mut self) {
-        self.actor.watch.restored();
+        self.actor.divergence.restored();
         self.policy_changed(None);
     }
 }

@@ -29,8 +29,8 @@
 //!
 //! // Two actions, states seen as three numbers.
 //! let policy = Softmax { features: Features::dense(3), actions: 2 };
-//! let critic = Gtd::new(Features::dense(3), 0.05, 1e-4, 0.5)?; // α_v, α_w, λ
-//! let mut learner = ace(policy, critic, 0.9, 0.1)?; // λ_a, α
+//! let critic = Gtd::builder(Features::dense(3)).alpha_v(0.05).alpha_w(1e-4).lambda(0.5).build()?;
+//! let mut learner = ace(policy, critic).lambda_a(0.9).alpha(0.1).build()?;
 //!
 //! let update = learner.step(&Step {
 //!     state: [1.0, 0.2, 0.0],
@@ -63,7 +63,7 @@
 //! let policy = task.softmax();
 //! let critic = ExactCritic::new(task.clone(), &policy)?;
 //! let lambda_a = Lanes([0.0, 0.25, 0.5, 1.0]);
-//! let mut learners = ace(policy.clone(), critic, lambda_a, Lanes::splat(0.05))?;
+//! let mut learners = ace(policy.clone(), critic).lambda_a(lambda_a).alpha(Lanes::splat(0.05)).build()?;
 //!
 //! let steps: Vec<_> = task.stream(1, 0).take(4000).collect(); // seed, run
 //! learners.learn(Isa::best(), &steps)?;
@@ -96,9 +96,55 @@
 //! # Ok::<(), emphatic::ProblemError>(())
 //! ```
 //!
+//! # Learners in a service
+//!
+//! A program that keeps learners of whatever parts holds them as `Box<dyn Learner<f64>>`. One is made from a typed learner,
+//! or from a [`Recipe`] by the names in the [`Catalogue`], and is a [`Learner`] itself.
+//!
+//! ```
+//! use emphatic::{
+//!     Action, AsState, Catalogue, Composable, ComposeError, Features, Isa, Learner, PartRecipe, Random, Recipe,
+//!     RuleKind, Step, StepError,
+//! };
+//!
+//! struct Service {
+//!     learner: Box<dyn Learner<f64>>,
+//!     random: Random,
+//! }
+//!
+//! impl Service {
+//!     fn new(lambda_a: f64) -> Result<Self, ComposeError> {
+//!         let policy = PartRecipe::new("softmax").with_features(Features::dense(2));
+//!         let critic = PartRecipe::new("gtd").with("alpha_v", 0.05).with("alpha_w", 1e-4);
+//!         let emphasis = PartRecipe::new("follow-on").with("lambda_a", lambda_a);
+//!         let recipe = Recipe::new(RuleKind::Taken, policy, critic, emphasis, 0.1).with_actions(3);
+//!         let learner = f64::compose(Catalogue::current(), &[&recipe], &[], Isa::best())?;
+//!         Ok(Self { learner, random: Random::new(1, 0) })
+//!     }
+//!
+//!     /// Returns an action, and the probability with which it was drawn.
+//!     fn act(&mut self, state: &[f64]) -> Result<(Action, Option<f64>), StepError> {
+//!         let action = self.learner.sample(0, state.as_state(), &mut self.random)?;
+//!         Ok((action, self.learner.probability(state.as_state(), action)?))
+//!     }
+//! }
+//!
+//! let mut service = Service::new(0.9)?;
+//! let (action, mu) = service.act(&[1.0, 0.5])?;
+//! let mu = mu.expect("a softmax draws its actions");
+//! let (state, next) = ([1.0, 0.5], [0.0, 1.0]);
+//! service.learner.step(&Step { state, action, mu, reward: 1.0, next, gamma: 0.0, gamma_next: 0.9, interest: 1.0 })?;
+//!
+//! let saved = service.learner.state()?;
+//! let mut after_restart = Service::new(0.9)?;
+//! after_restart.learner.restore(&saved)?;
+//! assert_eq!(after_restart.learner.weights(), service.learner.weights());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Saving
 //!
-//! The whole state of a learner can be saved and restored: see [`Tensors`].
+//! The whole state of a learner can be saved, and restored to a learner with the same settings: see [`SavedState`].
 //!
 //! # Conventions
 //!
@@ -115,19 +161,21 @@ mod compose;
 pub mod critic;
 pub mod emphasis;
 pub mod features;
-mod isa;
+mod importance_ratio;
+mod instruction_set;
 mod leaf;
 pub mod learner;
 mod part;
 pub mod policy;
 pub mod problem;
-mod random;
+mod random_stream;
 pub mod real;
 mod recipe;
-mod setting;
+mod saved_state;
+mod settings;
 mod step;
-mod tensors;
 pub mod theory;
+mod visitor;
 
 pub use action::{Action, Acts};
 pub use catalogue::{Catalogue, Declaration, Declared};
@@ -135,11 +183,11 @@ pub use compose::{Built, Composable, PartBuilder};
 pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, Gtd, SlopeCritic};
 pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
 pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};
-pub use isa::{Isa, Kernel};
+pub use instruction_set::{Isa, Kernel};
 pub use leaf::Leaf;
 pub use learner::{
-    Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner, OffPac,
-    TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace, true_dpge,
+    Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner,
+    LearnerBuilder, OffPac, TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace, true_dpge,
 };
 pub use part::{ComposeError, Part, Seen, SeenScratch};
 pub use policy::{
@@ -147,12 +195,13 @@ pub use policy::{
     StochasticPolicy,
 };
 pub use problem::{
-    ContinuousCounterexample, Key, Known, Problem, ProblemBuilder, ProblemError, Task, Transition,
+    ContinuousCounterexample, Key, KnownProblem, Problem, ProblemBuilder, ProblemError, Task, Transition,
 };
-pub use random::{Draw, Random, index_at};
+pub use random_stream::{Draw, Random, index_at};
 pub use real::{Dual, Lanes, Real};
 pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};
-pub use setting::{Range, SettingError};
+pub use saved_state::{Numbers, SavedSetting, SavedState, StateError, Tensors};
+pub use settings::{Range, SettingError, Settings};
 pub use step::{Step, StepError};
-pub use tensors::{Numbers, StateError, Tensors, Visitor};
-pub use theory::{Exact, Limit, Model, Trace, best_attainable, limit};
+pub use theory::{Exact, FollowOnMoments, Limit, Model, best_attainable, limit};
+pub use visitor::Visitor;

@@ -1,18 +1,20 @@
-//! What critics and emphases have in common.
+//! Parts: what critics and emphases have in common.
 
 use crate::action::Action;
 use crate::features::{FeatureError, Features, Row, Scratch, State};
 use crate::problem::ProblemError;
 use crate::real::Real;
-use crate::setting::SettingError;
+use crate::saved_state::StateError;
+use crate::settings::SettingError;
 use crate::step::Step;
-use crate::tensors::{StateError, Visitor};
+use crate::visitor::Visitor;
 use std::any::Any;
 use std::ops::Deref;
 use thiserror::Error;
 
 /// Parts that cannot be put together.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ComposeError {
     /// A setting out of its range.
     #[error(transparent)]
@@ -40,9 +42,9 @@ pub enum ComposeError {
     /// An emphasis that needs ρ beside a policy that has none.
     #[error("a deterministic policy has no ratio, which this emphasis needs")]
     Ratio,
-    /// Parts that do not go together, in the words of whoever puts them together.
+    /// Parts that do not go together, for the reason given.
     #[error("{0}")]
-    Unfit(String),
+    Incompatible(String),
 }
 
 /// A step as one part sees it.
@@ -50,7 +52,7 @@ pub enum ComposeError {
 pub struct Seen<'a> {
     /// The part's features of S_t.
     pub x: Row<'a>,
-    /// The part's features of S_{t+1}; none where an episode ends.
+    /// The part's features of S_{t+1}; empty where an episode ends.
     pub x_next: Row<'a>,
     step: &'a Step<State<'a>, Action>,
 }
@@ -63,14 +65,14 @@ pub struct SeenScratch {
 }
 
 impl<'a> Seen<'a> {
-    /// A step that has been checked, seen by these features; a part without features sees none.
+    /// A step that has been checked, with the rows of these features, if the part has any.
     #[inline(always)]
     pub fn new(
         step: &'a Step<State<'a>, Action>,
         features: Option<&'a Features>,
         scratch: &'a mut SeenScratch,
     ) -> Self {
-        let Some(features) = features else { return Self::blind(step) };
+        let Some(features) = features else { return Self::without_features(step) };
         let SeenScratch { x, x_next } = scratch;
         let x_next = if step.gamma_next > 0.0 { features.row(step.next, x_next) } else { Row::default() };
         Self { x: features.row(step.state, x), x_next, step }
@@ -78,11 +80,11 @@ impl<'a> Seen<'a> {
 
     /// A step as a part without features sees it.
     #[inline(always)]
-    pub fn blind(step: &'a Step<State<'a>, Action>) -> Self {
+    pub fn without_features(step: &'a Step<State<'a>, Action>) -> Self {
         Self { x: Row::default(), x_next: Row::default(), step }
     }
 
-    /// The number of S_t, for parts that know states by their numbers.
+    /// The number of S_t, for parts that are computed from a problem.
     #[inline(always)]
     pub fn number(&self) -> usize {
         number(self.step.state)
@@ -95,7 +97,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What has been checked is a number.
+/// Returns the number of a state, which has been checked to be one.
 #[inline(always)]
 fn number(state: State) -> usize {
     if let State::Number(number) = state { number } else { 0 }
@@ -112,57 +114,57 @@ impl<'a> Deref for Seen<'a> {
 
 /// A part of a learner beside its policy: a critic or an emphasis.
 pub trait Part<R: Real>: Send {
-    /// The features by which it knows a state; `None` if it looks at none.
+    /// Its features of a state; `None` if it has none.
     fn features(&self) -> Option<&Features> {
         None
     }
 
-    /// Lists its features and those of the parts inside it. What is given to it has been checked by all of them.
+    /// Lists its features and those of the parts inside it. Every step is checked against all of them.
     fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
         list.extend(self.features());
     }
 
-    /// Takes up the policy (of any type) that it is to work with, or says why they do not go together. Called once, when a
-    /// learner is put together.
+    /// Adapts the part to the policy (of any type) that it is used with, or returns an error if they do not go together.
+    /// Called once, when a learner is built.
     fn set_policy(&mut self, _policy: &dyn Any) -> Result<(), ComposeError> {
         Ok(())
     }
 
-    /// Whether [`Part::policy_changed`] does anything.
-    fn follows_policy(&self) -> bool {
+    /// Returns whether the part depends on the policy: whether [`Part::policy_changed`] does anything.
+    fn depends_on_policy(&self) -> bool {
         false
     }
 
-    /// Takes up that the policy's weights were changed by an update in `state`, or altogether.
+    /// Called after the policy's weights were changed by an update in `state`, or all of them if it is `None`.
     fn policy_changed(&mut self, _weights: &[R], _state: Option<State>) {}
 
-    /// Shows all its numbers that change to a visitor, which may change them.
+    /// Shows its settings and all its numbers that change to a visitor, which may replace the numbers.
     fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), StateError> {
         Ok(())
     }
 }
 
-/// A part with what is asked of it at every step: it may be behind a pointer.
+/// A part with its answers that every step needs: the part itself may be behind a pointer.
 #[derive(Clone, Debug)]
-pub(crate) struct Slot<T> {
+pub(crate) struct CachedPart<T> {
     pub(crate) part: T,
     pub(crate) features: Option<Features>,
     pub(crate) scratch: SeenScratch,
-    pub(crate) follows_policy: bool,
+    pub(crate) depends_on_policy: bool,
 }
 
-impl<T> Slot<T> {
+impl<T> CachedPart<T> {
     pub(crate) fn new<R: Real>(part: T) -> Self
     where
         T: Part<R>,
     {
-        let (features, follows_policy) = (part.features().cloned(), part.follows_policy());
+        let (features, depends_on_policy) = (part.features().cloned(), part.depends_on_policy());
         let room = || features.as_ref().map(Features::scratch).unwrap_or_default();
         let scratch = SeenScratch { x: room(), x_next: room() };
-        Self { part, features, scratch, follows_policy }
+        Self { part, features, scratch, depends_on_policy }
     }
 
-    /// The part, and a step as it sees it.
+    /// Returns the part, and a step as it sees it.
     #[inline(always)]
     pub(crate) fn see<'a>(&'a mut self, step: &'a Step<State<'a>, Action>) -> (&'a mut T, Seen<'a>) {
         let Self { part, features, scratch, .. } = self;
@@ -174,7 +176,7 @@ impl<T> Slot<T> {
     where
         T: Part<R>,
     {
-        if self.follows_policy {
+        if self.depends_on_policy {
             self.part.policy_changed(weights, state);
         }
     }

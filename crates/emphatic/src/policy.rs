@@ -16,26 +16,28 @@ pub use softmax::Softmax;
 
 use crate::action::Acts;
 use crate::features::{Features, Row};
-use crate::random::Draw;
+use crate::random_stream::Draw;
 use crate::real::Real;
+use crate::saved_state::StateError;
 use crate::step::StepError;
+use crate::visitor::Visitor;
 use std::any::Any;
 use std::fmt::Debug;
 
 /// A way to act that depends on weights.
 pub trait Policy: Clone + Debug + Send + Sync + 'static {
-    /// What is done: a number of an action (`usize`) or a real action (`f64`).
+    /// The type of its actions: the number of an action (`usize`) or a real action (`f64`).
     type Action: Acts;
 
-    /// How actions are distributed in one state, with whatever the gradient there needs.
+    /// The distribution of actions in one state, with the numbers that its gradient needs.
     type Distribution<R: Real>: Clone + Debug + Send + Sync;
 
-    /// The policy itself, of whichever type: exact parts know the types they are for.
+    /// The policy itself as any type: exact parts check that it is the type they were made for.
     fn form(&self) -> &dyn Any {
         self
     }
 
-    /// What the policy sees of a state.
+    /// The features of the policy.
     fn features(&self) -> &Features;
 
     /// The number of weights.
@@ -46,23 +48,29 @@ pub trait Policy: Clone + Debug + Send + Sync + 'static {
         self.len() == 0
     }
 
-    /// Whether this is an action of the policy; everything else may assume that it is.
+    /// Returns an error if this is not an action of the policy; everything else may assume that it is.
     fn check_action(&self, action: Self::Action) -> Result<(), StepError>;
 
-    /// Whether this can be what the behaviour took the action with; a density may be any positive number.
+    /// Returns an error if the behaviour cannot have taken an action with this probability; a density may be any positive
+    /// number.
     fn check_mu(&self, _mu: f64) -> Result<(), StepError> {
         Ok(())
     }
 
-    /// Room for a distribution, so that no step needs to allocate.
+    /// Returns room for a distribution, so that no step allocates.
     fn room<R: Real>(&self) -> Self::Distribution<R>;
 
-    /// π(·|s), given the features of s, written to `out`, which came from [`Policy::room`].
+    /// Writes π(·|s), given the features of s, to `out`, which came from [`Policy::room`].
     fn distribution<R: Real>(&self, weights: &[R], x: Row, out: &mut Self::Distribution<R>);
 
-    /// π(·|s) as numbers: for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
+    /// Returns π(·|s) as numbers: for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
     /// deterministic policy the action.
     fn numbers<R: Real>(&self, at: &Self::Distribution<R>) -> Vec<R>;
+
+    /// Shows settings of its own to a visitor, which saves them or compares them with those saved.
+    fn settings(&self, _visitor: &mut Visitor) -> Result<(), StateError> {
+        Ok(())
+    }
 
     /// Draws an action, or computes it, as one lane has it.
     fn sample<R: Real>(&self, at: &Self::Distribution<R>, lane: usize, draw: &mut dyn Draw) -> Self::Action;
@@ -70,7 +78,7 @@ pub trait Policy: Clone + Debug + Send + Sync + 'static {
 
 /// A policy that draws its actions.
 pub trait StochasticPolicy: Policy {
-    /// π(a|s): the probability, or the density, of an action.
+    /// Returns π(a|s), the probability or the density of an action.
     fn probability<R: Real>(&self, at: &Self::Distribution<R>, action: Self::Action) -> R;
 
     /// `weights` ← `weights` + `scale` ∇ ln π(a|s), where `at` is the distribution in s.
@@ -91,17 +99,23 @@ pub trait FinitePolicy: StochasticPolicy + Policy<Action = usize> {
     /// The number of actions.
     fn actions(&self) -> usize;
 
-    /// π(·|s): the probability of each action.
+    /// Returns π(·|s): the probability of each action.
     fn probabilities<'a, R: Real>(&self, at: &'a Self::Distribution<R>) -> &'a [R];
 }
 
 /// A policy that computes its action, a real number.
 pub trait DeterministicPolicy: Policy<Action = f64> {
-    /// π(s).
+    /// Returns π(s).
     fn action<R: Real>(&self, at: &Self::Distribution<R>) -> R;
 
     /// `weights` ← `weights` + `scale` ∇π(s). Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn add_gradient<R: Real>(&self, x: Row, at: &Self::Distribution<R>, scale: R, weights: &mut [R]) -> R;
+}
+
+/// Returns the first weight that is not finite in some lane, with its value there.
+pub(crate) fn not_finite<R: Real>(weights: &[R]) -> Option<(usize, f64)> {
+    let in_lanes = |w: &R| (0..R::LANES).map(|lane| w.lane(lane)).find(|x| !x.is_finite());
+    weights.iter().enumerate().find_map(|(index, w)| in_lanes(w).map(|value| (index, value)))
 }
 
 /// y_k = Σ_f x_f θ_{f,k}: K outputs that are linear in the features. θ is stored feature by feature, so the weights
@@ -148,7 +162,7 @@ pub(crate) fn add_outputs<R: Real, const K: usize>(x: Row, c: [R; K], weights: &
     sums.into_iter().fold(R::zero(), |all, sum| all + sum)
 }
 
-/// [`outputs`] of a number that is known only when the program runs.
+/// [`outputs`] where their number is not known at compile time.
 #[inline(always)]
 pub(crate) fn any_outputs<R: Real>(x: Row, weights: &[R], out: &mut [R]) {
     out.fill(R::zero());

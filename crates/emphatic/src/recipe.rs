@@ -1,20 +1,21 @@
-//! What a learner is made of, as data.
+//! Recipes: what a learner is made of, as data.
 
 use crate::features::Features;
 use std::collections::BTreeMap;
 
 /// A part, by its name in the catalogue, with its settings.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PartRecipe {
     /// Its name.
     pub kind: String,
-    /// Its numbers, by name. Those left out are what the catalogue says.
+    /// Its settings by name. Those left out have their defaults.
     pub numbers: BTreeMap<String, f64>,
-    /// The features it looks at; left out, they are the policy's.
+    /// The features it looks at; `None` if they are the policy's.
     pub features: Option<Features>,
     /// The part inside it.
     pub inner: Option<Box<PartRecipe>>,
-    /// Which of the problems it knows.
+    /// The index of the problem that it is computed from.
     pub problem: usize,
 }
 
@@ -24,7 +25,7 @@ impl PartRecipe {
         Self { kind: kind.into(), numbers: BTreeMap::new(), features: None, inner: None, problem: 0 }
     }
 
-    /// The same with a number.
+    /// The same with a setting.
     pub fn with(mut self, name: impl Into<String>, number: f64) -> Self {
         self.numbers.insert(name.into(), number);
         self
@@ -42,7 +43,7 @@ impl PartRecipe {
         self
     }
 
-    /// Whether another differs in numbers alone.
+    /// Returns whether another differs in numbers alone.
     fn is_like(&self, other: &Self) -> bool {
         let inner = match (&self.inner, &other.inner) {
             (Some(inner), Some(others)) => inner.is_like(others),
@@ -55,7 +56,7 @@ impl PartRecipe {
     }
 }
 
-/// By which rule the actor learns.
+/// The rule by which the actor learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleKind {
     /// From the action taken: [`ActorCritic`](crate::ActorCritic).
@@ -66,25 +67,26 @@ pub enum RuleKind {
     Deterministic,
 }
 
-/// How many actions are drawn at each step, and by what.
+/// Some actions in place of all: how many are drawn at each step, and by which random stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subset {
     /// How many.
     pub count: usize,
-    /// The seed of the stream they are drawn by.
+    /// The seed of the random stream.
     pub seed: u64,
-    /// Its number.
+    /// The run of the random stream.
     pub run: u64,
 }
 
 /// What a learner is made of. Those that differ in numbers alone can stand side by side in lanes.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Recipe {
-    /// By which rule the actor learns.
+    /// The rule by which the actor learns.
     pub rule: RuleKind,
     /// The policy. Its features must be given.
     pub policy: PartRecipe,
-    /// How many actions the policy has, if they are finitely many.
+    /// The number of actions of the policy, if they are finitely many.
     pub actions: Option<usize>,
     /// The critic.
     pub critic: PartRecipe,
@@ -92,12 +94,35 @@ pub struct Recipe {
     pub emphasis: PartRecipe,
     /// The actor's step-size, which is divided by the number of active features.
     pub alpha: f64,
-    /// Some actions instead of all.
+    /// Some actions in place of all.
     pub subset: Option<Subset>,
 }
 
 impl Recipe {
-    /// Whether another differs in numbers alone, so that both fit in lanes side by side.
+    /// A learner of these parts.
+    pub fn new(
+        rule: RuleKind,
+        policy: PartRecipe,
+        critic: PartRecipe,
+        emphasis: PartRecipe,
+        alpha: f64,
+    ) -> Self {
+        Self { rule, policy, actions: None, critic, emphasis, alpha, subset: None }
+    }
+
+    /// The same with a policy of this number of actions.
+    pub fn with_actions(mut self, actions: usize) -> Self {
+        self.actions = Some(actions);
+        self
+    }
+
+    /// The same with some actions in place of all.
+    pub fn with_subset(mut self, subset: Subset) -> Self {
+        self.subset = Some(subset);
+        self
+    }
+
+    /// Returns whether another differs in numbers alone, so that both fit in lanes side by side.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.rule, self.actions, self.subset) == (other.rule, other.actions, other.subset)
             && self.policy.is_like(&other.policy)

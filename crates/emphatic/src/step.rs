@@ -6,12 +6,12 @@ use thiserror::Error;
 
 /// One step of experience: in S_t the behaviour took A_t, which led to S_{t+1}.
 ///
-/// All learners and all lanes share it. An episode ends by `gamma_next = 0`; `next` is not looked at then.
+/// All learners and all lanes share it. An episode ends by `gamma_next = 0`; `next` is then ignored.
 /// The first step of an episode has `gamma = 0`, also after a time limit: there `gamma_next` of the last step
 /// stays what it was, so the value is bootstrapped, but the traces start afresh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step<S, A> {
-    /// What was seen of S_t: a state's number, a feature vector, a list of active features.
+    /// S_t: a state's number, a feature vector, or a list of active features.
     pub state: S,
     /// A_t.
     pub action: A,
@@ -19,7 +19,7 @@ pub struct Step<S, A> {
     pub mu: f64,
     /// R_{t+1}.
     pub reward: f64,
-    /// What was seen of S_{t+1}.
+    /// S_{t+1}, in the same form.
     pub next: S,
     /// γ_t: the discount of the transition into S_t.
     pub gamma: f64,
@@ -29,8 +29,9 @@ pub struct Step<S, A> {
     pub interest: f64,
 }
 
-/// A step that no learner can learn from.
+/// An invalid step.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum StepError {
     /// The behaviour cannot have taken this action.
     #[error(
@@ -77,7 +78,7 @@ pub enum StepError {
 }
 
 impl<S, A: Copy> Step<S, A> {
-    /// The same step in the form in which all learners take it.
+    /// Returns the same step in the form that all learners accept.
     #[inline(always)]
     pub fn view(&self) -> Step<State<'_>, Action>
     where
@@ -96,7 +97,7 @@ impl<S, A: Copy> Step<S, A> {
         }
     }
 
-    /// Whether the numbers are what their names say.
+    /// Returns an error if a number is out of its range.
     #[inline(always)]
     pub fn check(&self) -> Result<(), StepError> {
         let is_discount = |x: f64| (0.0..=1.0).contains(&x);

@@ -5,8 +5,8 @@
 
 use emphatic::{
     Advantage, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic, Features,
-    FollowOn, Gaussian, Gq, Gtd, Isa, Learner, NoEmphasis, Softmax, Step, Task, ace, dpg, off_pac, true_ace,
-    true_dpge,
+    FollowOn, Gaussian, Gq, Gtd, Isa, Learner, NoEmphasis, Softmax, Step, Subset, Task, ace, dpg, off_pac,
+    true_ace, true_dpge,
 };
 use std::fmt::Write;
 use std::sync::Arc;
@@ -84,70 +84,100 @@ fn outcomes() -> Vec<Outcome> {
     let exact_action = ExactCritic::new(real_action.clone(), &real_action.deterministic()).unwrap();
     let dense = Features::dense(4);
     let active = Features::active(12, 3);
-    let gtd_three = Gtd::new(Features::one_hot(3), 0.1, 0.01, 0.5).unwrap();
-    let compatible = Compatible::new(Features::one_hot(3), 0.1, 0.05, 0.01).unwrap();
-    let gtd_dense = || Gtd::new(dense.clone(), 0.05, 0.01, 0.4).unwrap();
-    let gtd_active = || Gtd::new(active.clone(), 0.05, 0.01, 0.8).unwrap();
+    let gtd_three =
+        Gtd::builder(Features::one_hot(3)).alpha_v(0.1).alpha_w(0.01).lambda(0.5).build().unwrap();
+    let compatible =
+        Compatible::builder(Features::one_hot(3)).alpha_v(0.1).alpha_u(0.05).alpha_h(0.01).build().unwrap();
+    let gtd_dense = || Gtd::builder(dense.clone()).alpha_v(0.05).alpha_w(0.01).lambda(0.4).build().unwrap();
+    let gtd_active = || Gtd::builder(active.clone()).alpha_v(0.05).alpha_w(0.01).lambda(0.8).build().unwrap();
     let softmax_dense = || Softmax { features: dense.clone(), actions: 3 };
     let softmax_active = Softmax { features: active.clone(), actions: 3 };
-    let action_values = Gq::new(dense.clone(), 3, 0.02, 0.01, 0.3, gtd_dense()).unwrap();
-    let advantage = Advantage::new(active.clone(), 3, 0.03, gtd_active()).unwrap();
-    let compatible_dense = Compatible::new(dense.clone(), 0.05, 0.02, 0.01).unwrap();
+    let action_values =
+        Gq::builder(dense.clone(), 3, gtd_dense()).alpha_q(0.02).alpha_h(0.01).lambda_q(0.3).build().unwrap();
+    let advantage = Advantage::builder(active.clone(), 3, gtd_active()).alpha_u(0.03).build().unwrap();
+    let compatible_dense =
+        Compatible::builder(dense.clone()).alpha_v(0.05).alpha_u(0.02).alpha_h(0.01).build().unwrap();
     vec![
         outcome!(
             "ACE, GTD",
-            ace(three.softmax(), gtd_three, 0.7, 0.05).unwrap(),
+            ace(three.softmax(), gtd_three).lambda_a(0.7).alpha(0.05).build().unwrap(),
             finite.clone(),
             "v" = |critic| critic.weights()
         ),
-        outcome!("OffPAC, exact", off_pac(three.softmax(), exact(), 0.05).unwrap(), finite.clone()),
-        outcome!("TrueACE", true_ace(three.clone(), three.softmax(), exact(), 0.05).unwrap(), finite.clone()),
+        outcome!(
+            "OffPAC, exact",
+            off_pac(three.softmax(), exact()).alpha(0.05).build().unwrap(),
+            finite.clone()
+        ),
+        outcome!(
+            "TrueACE",
+            true_ace(three.clone(), three.softmax(), exact()).alpha(0.05).build().unwrap(),
+            finite.clone()
+        ),
         outcome!(
             "AllActions, exact",
-            AllActions::new(three.softmax(), exact(), FollowOn::new(1.0).unwrap(), 0.05).unwrap(),
+            AllActions::builder(three.softmax(), exact(), FollowOn::builder().lambda_a(1.0).build().unwrap())
+                .alpha(0.05)
+                .build()
+                .unwrap(),
             finite
         ),
         outcome!(
             "ACE, Gaussian, exact",
-            ace(real_action.gaussian(), exact_gaussian, 0.5, 0.01).unwrap(),
+            ace(real_action.gaussian(), exact_gaussian).lambda_a(0.5).alpha(0.01).build().unwrap(),
             continuous.clone()
         ),
         outcome!(
             "TrueDPGE",
-            true_dpge(real_action.clone(), real_action.deterministic(), exact_action, 0.1).unwrap(),
+            true_dpge(real_action.clone(), real_action.deterministic(), exact_action)
+                .alpha(0.1)
+                .build()
+                .unwrap(),
             continuous.clone()
         ),
         outcome!(
             "DPG, compatible",
-            dpg(real_action.deterministic(), compatible, 0.01).unwrap(),
+            dpg(real_action.deterministic(), compatible).alpha(0.01).build().unwrap(),
             continuous,
             "v" = |critic| every_second(&critic.weights(), 0),
             "u" = |critic| every_second(&critic.weights(), 1)
         ),
         outcome!(
             "ACE, GTD, dense",
-            ace(softmax_dense(), gtd_dense(), 0.9, 0.02).unwrap(),
+            ace(softmax_dense(), gtd_dense()).lambda_a(0.9).alpha(0.02).build().unwrap(),
             formula(vector, number),
             "v" = |critic| critic.weights()
         ),
         outcome!(
             "ACE, Gaussian, GTD, active",
-            ace(Gaussian { features: active.clone() }, gtd_active(), 0.9, 0.002).unwrap(),
+            ace(Gaussian { features: active.clone() }, gtd_active())
+                .lambda_a(0.9)
+                .alpha(0.002)
+                .build()
+                .unwrap(),
             formula(tiles, real),
             "v" = |critic| critic.weights()
         ),
         outcome!(
             "AllActions, action values, dense",
-            AllActions::new(softmax_dense(), action_values, FollowOn::new(0.6).unwrap(), 0.02).unwrap(),
+            AllActions::builder(
+                softmax_dense(),
+                action_values,
+                FollowOn::builder().lambda_a(0.6).build().unwrap()
+            )
+            .alpha(0.02)
+            .build()
+            .unwrap(),
             formula(vector, number),
             "q" = |critic| critic.weights(),
             "v" = |critic| critic.baseline().weights()
         ),
         outcome!(
             "AllActions, advantage, two of three, active",
-            AllActions::new(softmax_active, advantage, NoEmphasis, 0.02)
-                .unwrap()
-                .with_subset(2, 7, 0)
+            AllActions::builder(softmax_active, advantage, NoEmphasis)
+                .alpha(0.02)
+                .subset(Subset { count: 2, seed: 7, run: 0 })
+                .build()
                 .unwrap(),
             formula(tiles, number),
             "u" = |critic| critic.weights(),
@@ -155,7 +185,10 @@ fn outcomes() -> Vec<Outcome> {
         ),
         outcome!(
             "DPG, compatible, dense",
-            dpg(DeterministicLinear { features: dense.clone() }, compatible_dense, 0.005).unwrap(),
+            dpg(DeterministicLinear { features: dense.clone() }, compatible_dense)
+                .alpha(0.005)
+                .build()
+                .unwrap(),
             formula(vector, real),
             "v" = |critic| every_second(&critic.weights(), 0),
             "u" = |critic| every_second(&critic.weights(), 1)

@@ -7,8 +7,9 @@ mod common;
 
 use common::case::Case;
 use emphatic::{
-    Action, ContinuousCounterexample, Features, Gtd, Isa, Known, Lanes, Learner, PartRecipe, Problem, Random,
-    Real, Recipe, RuleKind, Softmax, State, Step, Subset, Table, Task, ace, off_pac,
+    Action, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner, PartRecipe, Problem,
+    Random, Real, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step, Subset, Table, Task, ace,
+    off_pac,
 };
 use std::sync::Arc;
 
@@ -104,33 +105,19 @@ fn follow_on(k: usize) -> PartRecipe {
 
 /// Learners in a finite problem.
 fn in_task(task: &Task, rule: RuleKind, critic: PartRecipe, emphasis: PartRecipe, k: usize) -> Recipe {
-    Recipe {
-        rule,
-        policy: PartRecipe::new("softmax").with_features(task.actor()),
-        actions: Some(task.actions()),
-        critic,
-        emphasis,
-        alpha: alpha(k),
-        subset: None,
-    }
+    let policy = PartRecipe::new("softmax").with_features(task.actor());
+    Recipe::new(rule, policy, critic, emphasis, alpha(k)).with_actions(task.actions())
 }
 
 /// Learners of a real action.
 fn in_continuous(policy: &str, critic: PartRecipe, emphasis: PartRecipe, k: usize) -> Recipe {
     let rule = if policy == "deterministic" { RuleKind::Deterministic } else { RuleKind::Taken };
-    Recipe {
-        rule,
-        policy: PartRecipe::new(policy).with_features(continuous().actor()),
-        actions: None,
-        critic,
-        emphasis,
-        alpha: alpha(k),
-        subset: None,
-    }
+    let policy = PartRecipe::new(policy).with_features(continuous().actor());
+    Recipe::new(rule, policy, critic, emphasis, alpha(k))
 }
 
 fn same_bits(
-    problem: Known,
+    problem: KnownProblem,
     streams: impl IntoIterator<Item = Vec<Experience>>,
     recipe: impl Fn(usize) -> Recipe,
 ) {
@@ -146,7 +133,7 @@ use RuleKind::{All, Taken};
 #[test]
 fn off_pac_with_gtd() {
     let task = varied();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.actor(), k), none(), k)
     });
 }
@@ -154,7 +141,7 @@ fn off_pac_with_gtd() {
 #[test]
 fn ace_with_gtd() {
     let task = three();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.critic(), k), follow_on(k), k)
     });
 }
@@ -162,7 +149,7 @@ fn ace_with_gtd() {
 #[test]
 fn ace_with_gtd_and_several_features_at_once() {
     let task = varied();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.actor(), k), follow_on(k), k)
     });
 }
@@ -171,18 +158,20 @@ fn ace_with_gtd_and_several_features_at_once() {
 fn ace_with_gtd_and_a_trace_that_forgets() {
     let task = Arc::new(endless());
     let steps: Vec<Experience> = task.stream(3, 0).take(3000).collect();
-    same_bits(Known::Finite(task.clone()), [steps], |k| {
+    same_bits(KnownProblem::Finite(task.clone()), [steps], |k| {
         let critic =
             PartRecipe::new("gtd").with("alpha_v", 0.05).with("alpha_w", 0.01).with("lambda", lambda(k));
         let emphasis = PartRecipe::new("follow-on").with("lambda_a", 0.1);
-        Recipe { alpha: 1e-3, ..in_task(&task, Taken, critic.with_features(task.actor()), emphasis, k) }
+        let mut recipe = in_task(&task, Taken, critic.with_features(task.actor()), emphasis, k);
+        recipe.alpha = 1e-3;
+        recipe
     });
 }
 
 #[test]
 fn exact_critics_and_emphases() {
     for task in [eleven(), varied()] {
-        let known = || Known::Finite(task.clone());
+        let known = || KnownProblem::Finite(task.clone());
         same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), follow_on(k), k));
         same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), exact(), k));
         same_bits(known(), [steps(&task)], |k| in_task(&task, All, exact(), follow_on(k), k));
@@ -198,7 +187,7 @@ fn gq(features: &Table, k: usize) -> PartRecipe {
 #[test]
 fn all_actions_with_learned_values() {
     for task in [three(), varied()] {
-        same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
             in_task(&task, All, gq(task.critic(), k), follow_on(k), k)
         });
     }
@@ -207,11 +196,10 @@ fn all_actions_with_learned_values() {
 #[test]
 fn some_actions_with_a_learned_advantage() {
     for task in [three(), varied()] {
-        same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
             let critic = PartRecipe::new("advantage").with("alpha_u", alpha_v(k + 1));
             let critic = critic.with_features(task.critic()).with_inner(gtd(task.critic(), k));
-            let subset = Some(Subset { count: 2, seed: 7, run: 0 });
-            Recipe { subset, ..in_task(&task, All, critic, none(), k) }
+            in_task(&task, All, critic, none(), k).with_subset(Subset { count: 2, seed: 7, run: 0 })
         });
     }
 }
@@ -226,7 +214,7 @@ fn many_continuous() -> impl Iterator<Item = Vec<Experience>> {
 
 #[test]
 fn gaussian_policies() {
-    let known = || Known::Continuous(continuous());
+    let known = || KnownProblem::Continuous(continuous());
     same_bits(known(), many_continuous(), |k| {
         in_continuous("gaussian", gtd(&Table::one_hot(3), k), follow_on(k), k)
     });
@@ -236,14 +224,15 @@ fn gaussian_policies() {
 
 #[test]
 fn deterministic_policies() {
-    let known = || Known::Continuous(continuous());
+    let known = || KnownProblem::Continuous(continuous());
     let features = Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap();
     same_bits(known(), many_continuous(), |k| {
         let critic =
             PartRecipe::new("compatible").with("alpha_v", alpha_v(k)).with("alpha_u", alpha_v(k + 1));
         let critic = critic.with("alpha_h", 0.01).with_features(&features);
-        let policy = PartRecipe::new("deterministic").with_features(&features);
-        Recipe { policy, ..in_continuous("deterministic", critic, none(), k) }
+        let mut recipe = in_continuous("deterministic", critic, none(), k);
+        recipe.policy = recipe.policy.with_features(&features);
+        recipe
     });
     same_bits(known(), [continuous_steps()], |k| in_continuous("deterministic", exact(), none(), k));
     same_bits(known(), [continuous_steps()], |k| in_continuous("deterministic", exact(), exact(), k));
@@ -281,17 +270,10 @@ fn vectors_and_lists_of_active_features() {
                     "gtd" => (Taken, values),
                     _ => (All, gq(&Table::one_hot(1), k).with_features(features.clone()).with_inner(values)),
                 };
-                Recipe {
-                    rule,
-                    policy: PartRecipe::new("softmax").with_features(features.clone()),
-                    actions: Some(3),
-                    critic,
-                    emphasis: follow_on(k),
-                    alpha: alpha(k),
-                    subset: None,
-                }
+                let policy = PartRecipe::new("softmax").with_features(features.clone());
+                Recipe::new(rule, policy, critic, follow_on(k), alpha(k)).with_actions(3)
             };
-            let (name, problem) = (format!("{features:?} {critic}"), Known::Finite(three()));
+            let (name, problem) = (format!("{features:?} {critic}"), KnownProblem::Finite(three()));
             let case = Case { name, problem, steps: steps.clone() };
             case.check(&(0..16).map(recipe).collect::<Vec<_>>());
         }
@@ -303,9 +285,14 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
     let task = three();
     let steps = steps(&task);
     let make = |alpha_v: [f64; 4]| {
-        let critic =
-            Gtd::new(task.critic().clone(), Lanes(alpha_v), Lanes([0.0; 4]), Lanes([0.0; 4])).unwrap();
-        let mut learner = ace(task.softmax(), critic, Lanes([1.0; 4]), Lanes([0.1; 4])).unwrap();
+        let critic = Gtd::builder(task.critic().clone())
+            .alpha_v(Lanes(alpha_v))
+            .alpha_w(Lanes([0.0; 4]))
+            .lambda(Lanes([0.0; 4]))
+            .build()
+            .unwrap();
+        let mut learner =
+            ace(task.softmax(), critic).lambda_a(Lanes([1.0; 4])).alpha(Lanes([0.1; 4])).build().unwrap();
         learner.learn(Isa::best(), &steps).unwrap();
         learner
     };
@@ -321,8 +308,8 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
         assert_eq!(outcome(&wild, lane), outcome(&calm, lane));
     }
     // It is that step exactly: one step fewer, and all is finite.
-    let critic = Gtd::new(task.critic().clone(), 1e200, 0.0, 0.0).unwrap();
-    let mut alone = ace(task.softmax(), critic, 1.0, 0.1).unwrap();
+    let critic = Gtd::builder(task.critic().clone()).alpha_v(1e200).alpha_w(0.0).lambda(0.0).build().unwrap();
+    let mut alone = ace(task.softmax(), critic).lambda_a(1.0).alpha(0.1).build().unwrap();
     alone.learn(Isa::Plain, &steps[..step as usize - 1]).unwrap();
     assert!(
         alone.check().is_ok()
@@ -347,8 +334,8 @@ fn finite_weights_whose_sum_overflows_have_not_diverged() {
         interest: 0.0,
     };
     let dense = || Features::dense(2);
-    let critic = Gtd::new(dense(), 2.0, 0.0, 0.0).unwrap();
-    let mut learner = off_pac(Softmax { features: dense(), actions: 2 }, critic, 0.0).unwrap();
+    let critic = Gtd::builder(dense()).alpha_v(2.0).alpha_w(0.0).lambda(0.0).build().unwrap();
+    let mut learner = off_pac(Softmax { features: dense(), actions: 2 }, critic).alpha(0.0).build().unwrap();
     learner.step(&step).unwrap();
     assert_eq!((learner.critic().weights(), learner.check()), (vec![1.5e308; 2], Ok(())));
 }
@@ -372,13 +359,18 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
     let learned = |learner: &mut dyn FnMut(&Step<usize, usize>)| steps.iter().for_each(learner);
     let policy = || Softmax { features: features.clone(), actions: 2 };
     let mut both = {
-        let critic = Gtd::new(features.clone(), Lanes([1e-10; 2]), Lanes([0.0; 2]), Lanes([0.0, 0.9]));
-        off_pac(policy(), critic.unwrap(), Lanes([1e-300; 2])).unwrap()
+        let critic = Gtd::builder(features.clone())
+            .alpha_v(Lanes([1e-10; 2]))
+            .alpha_w(Lanes([0.0; 2]))
+            .lambda(Lanes([0.0, 0.9]))
+            .build();
+        off_pac(policy(), critic.unwrap()).alpha(Lanes([1e-300; 2])).build().unwrap()
     };
     learned(&mut |step| _ = both.step(step).unwrap());
     for (lane, lambda) in [0.0, 0.9].into_iter().enumerate() {
-        let critic = Gtd::new(features.clone(), 1e-10, 0.0, lambda).unwrap();
-        let mut alone = off_pac(policy(), critic, 1e-300).unwrap();
+        let critic =
+            Gtd::builder(features.clone()).alpha_v(1e-10).alpha_w(0.0).lambda(lambda).build().unwrap();
+        let mut alone = off_pac(policy(), critic).alpha(1e-300).build().unwrap();
         learned(&mut |step| _ = alone.step(step).unwrap());
         assert_eq!(outcome(&both, lane), outcome(&alone, 0));
         assert_eq!(alone.diverged(0), Some(2));
@@ -387,9 +379,15 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
 
 #[test]
 fn a_state_of_another_learner_is_refused() {
-    let critic = |task: &Task| Gtd::new(task.critic(), 0.1, 0.01, 0.0).unwrap();
-    let learner = |task: Arc<Task>| ace(task.softmax(), critic(&task), 1.0, 0.1).unwrap();
-    let error = learner(three()).restore(&learner(eleven()).state().unwrap()).unwrap_err();
+    let critic =
+        |task: &Task| Gtd::builder(task.critic()).alpha_v(0.1).alpha_w(0.01).lambda(0.0).build().unwrap();
+    let learner =
+        |task: Arc<Task>| ace(task.softmax(), critic(&task)).lambda_a(1.0).alpha(0.1).build().unwrap();
+    let other = learner(eleven()).state().unwrap();
+    let error = learner(three()).restore(&other).unwrap_err();
+    assert!(matches!(&error, StateError::Setting { name, .. } if name == "policy.features"), "{error}");
+    let numbers = SavedState::without_settings(other.into_tensors());
+    let error = learner(three()).restore(&numbers).unwrap_err();
     assert_eq!(error.to_string(), "`weights` has 20 numbers; this learner's has 4");
 }
 
@@ -406,10 +404,10 @@ fn ace_without_emphasis_is_off_pac_for_ever() {
         gamma_next: 1.0,
         interest: 1.0,
     };
-    let gtd = || Gtd::new(Table::aliased(&[0]), 0.1, 0.1, 0.0).unwrap();
+    let gtd = || Gtd::builder(Table::aliased(&[0])).alpha_v(0.1).alpha_w(0.1).lambda(0.0).build().unwrap();
     let policy = Softmax { features: Table::aliased(&[0]).into(), actions: 2 };
-    let mut without = ace(policy.clone(), gtd(), 0.0, 0.1).unwrap();
-    let mut off_pac = off_pac(policy, gtd(), 0.1).unwrap();
+    let mut without = ace(policy.clone(), gtd()).lambda_a(0.0).alpha(0.1).build().unwrap();
+    let mut off_pac = off_pac(policy, gtd()).alpha(0.1).build().unwrap();
     for t in 0..3000 {
         let step = step(if t == 0 { 0.0 } else { 1.0 });
         assert_eq!(without.step(&step), off_pac.step(&step));

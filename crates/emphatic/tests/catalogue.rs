@@ -6,8 +6,8 @@ mod common;
 use common::case::Case;
 use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
 use emphatic::{
-    Action, Composable, ComposeError, ContinuousCounterexample, Draw, Features, Isa, Known, Lanes,
-    PartRecipe, Range, Real, Recipe, RuleKind, State, Step, Subset, Table, Task,
+    Action, Composable, ComposeError, ContinuousCounterexample, Draw, Features, Isa, KnownProblem, Lanes,
+    PartRecipe, Range, Real, Recipe, RuleKind, SavedState, State, StateError, Step, Subset, Table, Task,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -41,10 +41,12 @@ fn part(entry: &Entry, features: &Features, lane: usize) -> PartRecipe {
     }
 }
 
-fn known(acts: Acts) -> Known {
+fn known(acts: Acts) -> KnownProblem {
     match acts {
-        Acts::Finite => Known::Finite(Arc::new(Task::long_counterexample(2))),
-        Acts::Real | Acts::Deterministic => Known::Continuous(Arc::new(ContinuousCounterexample::default())),
+        Acts::Finite => KnownProblem::Finite(Arc::new(Task::long_counterexample(2))),
+        Acts::Real | Acts::Deterministic => {
+            KnownProblem::Continuous(Arc::new(ContinuousCounterexample::default()))
+        }
     }
 }
 
@@ -59,23 +61,17 @@ fn rules(acts: Acts) -> Vec<(RuleKind, Tells)> {
 /// The learner of one setting.
 fn recipe(policy: &Entry, rule: RuleKind, critic: &Entry, emphasis: &Entry, lane: usize) -> Recipe {
     let (actor, states, actions) = match known(policy.acts.expect("it is a policy")) {
-        Known::Finite(task) => (task.actor().clone(), task.states(), Some(task.actions())),
-        Known::Continuous(problem) => (problem.actor().clone(), 3, None),
+        KnownProblem::Finite(task) => (task.actor().clone(), task.states(), Some(task.actions())),
+        KnownProblem::Continuous(problem) => (problem.actor().clone(), 3, None),
     };
     let features = Features::from(Table::one_hot(states));
-    Recipe {
-        rule,
-        policy: PartRecipe::new(policy.name).with_features(actor),
-        actions,
-        critic: part(critic, &features, lane),
-        emphasis: part(emphasis, &features, lane + 1),
-        alpha: [1e-3, 0.3, 0.02, 1e6][lane % 4],
-        subset: (rule == RuleKind::All && emphasis.name == "none").then_some(Subset {
-            count: 1,
-            seed: 7,
-            run: 0,
-        }),
-    }
+    let policy = PartRecipe::new(policy.name).with_features(actor);
+    let (critic, alpha) = (part(critic, &features, lane), [1e-3, 0.3, 0.02, 1e6][lane % 4]);
+    let with_subset = rule == RuleKind::All && emphasis.name == "none";
+    let mut recipe = Recipe::new(rule, policy, critic, part(emphasis, &features, lane + 1), alpha);
+    recipe.actions = actions;
+    recipe.subset = with_subset.then_some(Subset { count: 1, seed: 7, run: 0 });
+    recipe
 }
 
 /// All compositions that make sense, each part in at least one of them.
@@ -98,8 +94,8 @@ fn cases() -> Vec<(Case<'static>, Vec<Recipe>)> {
                     let of = |lane| recipe(policy, rule, critic, emphasis, lane);
                     let problem = known(acts);
                     let steps = match &problem {
-                        Known::Finite(task) => task.stream(3, 0).take(400).collect(),
-                        Known::Continuous(problem) => problem.stream(3, 0).take(120).collect(),
+                        KnownProblem::Finite(task) => task.stream(3, 0).take(400).collect(),
+                        KnownProblem::Continuous(problem) => problem.stream(3, 0).take(120).collect(),
                     };
                     let name = format!("{} {rule:?} {} {}", policy.name, critic.name, emphasis.name);
                     let case = Case { name, problem, steps };
@@ -203,6 +199,103 @@ fn a_step_that_makes_no_sense_changes_nothing() {
     }
 }
 
+/// Every setting of a recipe by the name it has in a saved state, changed to another value.
+fn other_settings(recipe: &Recipe) -> Vec<(String, Recipe)> {
+    let mut others = vec![("alpha".to_owned(), recipe.clone())];
+    others[0].1.alpha = 0.5;
+    if let Some(Subset { seed, run, .. }) = recipe.subset {
+        others.push(("subset".to_owned(), recipe.clone().with_subset(Subset { count: 2, seed, run })));
+    }
+    type Get = fn(&mut Recipe) -> &mut PartRecipe;
+    let parts: [(&str, Role, Get); 4] = [
+        ("policy", Role::Policy, |r| &mut r.policy),
+        ("critic", Role::Critic, |r| &mut r.critic),
+        ("critic.values", Role::Critic, |r| r.critic.inner.as_mut().unwrap()),
+        ("emphasis", Role::Emphasis, |r| &mut r.emphasis),
+    ];
+    for (path, role, part) in parts {
+        if path == "critic.values" && recipe.critic.inner.is_none() {
+            continue;
+        }
+        let mut with = |name: &str, change: &dyn Fn(&mut PartRecipe)| {
+            let mut other = recipe.clone();
+            change(part(&mut other));
+            others.push((format!("{path}.{name}"), other));
+        };
+        let own = part(&mut recipe.clone()).clone();
+        let entry = Catalogue::standard().find(role, &own.kind).unwrap();
+        for setting in entry.settings {
+            let number = if own.numbers[setting.name] == 1.0 { 2.0 } else { 1.0 };
+            let number = if setting.range.contains(number) { number } else { 0.5 };
+            with(setting.name, &|part| _ = part.numbers.insert(setting.name.to_owned(), number));
+        }
+        if let Some(Features::Table(table)) = own.features {
+            // As many states and features, but the first has another value.
+            let rows = (0..table.states()).map(|state| table.active(state).collect());
+            let mut rows: Vec<Vec<_>> = rows.collect();
+            rows[0][0].1 = 0.5;
+            let features = Table::new(table.len(), &rows).unwrap();
+            with("features", &|part| part.features = Some(features.clone().into()));
+        }
+    }
+    others
+}
+
+/// Once a state was restored to a learner with other settings without a word.
+#[test]
+fn a_state_is_refused_by_a_learner_with_another_setting_which_is_named() {
+    for (case, recipes) in cases() {
+        let first = &recipes[1];
+        let mut learner = case.compose::<f64>(&[first], Isa::Plain);
+        learner.learn(Isa::Plain, &case.steps[..50]).unwrap();
+        let state = learner.state().unwrap();
+        for (changed, other) in other_settings(first) {
+            let mut other = case.compose::<f64>(&[&other], Isa::Plain);
+            let before = other.state().unwrap();
+            match other.restore(&state) {
+                Err(StateError::Setting { name, saved, own, lane: None }) => {
+                    assert!(name == changed && saved != own, "{}: {name} {saved} {own}", case.name);
+                }
+                result => panic!("{}: {changed} changed: {result:?}", case.name),
+            }
+            assert_eq!(other.state().unwrap(), before, "{}: {changed}", case.name);
+        }
+        // Another value in one lane of eight.
+        let mut learners = case.compose::<Lanes<8>>(&[first, first], Isa::Plain);
+        let state = learners.state().unwrap();
+        for (changed, other) in other_settings(first) {
+            let in_lanes = other.is_like(first);
+            let mut others =
+                case.compose::<Lanes<8>>(&[first, if in_lanes { &other } else { first }], Isa::Plain);
+            let result = others.restore(&state);
+            let right = |error: &StateError| matches!(error, StateError::Setting { name, lane: Some(1), .. } if *name == changed);
+            assert_eq!(result.as_ref().is_err_and(right), in_lanes, "{}: {changed}: {result:?}", case.name);
+            assert!(
+                case.compose::<f64>(&[first], Isa::Plain).restore(&others.state().unwrap().lane(0)).is_ok()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_state_is_refused_by_a_learner_of_other_parts() {
+    let cases = cases();
+    let learners = || cases.iter().map(|(case, recipes)| case.compose::<f64>(&[&recipes[1]], Isa::Plain));
+    let states: Vec<SavedState> = learners().map(|mut learner| learner.state().unwrap()).collect();
+    for (k, mut learner) in learners().enumerate() {
+        for (other, state) in states.iter().enumerate() {
+            let restored = learner.restore(state);
+            assert_eq!(
+                restored.is_ok(),
+                k == other,
+                "{} to {}: {restored:?}",
+                cases[other].0.name,
+                cases[k].0.name
+            );
+        }
+    }
+}
+
 /// What an emphasis declares and what it says of itself must agree: files and Python's types go by the one, learners by the other.
 #[test]
 fn an_emphasis_that_needs_ratios_is_refused_beside_a_policy_that_has_none() {
@@ -273,7 +366,7 @@ fn every_learner_acts_as_its_distribution_says() {
 #[test]
 fn a_number_of_actions_is_refused_where_there_is_none() {
     for (case, recipes) in cases().into_iter().filter(|(_, recipes)| recipes[0].policy.kind != "softmax") {
-        let recipe = Recipe { actions: Some(2), ..recipes[0].clone() };
+        let recipe = recipes[0].clone().with_actions(2);
         let right = format!("the policy `{}` has no finitely many actions", recipe.policy.kind);
         assert_eq!(case.refused(&recipe).to_string(), right);
     }

@@ -42,8 +42,8 @@ fn step(state: usize) -> Step<usize, usize> {
 
 fn learner<E: Emphasis<f64>>(emphasis: E) -> impl Learner<f64> {
     let policy = Softmax { features: Features::one_hot(2), actions: 2 };
-    let critic = Gtd::new(Features::one_hot(2), 1e-3, 1e-3, 0.0).unwrap();
-    emphatic::ActorCritic::new(policy, critic, emphasis, 1e-3).unwrap()
+    let critic = Gtd::builder(Features::one_hot(2)).alpha_v(1e-3).alpha_w(1e-3).lambda(0.0).build().unwrap();
+    emphatic::ActorCritic::builder(policy, critic, emphasis).alpha(1e-3).build().unwrap()
 }
 
 /// Once only what actor and critic changed was looked at: an emphasis could diverge without a word.
@@ -59,7 +59,7 @@ fn an_emphasis_that_diverges_is_seen_at_that_step() {
     assert_eq!(learner.diverged(0), Some(1024));
     assert!(learner.weights().iter().all(|w| w.is_nan()));
     let all = learner.state().unwrap();
-    let of_emphasis = all.iter().find(|(name, _)| *name == "emphasis.m").unwrap().1;
+    let of_emphasis = all.tensors().iter().find(|(name, _)| *name == "emphasis.m").unwrap().1;
     assert!(matches!(of_emphasis, Numbers::Real(weights) if weights.iter().all(|w| w.is_nan())));
 }
 

@@ -184,17 +184,21 @@ fn a_target_policy_that_never_ends_and_is_not_discounted() {
 fn parts_that_do_not_go_together() {
     let task = Arc::new(Task::counterexample());
     let policy = |actions| Softmax { features: Features::one_hot(3), actions };
-    let gtd = || Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap();
-    let values = Gq::new(Features::one_hot(3), 2, 0.1, 0.1, 0.5, gtd()).unwrap();
-    let error = AllActions::new(policy(3), values, NoEmphasis, 0.1).unwrap_err();
+    let gtd = || Gtd::builder(Features::one_hot(3)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap();
+    let values =
+        Gq::builder(Features::one_hot(3), 2, gtd()).alpha_q(0.1).alpha_h(0.1).lambda_q(0.5).build().unwrap();
+    let error = AllActions::builder(policy(3), values, NoEmphasis).alpha(0.1).build().unwrap_err();
     assert_eq!(error.to_string(), "the critic is for 2 actions; the policy has 3");
-    let advantage = Advantage::new(Features::one_hot(3), 3, 0.1, gtd()).unwrap();
-    let error = AllActions::new(policy(2), advantage, NoEmphasis, 0.1).unwrap_err();
+    let advantage = Advantage::builder(Features::one_hot(3), 3, gtd()).alpha_u(0.1).build().unwrap();
+    let error = AllActions::builder(policy(2), advantage, NoEmphasis).alpha(0.1).build().unwrap_err();
     assert_eq!(error.to_string(), "the critic is for 3 actions; the policy has 2");
     let exact = || ExactCritic::<f64, _, _>::new(task.clone(), &policy(2)).unwrap();
-    let error = off_pac(policy(3), exact(), 0.1).unwrap_err();
+    let error = off_pac(policy(3), exact()).alpha(0.1).build().unwrap_err();
     assert_eq!(error.to_string(), "the policy has 3 actions; the problem has 2");
-    let error = off_pac(Softmax { features: Features::one_hot(2), actions: 2 }, exact(), 0.1).unwrap_err();
+    let error = off_pac(Softmax { features: Features::one_hot(2), actions: 2 }, exact())
+        .alpha(0.1)
+        .build()
+        .unwrap_err();
     assert_eq!(error.to_string(), "state 2 does not exist: there are 2 states, numbered from 0");
     // Made for one-hot features, used with aliased ones: the critic learns of all the states that change.
     let aliased = || Softmax { features: Table::aliased(&[0, 1, 1]).into(), actions: 2 };
@@ -202,9 +206,9 @@ fn parts_that_do_not_go_together() {
         task.clone(),
         &Softmax { features: Table::aliased(&[0, 1, 2]).into(), actions: 2 },
     );
-    let mut made_for_another = off_pac(aliased(), other.unwrap(), 0.1).unwrap();
+    let mut made_for_another = off_pac(aliased(), other.unwrap()).alpha(0.1).build().unwrap();
     let own = ExactCritic::<f64, _, _>::new(task.clone(), &aliased()).unwrap();
-    let mut made_for_it = off_pac(aliased(), own, 0.1).unwrap();
+    let mut made_for_it = off_pac(aliased(), own).alpha(0.1).build().unwrap();
     for step in task.stream(1, 0).take(100) {
         assert_eq!(made_for_another.step(&step), made_for_it.step(&step));
     }
@@ -219,7 +223,7 @@ fn an_exact_part_takes_up_a_policy_with_the_same_features() {
     let learner = |made_for: f64| {
         let critic = ExactCritic::<f64, _, _>::new(task.clone(), &fixed(made_for)).unwrap();
         let emphasis = ExactEmphasis::new(task.clone(), &fixed(made_for)).unwrap();
-        ActorCritic::new(fixed(0.9), critic, emphasis, 0.1).unwrap()
+        ActorCritic::builder(fixed(0.9), critic, emphasis).alpha(0.1).build().unwrap()
     };
     let (mut made_for_another, mut made_for_it) = (learner(0.2), learner(0.9));
     for step in task.stream(1, 0).take(100) {
@@ -232,14 +236,14 @@ fn an_exact_part_for_another_kind_of_policy() {
     let task = Arc::new(Task::counterexample());
     let fixed = Fixed::new(&task, &vec![vec![0.5, 0.5]; 3]).unwrap();
     let critic = || ExactCritic::<f64, _, _>::new(task.clone(), &fixed).unwrap();
-    assert_eq!(off_pac(task.softmax(), critic(), 0.1).unwrap_err(), ComposeError::Policy);
+    assert_eq!(off_pac(task.softmax(), critic()).alpha(0.1).build().unwrap_err(), ComposeError::Policy);
     // Also inside another critic, and as an emphasis.
-    let inside = Advantage::new(task.critic(), 2, 0.1, critic()).unwrap();
-    let error = AllActions::new(task.softmax(), inside, NoEmphasis, 0.1).unwrap_err();
+    let inside = Advantage::builder(task.critic(), 2, critic()).alpha_u(0.1).build().unwrap();
+    let error = AllActions::builder(task.softmax(), inside, NoEmphasis).alpha(0.1).build().unwrap_err();
     assert_eq!(error, ComposeError::Policy);
     let emphasis = ExactEmphasis::new(task.clone(), &fixed).unwrap();
-    let critic = Gtd::new(task.critic(), 0.1, 0.1, 0.5).unwrap();
-    let error = ActorCritic::new(task.softmax(), critic, emphasis, 0.1).unwrap_err();
+    let critic = Gtd::builder(task.critic()).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap();
+    let error = ActorCritic::builder(task.softmax(), critic, emphasis).alpha(0.1).build().unwrap_err();
     assert_eq!(error.to_string(), "the exact critic or emphasis is for another kind of policy");
 }
 
@@ -247,18 +251,23 @@ fn an_exact_part_for_another_kind_of_policy() {
 #[test]
 fn an_emphasis_by_ratios_beside_a_deterministic_policy() {
     let policy = || DeterministicLinear { features: Features::dense(2) };
-    let critic = || Compatible::new(Features::dense(2), 0.1, 0.1, 0.1).unwrap();
+    let critic =
+        || Compatible::builder(Features::dense(2)).alpha_v(0.1).alpha_u(0.1).alpha_h(0.1).build().unwrap();
     for lambda_a in [0.0, 0.9] {
-        let emphasis = FollowOn::new(lambda_a).unwrap();
-        let error = DeterministicActorCritic::new(policy(), critic(), emphasis, 0.1).unwrap_err();
+        let emphasis = FollowOn::builder().lambda_a(lambda_a).build().unwrap();
+        let error =
+            DeterministicActorCritic::builder(policy(), critic(), emphasis).alpha(0.1).build().unwrap_err();
         assert_eq!(error, ComposeError::Ratio);
         assert_eq!(error.to_string(), "a deterministic policy has no ratio, which this emphasis needs");
     }
-    assert!(DeterministicActorCritic::new(policy(), critic(), NoEmphasis, 0.1).is_ok());
+    assert!(DeterministicActorCritic::builder(policy(), critic(), NoEmphasis).alpha(0.1).build().is_ok());
     let task = Arc::new(ContinuousCounterexample::default());
     let emphasis = ExactEmphasis::new(task.clone(), &task.deterministic()).unwrap();
-    let critic = Compatible::new(Features::one_hot(3), 0.1, 0.1, 0.1).unwrap();
-    assert!(DeterministicActorCritic::new(task.deterministic(), critic, emphasis, 0.1).is_ok());
+    let critic =
+        Compatible::builder(Features::one_hot(3)).alpha_v(0.1).alpha_u(0.1).alpha_h(0.1).build().unwrap();
+    assert!(
+        DeterministicActorCritic::builder(task.deterministic(), critic, emphasis).alpha(0.1).build().is_ok()
+    );
 }
 
 /// What types once ruled out: states and actions of another kind than the learner's.
@@ -268,9 +277,10 @@ fn states_and_actions_of_another_kind() {
         let next = state.clone();
         Step { state, action, mu: 0.5, reward: 1.0, next, gamma: 0.0, gamma_next: 0.9, interest: 1.0 }
     }
-    let gtd = || Gtd::new(Features::dense(2), 0.1, 0.1, 0.5).unwrap();
-    let mut softmax = off_pac(Softmax { features: Features::dense(2), actions: 2 }, gtd(), 0.1).unwrap();
-    let mut gaussian = off_pac(Gaussian { features: Features::dense(2) }, gtd(), 0.1).unwrap();
+    let gtd = || Gtd::builder(Features::dense(2)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap();
+    let mut softmax =
+        off_pac(Softmax { features: Features::dense(2), actions: 2 }, gtd()).alpha(0.1).build().unwrap();
+    let mut gaussian = off_pac(Gaussian { features: Features::dense(2) }, gtd()).alpha(0.1).build().unwrap();
     let (before, before_gaussian) = (softmax.state().unwrap(), gaussian.state().unwrap());
     assert_eq!(
         softmax.step(&step([1.0, 2.0], 1.0)).unwrap_err().to_string(),
@@ -294,7 +304,7 @@ fn states_and_actions_of_another_kind() {
     assert_eq!((softmax.state().unwrap(), gaussian.state().unwrap()), (before, before_gaussian));
     // Parts of one learner that want different kinds refuse every state.
     let tiles = Softmax { features: Features::active(4, 2), actions: 2 };
-    let mut torn = off_pac(tiles, gtd(), 0.1).unwrap();
+    let mut torn = off_pac(tiles, gtd()).alpha(0.1).build().unwrap();
     assert!(torn.step(&step([1.0, 2.0], 1)).is_err() && torn.step(&step([0, 1], 1)).is_err());
 }
 
@@ -302,8 +312,13 @@ fn states_and_actions_of_another_kind() {
 #[test]
 fn a_probability_above_one() {
     let task = Task::counterexample();
-    let mut learner =
-        off_pac(task.softmax(), Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
+    let mut learner = off_pac(
+        task.softmax(),
+        Gtd::builder(Features::one_hot(3)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap(),
+    )
+    .alpha(0.1)
+    .build()
+    .unwrap();
     let mut step = task.stream(1, 0).next().unwrap();
     step.mu = 75.0;
     let error = learner.step(&step).unwrap_err();
@@ -316,8 +331,15 @@ fn a_probability_above_one() {
 #[test]
 fn weights() {
     let task = Task::counterexample();
-    let learner =
-        || off_pac(task.softmax(), Gtd::new(Features::one_hot(3), 0.1, 0.1, 0.5).unwrap(), 0.1).unwrap();
+    let learner = || {
+        off_pac(
+            task.softmax(),
+            Gtd::builder(Features::one_hot(3)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap(),
+        )
+        .alpha(0.1)
+        .build()
+        .unwrap()
+    };
     let error = learner().with_weights(vec![0.0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "3 weights for a learner that has 4");
     let error = learner().with_weights(vec![0.0, 0.0, f64::NAN, 0.0]).unwrap_err();
@@ -354,20 +376,26 @@ fn a_state_that_is_never_reached_is_no_obstacle() {
 
 #[test]
 fn settings() {
-    assert_eq!(FollowOn::new(1.5).unwrap_err().to_string(), "lambda_a is 1.5; it must lie between 0 and 1");
-    let gtd = |alpha_v, alpha_w, lambda| Gtd::new(Features::dense(2), alpha_v, alpha_w, lambda);
+    assert_eq!(
+        FollowOn::builder().lambda_a(1.5).build().unwrap_err().to_string(),
+        "lambda_a is 1.5; it must lie between 0 and 1"
+    );
+    let gtd = |alpha_v, alpha_w, lambda| {
+        Gtd::builder(Features::dense(2)).alpha_v(alpha_v).alpha_w(alpha_w).lambda(lambda).build()
+    };
     let error = gtd(Lanes([0.1, -0.1]), Lanes([0.1; 2]), Lanes([0.5; 2])).unwrap_err();
     assert_eq!(error.to_string(), "alpha_v is -0.1 in lane 1; a step-size is finite and not negative");
     assert!(gtd(Lanes([0.1; 2]), Lanes([0.1, f64::NAN]), Lanes([0.5; 2])).is_err());
     let error = gtd(Lanes([0.1; 2]), Lanes([0.1; 2]), Lanes([0.5, 2.0])).unwrap_err();
     assert_eq!(error.to_string(), "lambda is 2 in lane 1; it must lie between 0 and 1");
-    let compatible =
-        |alpha_v, alpha_u, alpha_h| Compatible::new(Features::dense(2), alpha_v, alpha_u, alpha_h);
+    let compatible = |alpha_v, alpha_u, alpha_h| {
+        Compatible::builder(Features::dense(2)).alpha_v(alpha_v).alpha_u(alpha_u).alpha_h(alpha_h).build()
+    };
     let error = compatible(0.1, -1.0, 0.1).unwrap_err();
     assert_eq!(error.to_string(), "alpha_u is -1; a step-size is finite and not negative");
     assert!(compatible(f64::NAN, 0.1, 0.1).is_err() && compatible(0.1, 0.1, f64::INFINITY).is_err());
     let policy = Softmax { features: Features::dense(2), actions: 2 };
-    let critic = Gtd::new(Features::dense(2), 0.1, 0.1, 0.5).unwrap();
-    let error = ace(policy, critic, 0.9, f64::INFINITY).unwrap_err();
+    let critic = Gtd::builder(Features::dense(2)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap();
+    let error = ace(policy, critic).lambda_a(0.9).alpha(f64::INFINITY).build().unwrap_err();
     assert_eq!(error.to_string(), "alpha is inf; a step-size is finite and not negative");
 }

@@ -5,13 +5,13 @@
 mod learners;
 
 use emphatic::{
-    Action, AsState, Features, Gtd, Isa, Lanes, Learner, Numbers, Real, Softmax, StateError, Step, Tensors,
-    ace as make_ace,
+    Action, AsState, Features, Gtd, Isa, Lanes, Learner, Numbers, Real, SavedState, Softmax, StateError,
+    Step, Tensors, ace as make_ace,
 };
 use learners::*;
 use std::any::type_name;
 
-/// The whole state, to the bit: the numbers of [`Tensors`] compare as numbers do.
+/// The whole state, to the bit: the numbers of a [`SavedState`] compare as numbers do.
 fn bytes(learner: &mut dyn Learner<f64>) -> Vec<u8> {
     postcard::to_allocvec(&learner.state().unwrap()).unwrap()
 }
@@ -23,6 +23,11 @@ fn learn<S: AsState>(learner: &mut dyn Learner<f64>, steps: &[Step<S, Action>]) 
         [update.rho, update.emphasis, update.delta].map(f64::to_bits)
     };
     steps.iter().map(update).collect()
+}
+
+/// A state without its settings.
+fn numbers(state: SavedState) -> SavedState {
+    SavedState::without_settings(state.into_tensors())
 }
 
 fn goes_on_from_every_step<L: Learner<f64>, S: AsState>(case: &Case<L, S>) {
@@ -102,7 +107,8 @@ fn refuses_what_does_not_fit<L: Learner<f64>, S: AsState + Clone>(case: &Case<L,
     learn(&mut other, &case.steps[..2]);
     let before = bytes(&mut learner);
     let good = other.state().unwrap();
-    for (bad, error) in spoilt(&good) {
+    for (bad, error) in spoilt(good.tensors()) {
+        let bad = SavedState::without_settings(bad);
         assert_eq!(learner.restore(&bad).unwrap_err().to_string(), error, "{}", type_name::<L>());
         assert_eq!(bytes(&mut learner), before, "{}: {error}", type_name::<L>());
     }
@@ -120,12 +126,19 @@ fn a_state_that_does_not_fit_is_refused_by_name_and_changes_nothing() {
 
 #[test]
 fn a_state_of_a_learner_with_other_parts_is_refused() {
-    let error = off_pac().learner().restore(&ace().learner().state().unwrap()).unwrap_err();
+    let (of_ace, of_off_pac) = (ace().learner().state().unwrap(), off_pac().learner().state().unwrap());
+    let error = off_pac().learner().restore(&of_ace).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "this state was saved with `emphasis.kind` = follow-on; this learner has none"
+    );
+    // Where the settings are not known, by the numbers.
+    let error = off_pac().learner().restore(&numbers(of_ace)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "this learner has no `emphasis.rho_f`: this is the state of a learner with other parts"
     );
-    let error = ace().learner().restore(&off_pac().learner().state().unwrap()).unwrap_err();
+    let error = ace().learner().restore(&numbers(of_off_pac)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "there is no `emphasis.rho_f`: this is the state of a learner with other parts"
@@ -165,9 +178,18 @@ fn a_learner_that_has_diverged_still_has_once_it_is_restored() {
 /// Learners whose λ_a is 0, 1/8, 2/8 and so on.
 fn lanes<R: Real>(first: usize, features: usize) -> impl Learner<R> {
     let dense = Features::dense(features);
-    let critic = Gtd::new(dense.clone(), R::splat(0.05), R::splat(0.01), R::splat(0.4)).unwrap();
+    let critic = Gtd::builder(dense.clone())
+        .alpha_v(R::splat(0.05))
+        .alpha_w(R::splat(0.01))
+        .lambda(R::splat(0.4))
+        .build()
+        .unwrap();
     let lambda_a = R::from_lanes(|lane| (first + lane) as f64 / 8.0);
-    make_ace(Softmax { features: dense, actions: 3 }, critic, lambda_a, R::splat(0.1)).unwrap()
+    make_ace(Softmax { features: dense, actions: 3 }, critic)
+        .lambda_a(lambda_a)
+        .alpha(R::splat(0.1))
+        .build()
+        .unwrap()
 }
 
 #[test]
@@ -189,6 +211,7 @@ fn the_state_of_a_lane_is_that_of_a_learner_alone() {
 fn a_state_of_another_number_of_lanes_is_refused() {
     let error = lanes::<f64>(0, 2).restore(&lanes::<Lanes<2>>(0, 2).state().unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "`weights` has 12 numbers; this learner's has 6");
-    let error = lanes::<Lanes<2>>(0, 4).restore(&lanes::<Lanes<4>>(0, 2).state().unwrap()).unwrap_err();
+    let other = lanes::<Lanes<4>>(0, 2).state().unwrap();
+    let error = lanes::<Lanes<2>>(0, 4).restore(&numbers(other)).unwrap_err();
     assert_eq!(error.to_string(), "`diverged` has 4 numbers; this learner's has 2");
 }

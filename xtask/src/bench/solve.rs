@@ -1,15 +1,15 @@
 //! Exact solutions: sparse elimination against SciPy's, and against dense elimination.
 
-use super::{nearly_same, on_one_core};
+use super::{JsonLine, Measurement, merge, nearly_same, on_one_core};
 use crate::output;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A grid of 100,000 states, and one that dense elimination can do in seconds.
+/// The width and height of a grid of 100,000 states, and of one that dense elimination can solve in seconds.
 const LARGE: [&str; 2] = ["317", "316"];
 const SMALL: [&str; 2] = ["45", "44"];
 
-/// One exact solution: of how many states, by whom, how long it took and the most memory the process had.
+/// The time and the peak memory of an exact solution.
 pub(super) struct Solved {
     states: u64,
     by: String,
@@ -18,7 +18,7 @@ pub(super) struct Solved {
     probe: Value,
 }
 
-/// Solves both grids in all ways. The peer compares all of v and m with ours.
+/// Solves both grids in all implementations. The peer compares v and m with ours in every state.
 pub(super) fn solve(target: &Path, python: Option<&Path>, all: &mut Vec<Solved>) -> Result<(), String> {
     let file = target.join("solution.f64");
     let ours = |way: &str, size: [&str; 2]| {
@@ -36,30 +36,32 @@ pub(super) fn solve(target: &Path, python: Option<&Path>, all: &mut Vec<Solved>)
     Ok(())
 }
 
-/// Takes up a line of JSON, keeping the best time.
-fn merge(all: &mut Vec<Solved>, line: &str) -> Result<(), String> {
-    let value: Value = serde_json::from_str(line).map_err(|error| format!("{error} in: {line}"))?;
-    let missing = |key: &str| format!("no {key} in: {line}");
-    let solved = Solved {
-        states: value["states"].as_u64().ok_or_else(|| missing("states"))?,
-        by: value["by"].as_str().ok_or_else(|| missing("by"))?.to_owned(),
-        seconds: value["seconds"].as_f64().ok_or_else(|| missing("seconds"))?,
-        megabytes: value["megabytes"].as_f64(),
-        probe: value["probe"].clone(),
-    };
-    match all.iter_mut().find(|s| s.states == solved.states && s.by == solved.by) {
-        Some(known) => known.seconds = known.seconds.min(solved.seconds),
-        None => all.push(solved),
+impl Measurement for Solved {
+    fn parse(line: &JsonLine) -> Result<Self, String> {
+        Ok(Self {
+            states: line.value["states"].as_u64().ok_or_else(|| line.missing("states"))?,
+            by: line.text("by")?,
+            seconds: line.number("seconds")?,
+            megabytes: line.value["megabytes"].as_f64(),
+            probe: line.value["probe"].clone(),
+        })
     }
-    Ok(())
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.states == other.states && self.by == other.by
+    }
+
+    fn time(&mut self) -> &mut f64 {
+        &mut self.seconds
+    }
 }
 
-/// Ours, for a problem of so many states.
+/// Our solution of the problem with this number of states.
 fn ours(all: &[Solved], states: u64) -> Option<&Solved> {
     all.iter().find(|s| s.states == states && s.by == "emphatic")
 }
 
-/// All must find the same.
+/// All must find the same solution.
 pub(super) fn compare(all: &[Solved]) -> Result<(), String> {
     for Solved { states, by, probe, .. } in all {
         if let Some(ours) = ours(all, *states)
@@ -71,7 +73,7 @@ pub(super) fn compare(all: &[Solved]) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints a table of ratios, and gives it as JSON.
+/// Prints the ratios, and returns them as JSON.
 pub(super) fn report(all: &[Solved]) -> Value {
     println!("\n{:<38} {:<14} {:>10} {:>16} {:>6}", "exact solution", "by", "seconds", "times as long", "MB");
     let mut rows = Vec::new();

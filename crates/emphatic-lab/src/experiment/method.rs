@@ -11,7 +11,7 @@ use emphatic::catalogue::{
     ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Range as Numbers, Role, Setting, Tells,
 };
 use emphatic::{Recipe, RuleKind, Subset};
-use emphatic_problems::{Interest, Number, Unfit, Whole, Wrong, suggest};
+use emphatic_problems::{Interest, Mistake, Number, ValueError, Whole, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -41,20 +41,20 @@ pub(super) fn method(
     number: usize,
     scenarios: &[Scenario],
     variants: &mut Vec<Variant>,
-) -> Result<Method, Wrong> {
+) -> Result<Method, Mistake> {
     let first = variants.len();
     let whole = file.get_ref();
     match &whole.combinations {
         None => grid(whole, &file.span(), number, scenarios, variants)?,
         Some(list) if list.get_ref().is_empty() => {
-            return Err(Wrong::at(&list.span(), "`combinations` is an empty list")
+            return Err(Mistake::at(&list.span(), "`combinations` is an empty list")
                 .help("give at least one combination, or leave the key out"));
         }
         Some(list) => {
             for combination in list.get_ref() {
                 let part = combination.get_ref();
                 if part.name.is_some() || part.separate.is_some() || part.combinations.is_some() {
-                    return Err(Wrong::at(
+                    return Err(Mistake::at(
                         &combination.span(),
                         "a combination has values alone: no name, separate or combinations of its own",
                     ));
@@ -67,15 +67,16 @@ pub(super) fn method(
         Some(name) => {
             let Located { value, span } = match &name.values[..] {
                 [one] if !name.is_list => one,
-                _ => return Err(Wrong::at(&name.span, "a method has one name, not a list")),
+                _ => return Err(Mistake::at(&name.span, "a method has one name, not a list")),
             };
             if value.trim().is_empty() {
-                return Err(Wrong::at(span, "the name is empty"));
+                return Err(Mistake::at(span, "the name is empty"));
             }
             value.clone()
         }
         None => display_name(&variants[first..]).ok_or_else(|| {
-            Wrong::at(&file.span(), "the method has several algorithms and no name").help("give it a `name`")
+            Mistake::at(&file.span(), "the method has several algorithms and no name")
+                .help("give it a `name`")
         })?,
     };
     let separate = whole.separate.iter().flatten().map(|key| key.get_ref().clone()).collect();
@@ -141,7 +142,7 @@ fn spread<'a, T: PartialEq>(
     sweep: Option<&'a Sweep<T>>,
     key: &str,
     set: impl Fn(&mut Draft<'a>, &'a Located<T>),
-) -> Result<(), Wrong> {
+) -> Result<(), Mistake> {
     let Some(sweep) = sweep else { return Ok(()) };
     spread_over(drafts, sweep.distinct(key)?, &sweep.span, set)
 }
@@ -151,7 +152,7 @@ fn spread_over<'a, T>(
     values: &'a [T],
     span: &Range<usize>,
     set: impl Fn(&mut Draft<'a>, &'a T),
-) -> Result<(), Wrong> {
+) -> Result<(), Mistake> {
     check_kinds(drafts.len(), values.len(), span)?;
     *drafts = drafts
         .iter()
@@ -166,23 +167,23 @@ fn spread_over<'a, T>(
     Ok(())
 }
 
-fn check_count(settings: f64, span: &Range<usize>) -> Result<(), Wrong> {
+fn check_count(settings: f64, span: &Range<usize>) -> Result<(), Mistake> {
     if settings <= MOST_SETTINGS as f64 {
         return Ok(());
     }
     let message = format!("the lists make {settings:.3e} settings; at most {MOST_SETTINGS} are possible");
-    Err(Wrong::at(span, message).help("shorten some lists, or give `combinations`"))
+    Err(Mistake::at(span, message).help("shorten some lists, or give `combinations`"))
 }
 
 /// The same for what is not a number: every value of it makes grids of their own.
-pub(super) fn check_kinds(kinds: usize, times: usize, span: &Range<usize>) -> Result<(), Wrong> {
+pub(super) fn check_kinds(kinds: usize, times: usize, span: &Range<usize>) -> Result<(), Mistake> {
     let kinds = kinds.saturating_mul(times);
     if kinds <= MOST_KINDS {
         return Ok(());
     }
     let message =
         format!("the lists of words make {kinds} kinds of settings; at most {MOST_KINDS} are possible");
-    Err(Wrong::at(span, message).help("shorten some lists, or give `combinations`"))
+    Err(Mistake::at(span, message).help("shorten some lists, or give `combinations`"))
 }
 
 /// Adds the settings of one grid.
@@ -192,12 +193,12 @@ fn grid(
     number: usize,
     scenarios: &[Scenario],
     variants: &mut Vec<Variant>,
-) -> Result<(), Wrong> {
+) -> Result<(), Mistake> {
     let (emphases, critics) =
         (part_choices(Role::Emphasis, &file.emphasis)?, part_choices(Role::Critic, &file.critic)?);
     let emphases: Vec<PartChoice> = emphases.into_iter().flatten().collect();
     if critics.is_empty() {
-        return Err(Wrong::at(span, "the method has no critic")
+        return Err(Mistake::at(span, "the method has no critic")
             .help("critic = \"exact\", or { kind = \"gtd\", alpha_v = 0.1, alpha_w = 0.01 }"));
     }
     let mut drafts = vec![Draft::default()];
@@ -242,20 +243,20 @@ fn grid(
 }
 
 /// The choices that each table of a part leaves open.
-fn part_choices(role: Role, parts: &Option<Sweep<PartFile>>) -> Result<Vec<Vec<PartChoice>>, Wrong> {
+fn part_choices(role: Role, parts: &Option<Sweep<PartFile>>) -> Result<Vec<Vec<PartChoice>>, Mistake> {
     let Some(parts) = parts else { return Ok(Vec::new()) };
     let choices = |part: &Located<PartFile>| PartChoice::all(role, &part.value, &part.span);
     parts.several(role.word())?.iter().map(choices).collect()
 }
 
-fn spread_policy<'a>(drafts: &mut Vec<Draft<'a>>, policy: &'a Located<PolicyFile>) -> Result<(), Wrong> {
+fn spread_policy<'a>(drafts: &mut Vec<Draft<'a>>, policy: &'a Located<PolicyFile>) -> Result<(), Mistake> {
     let PolicyFile { part, start: Start { weights, probabilities } } = &policy.value;
     drafts.iter_mut().for_each(|draft| draft.policy = Some(policy));
     spread(drafts, part.kind.as_ref(), "policy.kind", |d, x| d.policy_kind = Some(x))?;
     spread(drafts, probabilities.as_ref(), "policy.probabilities", |d, x| d.probabilities = Some(x))?;
     let Some(Vectors { values, span }) = weights else { return Ok(()) };
     if probabilities.is_some() {
-        return Err(Wrong::at(span, "a policy starts from `weights` or from `probabilities`, not both"));
+        return Err(Mistake::at(span, "a policy starts from `weights` or from `probabilities`, not both"));
     }
     check_kinds(drafts.len(), values.len(), span)?;
     let with = |draft: &Draft<'a>, vector| Draft { weights: Some((vector, span)), ..draft.clone() };
@@ -264,23 +265,23 @@ fn spread_policy<'a>(drafts: &mut Vec<Draft<'a>>, policy: &'a Located<PolicyFile
 }
 
 /// The policy of a kind, if the catalogue has it.
-fn policy_of_kind(kind: &Located<String>) -> Result<&'static Entry, Wrong> {
+fn policy_of_kind(kind: &Located<String>) -> Result<&'static Entry, Mistake> {
     let policies = Catalogue::current();
     policies.find(Role::Policy, &kind.value).ok_or_else(|| {
         let known = policies.of(Role::Policy).map(|entry| entry.name);
-        Wrong::at(&kind.span, format!("there is no policy `{}`", kind.value))
+        Mistake::at(&kind.span, format!("there is no policy `{}`", kind.value))
             .maybe_help(suggest(&kind.value, known))
     })
 }
 
 /// The policy that is meant where nothing is said.
-fn policy_that(acts: Acts) -> Result<&'static Entry, Wrong> {
+fn policy_that(acts: Acts) -> Result<&'static Entry, Mistake> {
     let found = Catalogue::current().of(Role::Policy).find(|entry| entry.acts == Some(acts));
-    found.ok_or_else(|| Wrong::anywhere("the catalogue has no policy for this problem"))
+    found.ok_or_else(|| Mistake::whole_file("the catalogue has no policy for this problem"))
 }
 
 /// The choices that a draft leaves open of a kind of policy.
-fn policies(kind: &'static Entry, draft: &Draft, span: &Range<usize>) -> Result<Vec<PartChoice>, Wrong> {
+fn policies(kind: &'static Entry, draft: &Draft, span: &Range<usize>) -> Result<Vec<PartChoice>, Mistake> {
     let nothing = PartFile::default();
     let (file, table) = draft.policy.map_or((&nothing, span), |policy| (&policy.value.part, &policy.span));
     let place = draft.policy_kind.map_or(table, |kind| &kind.span);
@@ -296,9 +297,12 @@ fn algorithm_of(policy: &Entry, emphasis: &Entry) -> Option<&'static Algorithm> 
 }
 
 /// A part by its name alone.
-fn part_named(role: Role, name: &str, span: &Range<usize>) -> Result<PartChoice, Wrong> {
+fn part_named(role: Role, name: &str, span: &Range<usize>) -> Result<PartChoice, Mistake> {
     let choices = PartChoice::all(role, &PartFile::named(name), span)?;
-    choices.into_iter().next().ok_or_else(|| Wrong::at(span, format!("there is no {} `{name}`", role.word())))
+    choices
+        .into_iter()
+        .next()
+        .ok_or_else(|| Mistake::at(span, format!("there is no {} `{name}`", role.word())))
 }
 
 /// Checks that the choices fit together and with the problem.
@@ -310,12 +314,12 @@ fn resolve(
     span: &Range<usize>,
     scenario: usize,
     scene: &Scenario,
-) -> Result<Variant, Wrong> {
+) -> Result<Variant, Mistake> {
     let emphasis = match &file.lambda_a {
         Some(lambda_a) => emphasis.clone().with_number("lambda_a", &as_part_values(lambda_a))?,
         None => emphasis.clone(),
     };
-    let Some(critic) = draft.critic else { return Err(Wrong::at(span, "the method has no critic")) };
+    let Some(critic) = draft.critic else { return Err(Mistake::at(span, "the method has no critic")) };
     let rule = rule(draft, policy.entry, critic)?;
     let subset = subset(draft, rule, scene)?;
     let interest = match draft.interest {
@@ -356,15 +360,10 @@ fn resolve(
     if draft.weights.is_some() || draft.probabilities.is_some() {
         columns.push(("initial_weights", Cell::Text(format!("{weights:?}"))));
     }
-    let recipe = Recipe {
-        rule,
-        policy: policy.recipe(&scene.sights)?,
-        actions: scene.source.actions(),
-        critic: critic.recipe(&scene.sights)?,
-        emphasis: emphasis.recipe(&scene.sights)?,
-        alpha: 0.0,
-        subset: subset.map(|count| Subset { count, seed: 0, run: 0 }),
-    };
+    let recipe = |part: &PartChoice| part.recipe(&scene.sights);
+    let mut recipe = Recipe::new(rule, recipe(policy)?, recipe(critic)?, recipe(&emphasis)?, 0.0);
+    recipe.actions = scene.source.actions();
+    recipe.subset = subset.map(|count| Subset { count, seed: 0, run: 0 });
     let structure = Structure { scenario, recipe, interest };
     Ok(Variant { method: 0, structure, algorithm, weights, columns, axes, settings: 0..0 })
 }
@@ -377,14 +376,14 @@ fn as_part_values(numbers: &Sweep<Number>) -> Sweep<PartValue> {
 }
 
 /// The rule by which the actor learns, which the critic must be able to serve.
-fn rule(draft: &Draft, policy: &Entry, critic: &PartChoice) -> Result<RuleKind, Wrong> {
+fn rule(draft: &Draft, policy: &Entry, critic: &PartChoice) -> Result<RuleKind, Mistake> {
     let tells = |what: Tells| critic.entry.tells.contains(&what);
     let fit = |what: Tells| {
         let fit = Catalogue::current().of(Role::Critic).filter(move |entry| entry.tells.contains(&what));
         format!("use {}", listed(fit.map(|entry| entry.name), "or"))
     };
     let refuse = |here: &Range<usize>, right: String| {
-        Err(Wrong::at(here, "`actions` has no meaning here").help(right))
+        Err(Mistake::at(here, "`actions` has no meaning here").help(right))
     };
     if let Some(Located { value, span }) = draft.actions {
         match value {
@@ -423,21 +422,21 @@ fn rule(draft: &Draft, policy: &Entry, critic: &PartChoice) -> Result<RuleKind, 
         needs.words(),
         critic.entry.name
     );
-    Err(Wrong::at(&critic.span, message).help(fit(needs)))
+    Err(Mistake::at(&critic.span, message).help(fit(needs)))
 }
 
 fn policy_and_emphasis(
     draft: &Draft,
     span: &Range<usize>,
     scene: &Scenario,
-) -> Result<(&'static Entry, PartChoice), Wrong> {
+) -> Result<(&'static Entry, PartChoice), Mistake> {
     let drawn = if scene.source.actions().is_some() { Acts::Finite } else { Acts::Real };
     let asked = draft.policy_kind.map(policy_of_kind).transpose()?;
     let (wanted, emphasis, place) = match (draft.algorithm, draft.emphasis) {
         (Some(name), None) => {
             let Some(algorithm) = ALGORITHMS.iter().find(|known| known.name == name.value) else {
                 let known = ALGORITHMS.iter().map(|known| known.name);
-                return Err(Wrong::at(&name.span, format!("there is no algorithm `{}`", name.value))
+                return Err(Mistake::at(&name.span, format!("there is no algorithm `{}`", name.value))
                     .maybe_help(suggest(&name.value, known)));
             };
             let wanted = policy_that(if algorithm.deterministic { Acts::Deterministic } else { drawn })?;
@@ -450,12 +449,12 @@ fn policy_and_emphasis(
             (wanted, emphasis.clone(), &emphasis.span)
         }
         (Some(_), Some(emphasis)) => {
-            return Err(Wrong::at(&emphasis.span, "an algorithm has its own emphasis")
+            return Err(Mistake::at(&emphasis.span, "an algorithm has its own emphasis")
                 .help("give `algorithm`, or `emphasis` (and a policy), not both"));
         }
         (None, None) => {
             let names: Vec<String> = ALGORITHMS.iter().map(|known| format!("\"{}\"", known.name)).collect();
-            return Err(Wrong::at(span, "the method has no algorithm")
+            return Err(Mistake::at(span, "the method has no algorithm")
                 .help(format!("algorithm = {}", names.join(" or "))));
         }
     };
@@ -463,13 +462,13 @@ fn policy_and_emphasis(
         let has = if drawn == Acts::Finite { "named actions" } else { "one real action" };
         let place = draft.policy_kind.map_or(place, |kind| &kind.span);
         let message = format!("a {} policy does not fit this problem, which has {has}", wanted.name);
-        return Err(Wrong::at(place, message).help(format!("it needs {}", policies_for(drawn))));
+        return Err(Mistake::at(place, message).help(format!("it needs {}", policies_for(drawn))));
     }
     if let (Some(kind), Some(asked)) = (draft.policy_kind, asked)
         && asked.name != wanted.name
     {
         let message = format!("the algorithm needs a {} policy here, not a {} one", wanted.name, asked.name);
-        return Err(Wrong::at(&kind.span, message).help("leave `kind` out"));
+        return Err(Mistake::at(&kind.span, message).help("leave `kind` out"));
     }
     if wanted.acts == Some(Acts::Deterministic) && emphasis.entry.needs.contains(&Need::Ratio) {
         let message = format!(
@@ -478,7 +477,7 @@ fn policy_and_emphasis(
         );
         let fit = Catalogue::current().of(Role::Emphasis).filter(|entry| !entry.needs.contains(&Need::Ratio));
         let help = format!("use the emphasis {}", listed(fit.map(|entry| entry.name), "or"));
-        return Err(Wrong::at(place, message).help(help));
+        return Err(Mistake::at(place, message).help(help));
     }
     Ok((wanted, emphasis))
 }
@@ -497,19 +496,21 @@ fn policies_for(drawn: Acts) -> String {
     format!("{policies} ({})", joined(&algorithms, "or"))
 }
 
-fn at(span: &Range<usize>) -> impl Fn(Unfit) -> Wrong {
-    move |Unfit { message, help }| Wrong::at(span, message).maybe_help(help)
+fn at(span: &Range<usize>) -> impl Fn(ValueError) -> Mistake {
+    move |error| error.at(span)
 }
 
-fn subset(draft: &Draft, rule: RuleKind, scene: &Scenario) -> Result<Option<usize>, Wrong> {
+fn subset(draft: &Draft, rule: RuleKind, scene: &Scenario) -> Result<Option<usize>, Mistake> {
     let Some(Located { value: Whole(n), span }) = draft.subset else { return Ok(None) };
     if rule != RuleKind::All {
-        return Err(Wrong::at(span, "`subset` has no meaning here").help("it belongs to `actions = \"all\"`"));
+        return Err(
+            Mistake::at(span, "`subset` has no meaning here").help("it belongs to `actions = \"all\"`")
+        );
     }
     let most = scene.source.actions().unwrap_or(0);
     match usize::try_from(*n) {
         Ok(n) if (1..=most).contains(&n) => Ok(Some(n)),
-        _ => Err(Wrong::at(
+        _ => Err(Mistake::at(
             span,
             format!("`subset` is {n}; it must lie between 1 and {most}, the number of actions"),
         )),
@@ -517,14 +518,14 @@ fn subset(draft: &Draft, rule: RuleKind, scene: &Scenario) -> Result<Option<usiz
 }
 
 /// The policy's weights at the start.
-fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, Wrong> {
+fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, Mistake> {
     let features = scene.sights.find("actor").map_or(0, |features| features.len());
     let len = features * policy.outputs.or(scene.source.actions()).unwrap_or(1);
     if let Some(Located { value, span }) = draft.probabilities {
         // The logarithms of probabilities are the weights of no other policy, though it may have as many.
         if policy.name != "softmax" {
             return Err(
-                Wrong::at(span, "only a softmax policy starts from probabilities").help("give `weights`")
+                Mistake::at(span, "only a softmax policy starts from probabilities").help("give `weights`")
             );
         }
         return scene.world.softmax_weights(value).map_err(at(span));
@@ -541,18 +542,18 @@ fn weights(draft: &Draft, policy: &Entry, scene: &Scenario) -> Result<Vec<f64>, 
             Some(n) => format!("{n} for each feature, side by side: {}", policy.about),
         };
         let message = format!("{} weights for a policy that has {len}", weights.len());
-        return Err(Wrong::at(span, message).help(each));
+        return Err(Mistake::at(span, message).help(each));
     }
     match weights.iter().find(|w| !w.is_finite()) {
-        Some(w) => Err(Wrong::at(span, format!("a weight is {w}; weights must be finite"))),
+        Some(w) => Err(Mistake::at(span, format!("a weight is {w}; weights must be finite"))),
         None => Ok(weights),
     }
 }
 
 /// The numeric settings. The actor's come first, so that settings with the same step-size share lanes.
-fn axes(file: &MethodFile, span: &Range<usize>, parts: [&PartChoice; 3]) -> Result<Vec<Axis>, Wrong> {
+fn axes(file: &MethodFile, span: &Range<usize>, parts: [&PartChoice; 3]) -> Result<Vec<Axis>, Mistake> {
     let Some(alpha) = &file.alpha else {
-        return Err(Wrong::at(span, "the method needs `alpha`")
+        return Err(Mistake::at(span, "the method needs `alpha`")
             .help("it is the actor's step-size; give a number, or a list to sweep"));
     };
     let values = values(&ALPHA, &as_part_values(alpha))?;

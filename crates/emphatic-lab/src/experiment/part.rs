@@ -8,7 +8,7 @@ use crate::source::Sights;
 use crate::sweep::{Located, Sweep};
 use emphatic::PartRecipe;
 use emphatic::catalogue::{Catalogue, Entry, Role, Setting};
-use emphatic_problems::{Wrong, suggest};
+use emphatic_problems::{Mistake, suggest};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
@@ -46,12 +46,12 @@ pub(super) fn joined(names: &[&str], last: &str) -> String {
 
 impl PartChoice {
     /// All choices that a part's table leaves open: kinds, features, and the part inside it.
-    pub(super) fn all(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, Wrong> {
+    pub(super) fn all(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, Mistake> {
         let word = role.word();
         let known = || Catalogue::current().of(role).map(|entry| entry.name);
         let Some(kinds) = &file.kind else {
             let names: Vec<String> = known().map(|name| format!("\"{name}\"")).collect();
-            return Err(Wrong::at(table, format!("the {word} has no kind"))
+            return Err(Mistake::at(table, format!("the {word} has no kind"))
                 .help(format!("kind = {}", names.join(" or "))));
         };
         let mut choices = Vec::new();
@@ -59,7 +59,7 @@ impl PartChoice {
             let span = if span.is_empty() { table } else { span };
             let Some(entry) = Catalogue::current().find(role, kind) else {
                 let message = format!("there is no {word} `{kind}`");
-                return Err(Wrong::at(span, message).maybe_help(suggest(kind, known())));
+                return Err(Mistake::at(span, message).maybe_help(suggest(kind, known())));
             };
             Self::of_kind(entry, file, span, table, &mut choices)?;
         }
@@ -73,7 +73,7 @@ impl PartChoice {
         span: &Range<usize>,
         table: &Range<usize>,
         choices: &mut Vec<Self>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), Mistake> {
         let features = match &file.features {
             Some(features) => {
                 let key = format!("{}.features", entry.role.word());
@@ -96,7 +96,7 @@ impl PartChoice {
         span: &Range<usize>,
         table: &Range<usize>,
         choices: &mut Vec<Self>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), Mistake> {
         let (mut own, mut rest) = (BTreeMap::new(), file.entries.clone());
         for setting in entry.settings {
             own.extend(rest.remove_entry(setting.name));
@@ -123,7 +123,7 @@ impl PartChoice {
         for Located { value, span: place } in inside {
             let PartValue::Part(part) = value else {
                 let message = format!("`{}` is a number; it must be the name of a critic", declared.name);
-                return Err(Wrong::at(place, message));
+                return Err(Mistake::at(place, message));
             };
             let mut part = part.clone();
             // Its settings may stand beside those of the part around it, if it has none of its own.
@@ -135,7 +135,7 @@ impl PartChoice {
                     let message =
                         format!("`{name}` stands beside `{}`, which has settings of its own", declared.name);
                     return Err(
-                        Wrong::at(&entry.key, message).help(format!("put it into `{}`", declared.name))
+                        Mistake::at(&entry.key, message).help(format!("put it into `{}`", declared.name))
                     );
                 }
             }
@@ -149,7 +149,7 @@ impl PartChoice {
                     let fit =
                         Catalogue::current().of(Role::Critic).filter(|e| e.tells.contains(&declared.tells));
                     let help = format!("use {}", listed(fit.map(|entry| entry.name), "or"));
-                    return Err(Wrong::at(place, message).help(help));
+                    return Err(Mistake::at(place, message).help(help));
                 }
                 inner.features = inner.features.or_else(|| features.clone().filter(|_| inner.entry.features));
                 inner.table = table.clone();
@@ -161,7 +161,7 @@ impl PartChoice {
     }
 
     /// The choice, unless something of it has no meaning.
-    fn checked(self, rest: BTreeMap<String, PartEntry>) -> Result<Self, Wrong> {
+    fn checked(self, rest: BTreeMap<String, PartEntry>) -> Result<Self, Mistake> {
         if let Some((name, entry)) = rest.iter().next() {
             return Err(self.unknown(name, entry));
         }
@@ -169,14 +169,14 @@ impl PartChoice {
             Some(features) if !self.entry.features => {
                 let help =
                     format!("the {} `{}` looks at no features", self.entry.role.word(), self.entry.name);
-                Err(Wrong::at(&features.span, "`features` has no meaning here").help(help))
+                Err(Mistake::at(&features.span, "`features` has no meaning here").help(help))
             }
             _ => Ok(self),
         }
     }
 
     /// A key that the part has no use for.
-    fn unknown(&self, name: &str, entry: &PartEntry) -> Wrong {
+    fn unknown(&self, name: &str, entry: &PartEntry) -> Mistake {
         let (role, own) = (self.entry.role.word(), self.entry.name);
         let has = |other: &&Entry| has_key(other, name);
         let owners: Vec<&str> =
@@ -189,7 +189,7 @@ impl PartChoice {
             };
             let known = self.entry.settings.iter().map(|setting| setting.name);
             let known = known.chain(keys.iter().copied()).chain(self.entry.inner.map(|inner| inner.name));
-            return Wrong::at(&entry.key, format!("the {role} `{own}` has no setting `{name}`"))
+            return Mistake::at(&entry.key, format!("the {role} `{own}` has no setting `{name}`"))
                 .maybe_help(suggest(name, known));
         }
         let role = match self.entry.role {
@@ -198,12 +198,12 @@ impl PartChoice {
             Role::Critic => "critics",
             Role::Emphasis => "emphases",
         };
-        Wrong::at(&entry.value.span, format!("`{name}` has no meaning here"))
+        Mistake::at(&entry.value.span, format!("`{name}` has no meaning here"))
             .help(format!("it belongs to the {role} {}", listed(owners.into_iter(), "and")))
     }
 
     /// The part without its numbers, in a source with these features.
-    pub(super) fn recipe(&self, sights: &Sights) -> Result<PartRecipe, Wrong> {
+    pub(super) fn recipe(&self, sights: &Sights) -> Result<PartRecipe, Mistake> {
         let mut recipe = PartRecipe::new(self.entry.name);
         if self.entry.features {
             let default = if self.entry.role == Role::Policy { "actor" } else { DEFAULT_SIGHT };
@@ -211,7 +211,7 @@ impl PartChoice {
             let Some(features) = sights.find(sight) else {
                 let span = self.features.as_ref().map_or(&self.span, |features| &features.span);
                 let message = format!("there are no features `{sight}`");
-                return Err(Wrong::at(span, message).maybe_help(suggest(sight, sights.names())));
+                return Err(Mistake::at(span, message).maybe_help(suggest(sight, sights.names())));
             };
             recipe.features = Some(features.clone());
         }
@@ -222,7 +222,7 @@ impl PartChoice {
     }
 
     /// Adds the values of its settings, those of the part inside it first.
-    pub(super) fn add_axes(&self, owner: Owner, axes: &mut Vec<Axis>) -> Result<(), Wrong> {
+    pub(super) fn add_axes(&self, owner: Owner, axes: &mut Vec<Axis>) -> Result<(), Mistake> {
         if let Some(inner) = &self.inner {
             let deeper = match owner {
                 Owner::Actor => Owner::Actor,
@@ -242,24 +242,24 @@ impl PartChoice {
         Ok(())
     }
 
-    fn missing(&self, setting: &Setting) -> Wrong {
+    fn missing(&self, setting: &Setting) -> Mistake {
         let (role, name) = (self.entry.role.word(), setting.name);
         let help = format!(
             "it is the {} of `{}`; give a number, or a list to sweep: {role} = {{ kind = …, {name} = … }}",
             setting.about, self.entry.name
         );
-        Wrong::at(&self.table, format!("the {role} needs `{name}`")).help(help)
+        Mistake::at(&self.table, format!("the {role} needs `{name}`")).help(help)
     }
 
     /// The same with a number that stands outside its table.
-    pub(super) fn with_number(mut self, name: &str, given: &Sweep<PartValue>) -> Result<Self, Wrong> {
+    pub(super) fn with_number(mut self, name: &str, given: &Sweep<PartValue>) -> Result<Self, Mistake> {
         if self.entry.setting(name).is_none() {
             let entry = PartEntry { key: given.span.clone(), value: given.clone() };
             return Err(self.unknown(name, &entry));
         }
         let entry = PartEntry { key: given.span.clone(), value: given.clone() };
         if self.entries.insert(name.to_owned(), entry).is_some() {
-            return Err(Wrong::at(&given.span, format!("`{name}` is given twice"))
+            return Err(Mistake::at(&given.span, format!("`{name}` is given twice"))
                 .help("give it here or in the emphasis's table, not in both"));
         }
         Ok(self)
@@ -284,19 +284,19 @@ fn column(setting: &Setting, owner: Owner, axes: &[Axis]) -> String {
 }
 
 /// The values of a list, each once.
-pub(super) fn values(setting: &Setting, sweep: &Sweep<PartValue>) -> Result<Vec<f64>, Wrong> {
+pub(super) fn values(setting: &Setting, sweep: &Sweep<PartValue>) -> Result<Vec<f64>, Mistake> {
     let name = setting.name;
     let mut values = Vec::new();
     let mut seen = HashSet::new();
     for Located { value, span } in sweep.several(name)? {
         let PartValue::Number(x) = *value else {
-            return Err(Wrong::at(span, format!("`{name}` must be a number")));
+            return Err(Mistake::at(span, format!("`{name}` must be a number")));
         };
         if !setting.range.contains(x) {
-            return Err(Wrong::at(span, format!("`{name}` is {x}; {}", setting.range.right())));
+            return Err(Mistake::at(span, format!("`{name}` is {x}; {}", setting.range.right())));
         }
         if !seen.insert(x.to_bits()) {
-            return Err(Wrong::at(span, format!("`{name}` has {x} twice"))
+            return Err(Mistake::at(span, format!("`{name}` has {x} twice"))
                 .help("each value is a setting of its own: leave one out"));
         }
         values.push(x);

@@ -48,7 +48,7 @@ impl<R: Real> Meter<R> for Density<R> {
     }
 
     fn before(&mut self, step: &Step<State, Action>) {
-        self.density = self.exact.weigh(&Seen::blind(step), R::one());
+        self.density = self.exact.weigh(&Seen::without_features(step), R::one());
     }
 
     fn after(&mut self, step: &Step<State, Action>, _update: &Update<R>, learner: &dyn Learner<R>) {

@@ -2,7 +2,7 @@
 
 use super::{Columns, Kind, Measure, Meter, Subject, meters};
 use emphatic::{ComposeError, Learner, Real, State};
-use emphatic_problems::{Unfit, World};
+use emphatic_problems::{ValueError, World};
 use std::sync::Arc;
 
 pub(super) const OF_STATE: Kind = Kind {
@@ -25,7 +25,7 @@ struct Target {
 }
 
 /// `STATE` or `STATE.ACTION`; names may themselves have dots.
-fn parse(place: &str, world: &World) -> Result<Columns, Unfit> {
+fn parse(place: &str, world: &World) -> Result<Columns, ValueError> {
     let (states, actions) = (world.states(), world.actions());
     let column = |state: &str, action: &str, target: Target| {
         (format!("target.{state}.{action}"), Arc::new(target) as Arc<dyn Measure>)

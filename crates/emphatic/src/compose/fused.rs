@@ -1,16 +1,18 @@
 //! The commonest compositions, each compiled as one loop.
 //!
-//! A boxed part costs a few calls at every step. These compositions do without; their results are the same bits.
+//! A boxed part costs a few calls at every step. These compositions avoid them; their results are the same bits.
 
 use super::{Built, PartBuilder};
-use crate::critic::{Critic, ExactCritic, Gtd};
-use crate::emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
+use crate::catalogue::{Role, Tells};
+use crate::critic::{self, Critic, ExactCritic, Gtd};
+use crate::emphasis::{self, Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
 use crate::learner::ActorCritic;
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Softmax;
-use crate::problem::known::Fit;
+use crate::problem::known_problem::Solvable;
 use crate::real::Real;
-use crate::tensors::{StateError, Visitor};
+use crate::saved_state::StateError;
+use crate::visitor::Visitor;
 
 /// No emphasis or the follow-on trace: alike enough to share a loop.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ enum Trace<R> {
 impl<R: Real> Part<R> for Trace<R> {
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         match self {
-            Self::None(_) => Ok(()),
+            Self::None(none) => Part::<R>::tensors(none, visitor),
             Self::FollowOn(trace) => trace.tensors(visitor),
         }
     }
@@ -42,43 +44,38 @@ impl<R: Real> Emphasis<R> for Trace<R> {
     }
 }
 
-/// The learner of a softmax policy, if it is one of these; the parts that come with the library, not others of their names.
+/// Returns the learner of a softmax policy, if it is one of these; `None` if a part is another, even of the same name.
 pub(crate) fn softmax<R: Real>(
     with: &PartBuilder<R>,
     policy: &Softmax,
 ) -> Result<Option<Built<R>>, ComposeError> {
-    let critic = with.declared_critic::<crate::critic::gtd::InCatalogue>(policy)?;
-    if let Some(critic) = critic {
-        let [alpha_v, alpha_w, lambda] = ["alpha_v", "alpha_w", "lambda"].map(|name| critic.number(name));
-        let critic = Gtd::new(critic.features()?, alpha_v?, alpha_w?, lambda?)?;
-        return match trace(with, policy)? {
-            Some(trace) => learner(with, policy, critic, trace),
-            None => Ok(None),
-        };
-    }
-    let Some(critic) = with.declared_critic::<crate::critic::exact::InCatalogue>(policy)? else {
-        return Ok(None);
+    let critic = with.beside(Role::Critic, Tells::Delta, policy)?;
+    let emphasis = with.beside(Role::Emphasis, Tells::Delta, policy)?;
+    let trace = if emphasis.is::<emphasis::none::NoEmphasisDeclaration>() {
+        Some(Trace::None(NoEmphasis))
+    } else if emphasis.is::<emphasis::follow_on::FollowOnDeclaration>() {
+        Some(Trace::FollowOn(FollowOn::builder().settings(emphasis.settings()).build()?))
+    } else {
+        None
     };
-    let Fit::Softmax(task, _) = critic.problem()?.with_policy(policy)? else { return Ok(None) };
-    let critic = ExactCritic::new(task, policy)?;
-    if let Some(trace) = trace(with, policy)? {
+    if critic.is::<critic::gtd::GtdDeclaration>() {
+        let Some(trace) = trace else { return Ok(None) };
+        let critic = Gtd::builder(critic.features()?).settings(critic.settings()).build()?;
         return learner(with, policy, critic, trace);
     }
-    let Some(emphasis) = with.declared_emphasis::<crate::emphasis::exact::InCatalogue>(policy)? else {
+    if !critic.is::<critic::exact::ExactCriticDeclaration>() {
         return Ok(None);
-    };
-    let Fit::Softmax(task, _) = emphasis.problem()?.with_policy(policy)? else { return Ok(None) };
+    }
+    let Solvable::Softmax(task, _) = critic.problem()?.with_policy(policy)? else { return Ok(None) };
+    let critic = ExactCritic::new(task, policy)?;
+    if let Some(trace) = trace {
+        return learner(with, policy, critic, trace);
+    }
+    if !emphasis.is::<emphasis::exact::ExactEmphasisDeclaration>() {
+        return Ok(None);
+    }
+    let Solvable::Softmax(task, _) = emphasis.problem()?.with_policy(policy)? else { return Ok(None) };
     learner(with, policy, critic, ExactEmphasis::new(task, policy)?)
-}
-
-fn trace<R: Real>(with: &PartBuilder<R>, policy: &Softmax) -> Result<Option<Trace<R>>, ComposeError> {
-    if with.declared_emphasis::<crate::emphasis::none::InCatalogue>(policy)?.is_some() {
-        return Ok(Some(Trace::None(NoEmphasis)));
-    }
-    match with.declared_emphasis::<crate::emphasis::follow_on::InCatalogue>(policy)? {
-        Some(emphasis) => Ok(Some(Trace::FollowOn(FollowOn::new(emphasis.number("lambda_a")?)?))),
-        None => Ok(None),
-    }
 }
 
 fn learner<R: Real>(
@@ -87,7 +84,7 @@ fn learner<R: Real>(
     critic: impl Critic<R> + 'static,
     emphasis: impl Emphasis<R> + 'static,
 ) -> Result<Option<Built<R>>, ComposeError> {
-    let learner = ActorCritic::new(policy.clone(), critic, emphasis, with.alpha())?;
+    let learner = ActorCritic::builder(policy.clone(), critic, emphasis).alpha(with.alpha()).build()?;
     Ok(Some(Built::Learner(Box::new(learner))))
 }
 
@@ -96,9 +93,9 @@ mod tests {
     use super::*;
     use crate::catalogue::{Catalogue, Declaration, Declared};
     use crate::compose::Composable;
-    use crate::isa::Isa;
+    use crate::instruction_set::Isa;
     use crate::learner::Learner;
-    use crate::problem::{Known, Task};
+    use crate::problem::{KnownProblem, Task};
     use crate::real::Lanes;
     use crate::recipe::{PartRecipe, Recipe, RuleKind};
     use std::marker::PhantomData;
@@ -118,14 +115,14 @@ mod tests {
     fn boxed() -> Catalogue {
         Catalogue::standard()
             .clone()
-            .with::<Boxed<crate::critic::gtd::InCatalogue>>()
-            .with::<Boxed<crate::critic::exact::InCatalogue>>()
+            .with::<Boxed<crate::critic::gtd::GtdDeclaration>>()
+            .with::<Boxed<crate::critic::exact::ExactCriticDeclaration>>()
     }
 
     fn learned<R: Composable>(catalogue: &Catalogue, recipe: &Recipe) -> Box<dyn Learner<R>> {
         let task = Arc::new(Task::long_counterexample(3));
         let mut learner =
-            R::compose(catalogue, &[recipe], &[Known::Finite(task.clone())], Isa::best()).unwrap();
+            R::compose(catalogue, &[recipe], &[KnownProblem::Finite(task.clone())], Isa::best()).unwrap();
         let steps: Vec<_> = task.stream(5, 0).take(1000).collect();
         learner.learn(Isa::best(), &steps).unwrap();
         learner
@@ -141,15 +138,9 @@ mod tests {
                 PartRecipe::new("follow-on").with("lambda_a", 0.7),
                 PartRecipe::new("exact"),
             ] {
-                let recipe = Recipe {
-                    rule: RuleKind::Taken,
-                    policy: PartRecipe::new("softmax").with_features(task.actor()),
-                    actions: Some(2),
-                    critic: critic.clone(),
-                    emphasis,
-                    alpha: 0.1,
-                    subset: None,
-                };
+                let policy = PartRecipe::new("softmax").with_features(task.actor());
+                let recipe =
+                    Recipe::new(RuleKind::Taken, policy, critic.clone(), emphasis, 0.1).with_actions(2);
                 let [mut fused, mut plain] =
                     [Catalogue::standard(), &boxed()].map(|c| learned::<f64>(c, &recipe));
                 assert_eq!(fused.state().unwrap(), plain.state().unwrap());

@@ -1,31 +1,33 @@
-//! The second way to a baseline: estimate v_π, and learn the advantage from δ.
+//! The learned advantage: v̂ by one critic, and a regression on its δ.
 
 use super::gq::number;
-use super::{ActionCritic, Critic};
-use crate::catalogue::{Declaration, Declared, Extent, Inner, Role, Setting, Size, Tells};
+use super::{ActionCritic, Critic, part_around};
+use crate::catalogue::{Declaration, Declared, Extent, Inner, Role, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
-use crate::part::{ComposeError, Part, Seen, Slot};
+use crate::part::{CachedPart, ComposeError, Part, Seen};
 use crate::policy::any_outputs;
 use crate::real::Real;
-use crate::setting::{Range, SettingError};
-use crate::tensors::{StateError, Visitor};
+use crate::saved_state::StateError;
+use crate::settings::{SettingError, Settings, settings};
+use crate::visitor::Visitor;
 use std::any::Any;
 
-/// [`Advantage`] in the catalogue.
-#[derive(Debug)]
-pub struct InCatalogue;
+settings! {
+    /// Builds an [`Advantage`].
+    pub struct AdvantageBuilder<R, V> { features: Features, actions: usize, values: V }
+    alpha_u: StepSize, "step-size of u, the weights of the advantage";
+}
 
-impl Declared for InCatalogue {
+/// Declares [`Advantage`] to the catalogue.
+#[derive(Debug)]
+pub struct AdvantageDeclaration;
+
+impl Declared for AdvantageDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Imani, Graves and White 2018",
         tells: &[Tells::Advantages],
-        settings: &[Setting {
-            name: "alpha_u",
-            range: Range::StepSize,
-            default: None,
-            about: "step-size of u, the weights of the advantage",
-        }],
+        settings: SETTINGS,
         features: true,
         inner: Some(Inner {
             name: "values",
@@ -46,8 +48,8 @@ impl Declared for InCatalogue {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        let (features, actions) = (with.features()?, with.actions()?);
-        with.action_critic(Advantage::new(features, actions, with.number("alpha_u")?, with.inner()?)?)
+        let critic = Advantage::builder(with.features()?, with.actions()?, with.inner()?);
+        with.action_critic(critic.settings(with.settings()).build()?)
     }
 }
 
@@ -58,24 +60,19 @@ impl Declared for InCatalogue {
 pub struct Advantage<R, V> {
     features: Features,
     actions: usize,
+    settings: Settings<R>,
+    /// α_u, divided by the number of active features.
     alpha: R,
     u: Vec<R>,
-    values: Slot<V>,
+    values: CachedPart<V>,
 }
 
 impl<R: Real, V: Critic<R>> Advantage<R, V> {
-    /// A critic that starts from zero weights. The step-size is divided by the number of active features.
-    pub fn new(
-        features: impl Into<Features>,
-        actions: usize,
-        alpha: R,
-        values: V,
-    ) -> Result<Self, SettingError> {
-        Range::StepSize.check("alpha_u", alpha)?;
-        let features = features.into();
-        let active = R::splat(features.most_active() as f64);
-        let u = vec![R::zero(); features.len() * actions];
-        Ok(Self { alpha: alpha / active, u, features, actions, values: Slot::new(values) })
+    /// Builds a critic that starts from zero weights and learns from the δ of `values`. Its step-size is divided by the number
+    /// of active features.
+    pub fn builder(features: impl Into<Features>, actions: usize, values: V) -> AdvantageBuilder<R, V> {
+        let settings = Settings::new(AdvantageDeclaration::DECLARATION);
+        AdvantageBuilder { features: features.into(), actions, values, settings }
     }
 
     /// A copy of u: the weight of feature `f` for action `a` is number `f · actions + a`.
@@ -89,30 +86,21 @@ impl<R: Real, V: Critic<R>> Advantage<R, V> {
     }
 }
 
+impl<R: Real, V: Critic<R>> AdvantageBuilder<R, V> {
+    /// Builds the critic. A setting that is missing or out of its range is an error.
+    pub fn build(self) -> Result<Advantage<R, V>, SettingError> {
+        let Self { features, actions, values, settings } = self;
+        let alpha = settings.number("alpha_u")? / R::splat(features.most_active() as f64);
+        let u = vec![R::zero(); features.len() * actions];
+        Ok(Advantage { features, actions, settings, alpha, u, values: CachedPart::new(values) })
+    }
+}
+
 impl<R: Real, V: Critic<R>> Part<R> for Advantage<R, V> {
-    fn features(&self) -> Option<&Features> {
-        Some(&self.features)
-    }
-
-    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-        list.push(&self.features);
-        self.values.part.all_features(list);
-    }
-
-    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
-        self.values.part.set_policy(policy)
-    }
-
-    fn follows_policy(&self) -> bool {
-        self.values.follows_policy
-    }
-
-    #[inline(always)]
-    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
-        self.values.policy_changed(weights, state);
-    }
+    part_around!(values);
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.settings(&self.settings)?;
         visitor.estimate("u", self.u.iter_mut())?;
         visitor.part("values", &mut self.values.part)
     }

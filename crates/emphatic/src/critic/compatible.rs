@@ -1,44 +1,34 @@
-//! A learned critic for deterministic policies.
+//! Compatible features: a learned critic for deterministic policies.
 
 use super::SlopeCritic;
 use crate::action::Acts;
-use crate::catalogue::{Declaration, Declared, Extent, Role, Setting, Size, Tells};
+use crate::catalogue::{Declaration, Declared, Extent, Role, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::Features;
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{add_outputs, outputs};
 use crate::real::Real;
-use crate::setting::{Range, SettingError};
-use crate::tensors::{StateError, Visitor};
+use crate::saved_state::StateError;
+use crate::settings::{SettingError, Settings, settings};
+use crate::visitor::Visitor;
 
-/// [`Compatible`] in the catalogue.
+settings! {
+    /// Builds a [`Compatible`].
+    pub struct CompatibleBuilder<R> { features: Features }
+    alpha_v: StepSize, "step-size of v, the weights of the values";
+    alpha_u: StepSize, "step-size of u, the weights of the slope";
+    alpha_h: StepSize, "step-size of h, the second weights";
+}
+
+/// Declares [`Compatible`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct CompatibleDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for CompatibleDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Silver et al. 2014 (COPDAC-GQ), with second weights for all features",
         tells: &[Tells::Slope],
-        settings: &[
-            Setting {
-                name: "alpha_v",
-                range: Range::StepSize,
-                default: None,
-                about: "step-size of v, the weights of the values",
-            },
-            Setting {
-                name: "alpha_u",
-                range: Range::StepSize,
-                default: None,
-                about: "step-size of u, the weights of the slope",
-            },
-            Setting {
-                name: "alpha_h",
-                range: Range::StepSize,
-                default: None,
-                about: "step-size of h, the second weights",
-            },
-        ],
+        settings: SETTINGS,
         features: true,
         ..Declaration::new(
             Role::Critic,
@@ -53,8 +43,7 @@ impl Declared for InCatalogue {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        let [alpha_v, alpha_u, alpha_h] = ["alpha_v", "alpha_u", "alpha_h"].map(|name| with.number(name));
-        with.slope_critic(Compatible::new(with.features()?, alpha_v?, alpha_u?, alpha_h?)?)
+        with.slope_critic(Compatible::builder(with.features()?).settings(with.settings()).build()?)
     }
 }
 
@@ -78,7 +67,7 @@ impl Declared for InCatalogue {
 /// projected Bellman error of q̂, whose features are x *and* ζx, and v can diverge: where the behaviour acts like the
 /// target, it learns by plain TD(0). Here the second weights see all the features, as in GQ.
 ///
-/// # What it can and cannot know
+/// # Its limits
 ///
 /// - q̂ is linear in a, and fitted to the actions that the behaviour takes. Where q is curved, u·x is the slope of that line, not
 ///   ∂q/∂a at π(s). With a feature for each state and a Gaussian behaviour it is the mean of the slope over the
@@ -91,8 +80,8 @@ impl Declared for InCatalogue {
 /// ```
 /// use emphatic::{Compatible, DeterministicLinear, Features, Learner, Step, dpg};
 /// let policy = DeterministicLinear { features: Features::dense(2) };
-/// let critic = Compatible::new(Features::dense(2), 0.1, 0.1, 0.01)?; // α_v, α_u, α_h
-/// let mut learner = dpg(policy, critic, 0.05)?;
+/// let critic = Compatible::builder(Features::dense(2)).alpha_v(0.1).alpha_u(0.1).alpha_h(0.01).build()?;
+/// let mut learner = dpg(policy, critic).alpha(0.05).build()?;
 /// learner.step(&Step {
 ///     state: [1.0, 0.5],
 ///     action: 0.3,
@@ -108,6 +97,8 @@ impl Declared for InCatalogue {
 #[derive(Clone, Debug)]
 pub struct Compatible<R> {
     features: Features,
+    settings: Settings<R>,
+    /// The step-sizes, divided by the number of active features.
     alpha_v: R,
     alpha_u: R,
     alpha_h: R,
@@ -118,32 +109,35 @@ pub struct Compatible<R> {
 }
 
 impl<R: Real> Compatible<R> {
-    /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
-    pub fn new(
-        features: impl Into<Features>,
-        alpha_v: R,
-        alpha_u: R,
-        alpha_h: R,
-    ) -> Result<Self, SettingError> {
-        let features = features.into();
-        Range::StepSize.check("alpha_v", alpha_v)?;
-        Range::StepSize.check("alpha_u", alpha_u)?;
-        Range::StepSize.check("alpha_h", alpha_h)?;
-        let active = R::splat(features.most_active() as f64);
-        let zero = vec![R::zero(); 2 * features.len()];
-        Ok(Self {
-            features,
-            alpha_v: alpha_v / active,
-            alpha_u: alpha_u / active,
-            alpha_h: alpha_h / active,
-            weights: zero.clone(),
-            second: zero,
-        })
+    /// Builds a critic that starts from zero weights. Its step-sizes are divided by the number of active features.
+    pub fn builder(features: impl Into<Features>) -> CompatibleBuilder<R> {
+        CompatibleBuilder {
+            features: features.into(),
+            settings: Settings::new(CompatibleDeclaration::DECLARATION),
+        }
     }
 
     /// A copy of v and u: those of feature `f` are numbers `2 f` and `2 f + 1`.
     pub fn weights(&self) -> Vec<R> {
         self.weights.clone()
+    }
+}
+
+impl<R: Real> CompatibleBuilder<R> {
+    /// Builds the critic. A setting that is missing or out of its range is an error.
+    pub fn build(self) -> Result<Compatible<R>, SettingError> {
+        let Self { features, settings } = self;
+        let active = R::splat(features.most_active() as f64);
+        let zero = vec![R::zero(); 2 * features.len()];
+        Ok(Compatible {
+            features,
+            alpha_v: settings.number("alpha_v")? / active,
+            alpha_u: settings.number("alpha_u")? / active,
+            alpha_h: settings.number("alpha_h")? / active,
+            settings,
+            weights: zero.clone(),
+            second: zero,
+        })
     }
 }
 
@@ -153,6 +147,7 @@ impl<R: Real> Part<R> for Compatible<R> {
     }
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.settings(&self.settings)?;
         let Self { weights, second, .. } = self;
         visitor.estimate("v", weights.as_chunks_mut::<2>().0.iter_mut().map(|[v, _]| v))?;
         visitor.estimate("u", weights.as_chunks_mut::<2>().0.iter_mut().map(|[_, u]| u))?;
@@ -205,25 +200,26 @@ mod tests {
     use crate::part::SeenScratch;
     use crate::policy::DeterministicLinear;
     use crate::problem::ContinuousCounterexample;
+    use crate::saved_state::{Numbers, SavedState, Tensors};
     use crate::step::Step;
-    use crate::tensors::{Numbers, Tensors};
     use crate::{Exact, ExactCritic};
     use std::sync::Arc;
 
     fn state(critic: &mut Compatible<f64>) -> Tensors {
-        let mut tensors = Tensors::default();
-        critic.tensors(&mut Visitor::save(&mut tensors)).unwrap();
-        tensors
+        let mut state = SavedState::empty();
+        critic.tensors(&mut Visitor::save(&mut state)).unwrap();
+        state.into_tensors()
     }
 
-    fn restore(critic: &mut Compatible<f64>, state: &Tensors) -> Result<(), StateError> {
-        critic.tensors(&mut Visitor::restore(state))
+    fn restore(critic: &mut Compatible<f64>, tensors: Tensors) -> Result<(), StateError> {
+        critic.tensors(&mut Visitor::restore(&SavedState::without_settings(tensors)))
     }
 
     #[test]
     fn a_step_by_hand() {
         let features = Features::dense(2);
-        let mut critic = Compatible::new(features.clone(), 0.5, 1.0, 0.25).unwrap();
+        let mut critic =
+            Compatible::builder(features.clone()).alpha_v(0.5).alpha_u(1.0).alpha_h(0.25).build().unwrap();
         // v and u, and h_v and h_u, side by side for each feature.
         let tensors = |weights: [f64; 4], second: [f64; 4]| {
             let mut tensors = Tensors::default();
@@ -233,7 +229,7 @@ mod tests {
             }
             tensors
         };
-        restore(&mut critic, &tensors([1.0, 0.5, -1.0, 1.0], [0.5, 0.0, 0.0, 0.25])).unwrap();
+        restore(&mut critic, tensors([1.0, 0.5, -1.0, 1.0], [0.5, 0.0, 0.0, 0.25])).unwrap();
         let step = Step {
             state: &[1.0, 2.0][..],
             action: 2.0,
@@ -258,12 +254,14 @@ mod tests {
 
     #[test]
     fn a_state_of_another_critic_is_refused() {
-        let critic = |len| Compatible::new(Features::dense(len), 0.1, 0.1, 0.1).unwrap();
-        let error = restore(&mut critic(2), &state(&mut critic(3))).unwrap_err();
+        let critic = |len| {
+            Compatible::builder(Features::dense(len)).alpha_v(0.1).alpha_u(0.1).alpha_h(0.1).build().unwrap()
+        };
+        let error = restore(&mut critic(2), state(&mut critic(3))).unwrap_err();
         assert_eq!(error.to_string(), "`v` has 3 numbers; this learner's has 2");
         let mut lopsided = state(&mut critic(2));
         lopsided.insert("h_u", Numbers::Real(vec![0.0]));
-        let error = restore(&mut critic(2), &lopsided).unwrap_err();
+        let error = restore(&mut critic(2), lopsided).unwrap_err();
         assert_eq!(error.to_string(), "`h_u` has 1 numbers; this learner's has 2");
     }
 
@@ -271,8 +269,10 @@ mod tests {
     /// only ζx, which is zero throughout.
     #[test]
     fn values_converge_where_td_diverges() {
-        let critic = Compatible::new(Features::dense(1), 0.02, 0.02, 0.2).unwrap();
-        let mut learner = dpg(DeterministicLinear { features: Features::dense(1) }, critic, 0.0).unwrap();
+        let critic =
+            Compatible::builder(Features::dense(1)).alpha_v(0.02).alpha_u(0.02).alpha_h(0.2).build().unwrap();
+        let mut learner =
+            dpg(DeterministicLinear { features: Features::dense(1) }, critic).alpha(0.0).build().unwrap();
         let step = Step {
             state: [1.0],
             action: 0.0,
@@ -298,8 +298,9 @@ mod tests {
     /// The mean of the critic's weights over the second half of many steps, with the policy held where it is.
     fn learned(features: Table, policy: [f64; 2]) -> Vec<f64> {
         let task = ContinuousCounterexample::default();
-        let critic = Compatible::new(features, 0.005, 0.005, 0.005).unwrap();
-        let learner = dpg(task.deterministic(), critic, 0.0).unwrap();
+        let critic =
+            Compatible::builder(features).alpha_v(0.005).alpha_u(0.005).alpha_h(0.005).build().unwrap();
+        let learner = dpg(task.deterministic(), critic).alpha(0.0).build().unwrap();
         let mut learner = learner.with_weights(policy.to_vec()).unwrap();
         let n = 200_000;
         let mut mean = vec![0.0; learner.critic().weights().len()];
@@ -342,19 +343,28 @@ mod tests {
     fn learners_end_where_they_do_with_the_exact_critic() {
         let task = Arc::new(ContinuousCounterexample::default());
         let policy = || task.deterministic();
-        let critic = || Compatible::new(Table::aliased(&[0, 1, 2]), 0.003, 0.003, 0.003).unwrap();
+        let critic = || {
+            Compatible::builder(Table::aliased(&[0, 1, 2]))
+                .alpha_v(0.003)
+                .alpha_u(0.003)
+                .alpha_h(0.003)
+                .build()
+                .unwrap()
+        };
         let exact = || ExactCritic::new(task.clone(), &policy()).unwrap();
         for run in 0..3 {
-            let mut first = dpg(policy(), critic(), 0.0).unwrap();
+            let mut first = dpg(policy(), critic()).alpha(0.0).build().unwrap();
             for step in task.stream(1, 100 + run).take(20_000) {
                 first.step(&step).unwrap();
             }
-            let mut learned = dpg(policy(), critic(), 0.03).unwrap();
-            learned.restore(&first.state().unwrap()).unwrap();
-            let mut learned_emphatic = true_dpge(task.clone(), policy(), critic(), 0.03).unwrap();
-            learned_emphatic.restore(&first.state().unwrap()).unwrap();
-            let mut known = dpg(policy(), exact(), 0.03).unwrap();
-            let mut known_emphatic = true_dpge(task.clone(), policy(), exact(), 0.03).unwrap();
+            let mut learned = dpg(policy(), critic()).alpha(0.03).build().unwrap();
+            let critic_learned = SavedState::without_settings(first.state().unwrap().into_tensors());
+            learned.restore(&critic_learned).unwrap();
+            let mut learned_emphatic =
+                true_dpge(task.clone(), policy(), critic()).alpha(0.03).build().unwrap();
+            learned_emphatic.restore(&critic_learned).unwrap();
+            let mut known = dpg(policy(), exact()).alpha(0.03).build().unwrap();
+            let mut known_emphatic = true_dpge(task.clone(), policy(), exact()).alpha(0.03).build().unwrap();
             for step in task.stream(1, run).take(20_000) {
                 learned.step(&step).unwrap();
                 learned_emphatic.step(&step).unwrap();

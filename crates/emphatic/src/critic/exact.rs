@@ -1,4 +1,4 @@
-//! The critic that is computed from the problem.
+//! The exact critic, computed from the problem itself.
 
 use super::{ActionCritic, Critic, SlopeCritic};
 use crate::catalogue::{Declaration, Declared, Need, Role, Tells};
@@ -6,19 +6,21 @@ use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
-use crate::problem::known::Fit;
+use crate::problem::known_problem::Solvable;
 use crate::problem::{ProblemError, Task};
 use crate::real::Real;
-use crate::theory::tracker::Tracker;
+use crate::saved_state::{StateError, digest};
+use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
 use crate::theory::{ActionSlopes, Model};
+use crate::visitor::Visitor;
 use std::any::Any;
 use std::sync::Arc;
 
-/// [`ExactCritic`] in the catalogue.
+/// Declares [`ExactCritic`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct ExactCriticDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for ExactCriticDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Imani, Graves and White 2018",
         tells: &[Tells::Delta, Tells::Advantages, Tells::Slope],
@@ -33,35 +35,43 @@ impl Declared for InCatalogue {
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         match (with.problem()?.with_policy(with.policy())?, with.tells()) {
-            (Fit::Softmax(task, policy), Tells::Advantages) => {
+            (Solvable::Softmax(task, policy), Tells::Advantages) => {
                 with.action_critic(ExactCritic::new(task, policy)?)
             }
-            (Fit::Deterministic(problem, policy), _) => with.slope_critic(ExactCritic::new(problem, policy)?),
-            (Fit::Softmax(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
-            (Fit::Gaussian(problem, policy), _) => with.critic(ExactCritic::new(problem, policy)?),
+            (Solvable::Deterministic(problem, policy), _) => {
+                with.slope_critic(ExactCritic::new(problem, policy)?)
+            }
+            (Solvable::Softmax(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
+            (Solvable::Gaussian(problem, policy), _) => with.critic(ExactCritic::new(problem, policy)?),
         }
     }
 }
 
 /// v, q or ∂q/∂a of the *current* target policy, before every update, computed from the problem itself.
 ///
-/// It has no state of its own: what it says follows from the policy's weights.
+/// It has no state of its own: its values follow from the policy's weights.
 #[derive(Clone, Debug)]
 pub struct ExactCritic<R: Real, M, P: Policy> {
     states: Features,
-    values: Tracker<R, M, P>,
+    values: IncrementalSolution<R, M, P>,
 }
 
 impl<R: Real, P: Policy, M: Model<P>> ExactCritic<R, M, P> {
     /// The exact critic of a problem for policies of this form.
     pub fn new(model: Arc<M>, policy: &P) -> Result<Self, ProblemError> {
         let states = Features::one_hot(model.order().states());
-        Ok(Self { states, values: Tracker::new(model, policy, false)? })
+        Ok(Self { states, values: IncrementalSolution::new(model, policy, Quantity::Values)? })
     }
 }
 
+/// Returns a description of a problem that tells it from others: its number of states, and a digest of d_μ and i.
+pub(crate) fn described<P: Policy>(model: &impl Model<P>) -> String {
+    let known = model.stationary().iter().chain(model.interest()).map(|x| x.to_bits());
+    format!("{} states (digest {:016x})", model.order().states(), digest(known))
+}
+
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactCritic<R, M, P> {
-    // It looks at no features of a state, but the state must be one of the problem's.
+    // It has no features, but the state must be one of the problem's.
     fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
         list.push(&self.states);
     }
@@ -70,13 +80,18 @@ impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactCritic<R, M, P> {
         self.values.set_policy(policy)
     }
 
-    fn follows_policy(&self) -> bool {
+    fn depends_on_policy(&self) -> bool {
         true
     }
 
     #[inline(always)]
     fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
         self.values.policy_changed(weights, state);
+    }
+
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.kind(ExactCriticDeclaration::DECLARATION.name)?;
+        visitor.text("problem", &described(&*self.values.model))
     }
 }
 
@@ -104,7 +119,7 @@ impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
 
     #[inline(always)]
     fn advantages(&mut self, step: &Seen, out: &mut [R]) {
-        let Tracker { model, solution, .. } = &mut self.values;
+        let IncrementalSolution { model, solution, .. } = &mut self.values;
         let state = step.number();
         let value = solution.at(state);
         for (action, out) in out.iter_mut().enumerate() {
@@ -126,7 +141,7 @@ where
 {
     #[inline(always)]
     fn slope(&mut self, step: &Seen, action: R) -> R {
-        let Tracker { model, solution, .. } = &mut self.values;
+        let IncrementalSolution { model, solution, .. } = &mut self.values;
         model.action_slope(step.number(), action, |s| solution.at(s))
     }
 

@@ -1,45 +1,35 @@
-//! The first way to a baseline: estimate q_π and v_π.
+//! GQ(λ): gradient temporal-difference learning of q̂, with a v̂ as its baseline.
 
-use super::gradient_td::GradientTd;
-use super::{ActionCritic, Critic};
+use super::gradient_td::{GradientTd, StepSizes, TdStep};
+use super::{ActionCritic, Critic, part_around};
 use crate::action::{Action, Acts};
-use crate::catalogue::{Declaration, Declared, Extent, Inner, Role, Setting, Size, Tells};
+use crate::catalogue::{Declaration, Declared, Extent, Inner, Role, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row, State};
-use crate::part::{ComposeError, Part, Seen, Slot};
+use crate::part::{CachedPart, ComposeError, Part, Seen};
 use crate::real::Real;
-use crate::setting::{Range, SettingError};
-use crate::tensors::{StateError, Visitor};
+use crate::saved_state::StateError;
+use crate::settings::{SettingError, Settings, settings};
+use crate::visitor::Visitor;
 use std::any::Any;
 
-/// [`Gq`] in the catalogue.
-#[derive(Debug)]
-pub struct InCatalogue;
+settings! {
+    /// Builds a [`Gq`].
+    pub struct GqBuilder<R, V> { features: Features, actions: usize, values: V }
+    alpha_q: StepSize, "step-size of the action-values";
+    alpha_h: StepSize, "step-size of h, the second weights";
+    lambda_q: Fraction = 0.0, "λ of the trace of the action-values";
+}
 
-impl Declared for InCatalogue {
+/// Declares [`Gq`] to the catalogue.
+#[derive(Debug)]
+pub struct GqDeclaration;
+
+impl Declared for GqDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Maei and Sutton 2010",
         tells: &[Tells::Advantages],
-        settings: &[
-            Setting {
-                name: "alpha_q",
-                range: Range::StepSize,
-                default: None,
-                about: "step-size of the action-values",
-            },
-            Setting {
-                name: "alpha_h",
-                range: Range::StepSize,
-                default: None,
-                about: "step-size of h, the second weights",
-            },
-            Setting {
-                name: "lambda_q",
-                range: Range::Fraction,
-                default: Some(0.0),
-                about: "λ of the trace of the action-values",
-            },
-        ],
+        settings: SETTINGS,
         features: true,
         inner: Some(Inner {
             name: "values",
@@ -55,9 +45,8 @@ impl Declared for InCatalogue {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        let [alpha, alpha_h, lambda] = ["alpha_q", "alpha_h", "lambda_q"].map(|name| with.number(name));
-        let (features, actions) = (with.features()?, with.actions()?);
-        with.action_critic(Gq::new(features, actions, alpha?, alpha_h?, lambda?, with.inner()?)?)
+        let critic = Gq::builder(with.features()?, with.actions()?, with.inner()?);
+        with.action_critic(critic.settings(with.settings()).build()?)
     }
 }
 
@@ -75,25 +64,17 @@ impl Declared for InCatalogue {
 pub struct Gq<R, V> {
     features: Features,
     actions: usize,
+    settings: Settings<R>,
     td: GradientTd<R>,
-    baseline: Slot<V>,
+    baseline: CachedPart<V>,
 }
 
 impl<R: Real, V: Critic<R>> Gq<R, V> {
-    /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
-    pub fn new(
-        features: impl Into<Features>,
-        actions: usize,
-        alpha: R,
-        alpha_h: R,
-        lambda: R,
-        baseline: V,
-    ) -> Result<Self, SettingError> {
-        let features = features.into();
-        let names = ["alpha_q", "alpha_h", "lambda_q"];
-        let len = features.len() * actions;
-        let td = GradientTd::new(len, features.most_active(), names, [alpha, alpha_h], lambda)?;
-        Ok(Self { features, actions, td, baseline: Slot::new(baseline) })
+    /// Builds a critic that starts from zero weights, with v̂ by `values`. Its step-sizes are divided by the number of active
+    /// features.
+    pub fn builder(features: impl Into<Features>, actions: usize, values: V) -> GqBuilder<R, V> {
+        let settings = Settings::new(GqDeclaration::DECLARATION);
+        GqBuilder { features: features.into(), actions, values, settings }
     }
 
     /// A copy of w: the weight of feature `f` for action `a` is number `f · actions + a`.
@@ -113,42 +94,40 @@ impl<R: Real, V: Critic<R>> Gq<R, V> {
     }
 }
 
+impl<R: Real, V: Critic<R>> GqBuilder<R, V> {
+    /// Builds the critic. A setting that is missing or out of its range is an error.
+    pub fn build(self) -> Result<Gq<R, V>, SettingError> {
+        let Self { features, actions, values, settings } = self;
+        let td = GradientTd::new(
+            features.len() * actions,
+            features.most_active(),
+            StepSizes {
+                alpha: settings.number("alpha_q")?,
+                alpha_h: settings.number("alpha_h")?,
+                lambda: settings.number("lambda_q")?,
+            },
+        );
+        Ok(Gq { features, actions, settings, td, baseline: CachedPart::new(values) })
+    }
+}
+
 /// φ(s,a).
 #[inline(always)]
 fn pair(x: Row, actions: usize, action: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
     x.iter().map(move |(f, x)| (f * actions + action, x))
 }
 
-/// The number of an action that has been checked.
+/// Returns the number of an action, which has been checked to be one.
 #[inline(always)]
 pub(super) fn number(action: Action) -> usize {
     usize::of(action).unwrap_or(0)
 }
 
 impl<R: Real, V: Critic<R>> Part<R> for Gq<R, V> {
-    fn features(&self) -> Option<&Features> {
-        Some(&self.features)
-    }
-
-    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-        list.push(&self.features);
-        self.baseline.part.all_features(list);
-    }
-
-    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
-        self.baseline.part.set_policy(policy)
-    }
-
-    fn follows_policy(&self) -> bool {
-        self.baseline.follows_policy
-    }
-
-    #[inline(always)]
-    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
-        self.baseline.policy_changed(weights, state);
-    }
+    part_around!(baseline);
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.settings(&self.settings)?;
         self.td.tensors(visitor, ["q", "h", "z"])?;
         visitor.part("values", &mut self.baseline.part)
     }
@@ -190,6 +169,7 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
             let of = move |(f, x)| (0..actions).map(move |b| (f * actions + b, b, R::splat(x)));
             step.x_next.iter().flat_map(of).map(|(k, b, x)| (k, next[b] * x))
         };
-        sum + td.learn([step.gamma, step.gamma_next], [rho, R::one(), delta], pair, mean)
+        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: R::one(), delta };
+        sum + td.learn(numbers, pair, mean)
     }
 }

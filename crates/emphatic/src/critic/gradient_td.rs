@@ -1,10 +1,10 @@
-//! What GTD(λ) and GQ(λ) have in common.
+//! Gradient temporal-difference learning: what GTD(λ) and GQ(λ) have in common.
 
 use crate::real::Real;
-use crate::setting::{Range, SettingError};
-use crate::tensors::{StateError, Visitor};
+use crate::saved_state::StateError;
+use crate::visitor::Visitor;
 
-/// What belongs to one feature, side by side in memory.
+/// The numbers of one feature, side by side in memory.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cell<R> {
     weight: R,
@@ -41,24 +41,36 @@ pub(super) struct GradientTd<R> {
     now: u64,
 }
 
-/// A trace below this is taken as zero, at every so many steps.
+/// The settings of a [`GradientTd`], checked.
+pub(super) struct StepSizes<R> {
+    pub(super) alpha: R,
+    pub(super) alpha_h: R,
+    pub(super) lambda: R,
+}
+
+/// The numbers of a step that a [`GradientTd`] learns from.
+pub(super) struct TdStep<R> {
+    /// γ_t.
+    pub(super) gamma: f64,
+    /// γ_{t+1}.
+    pub(super) gamma_next: f64,
+    /// ρ_t, by which the old trace is multiplied.
+    pub(super) rho: R,
+    /// The factor of x in the new trace.
+    pub(super) scale: R,
+    pub(super) delta: R,
+}
+
+/// A trace below this becomes zero, once in so many steps.
 const FORGOTTEN: f64 = 1e-60;
 const FORGET_EVERY: u64 = 32;
 
 impl<R: Real> GradientTd<R> {
-    /// All weights zero. The settings go by these names in messages; the step-sizes are divided by `most_active`.
-    pub(super) fn new(
-        len: usize,
-        most_active: usize,
-        names: [&'static str; 3],
-        [alpha, alpha_h]: [R; 2],
-        lambda: R,
-    ) -> Result<Self, SettingError> {
-        Range::StepSize.check(names[0], alpha)?;
-        Range::StepSize.check(names[1], alpha_h)?;
-        Range::Fraction.check(names[2], lambda)?;
+    /// All weights zero. The step-sizes are divided by `most_active`.
+    pub(super) fn new(len: usize, most_active: usize, settings: StepSizes<R>) -> Self {
+        let StepSizes { alpha, alpha_h, lambda } = settings;
         let active = R::splat(most_active as f64);
-        Ok(Self {
+        Self {
             alpha: alpha / active,
             alpha_h: alpha_h / active,
             lambda,
@@ -67,7 +79,7 @@ impl<R: Real> GradientTd<R> {
             traced: vec![(0, 0); 2 * len],
             listed: 0,
             now: 0,
-        })
+        }
     }
 
     /// w·x.
@@ -80,8 +92,7 @@ impl<R: Real> GradientTd<R> {
         sum
     }
 
-    /// Learns from one step. ρ multiplies the old trace, and x by `scale`. `x` and `next` list the features x and
-    /// x̄. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    /// Learns from one step. `x` and `next` list the features x and x̄. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     ///
     /// A feature that only other lanes still trace is gone through too. There this lane's trace is zero and the weights stay as they
     /// are, unless they are changed by 0 · ∞: so factors that are not finite count as divergence, whether or not this lane
@@ -89,8 +100,7 @@ impl<R: Real> GradientTd<R> {
     #[inline(always)]
     pub(super) fn learn<N: Iterator<Item = (usize, R)>>(
         &mut self,
-        [gamma, gamma_next]: [f64; 2],
-        [rho, scale, delta]: [R; 3],
+        TdStep { gamma, gamma_next, rho, scale, delta }: TdStep<R>,
         x: impl Iterator<Item = (usize, f64)> + Clone,
         next: impl FnOnce() -> N,
     ) -> R {
@@ -151,8 +161,7 @@ impl<R: Real> GradientTd<R> {
     #[inline(always)]
     pub(super) fn learn_all<N: Iterator<Item = (usize, R)>>(
         &mut self,
-        [gamma, gamma_next]: [f64; 2],
-        [rho, scale, delta]: [R; 3],
+        TdStep { gamma, gamma_next, rho, scale, delta }: TdStep<R>,
         x: impl Iterator<Item = (usize, f64)> + Clone,
         next: impl FnOnce() -> N,
     ) -> R {
@@ -213,7 +222,7 @@ impl<R: Real> GradientTd<R> {
         self.listed = self.cells.len();
     }
 
-    /// e ← decay e. Gives e·h.
+    /// e ← decay e. Returns e·h.
     #[inline(always)]
     fn decay(&mut self, decay: R) -> R {
         let mut trace_h = R::zero();
@@ -233,7 +242,7 @@ impl<R: Real> GradientTd<R> {
         trace_h
     }
 
-    /// Lets go of what has decayed to next to nothing.
+    /// Removes features whose trace has decayed to almost zero.
     fn forget(&mut self) {
         let mut kept = 0;
         for entry in 0..self.listed {
@@ -250,7 +259,7 @@ impl<R: Real> GradientTd<R> {
         self.listed = kept;
     }
 
-    /// The trace all zero again.
+    /// Makes the trace zero.
     #[inline(always)]
     fn clear(&mut self) {
         for &(k, _) in &self.traced[..self.listed] {
@@ -279,7 +288,7 @@ impl<R: Real> GradientTd<R> {
         visitor.weights(second, self.cells.iter_mut().map(|cell| &mut cell.second))?;
         let mut traced = self.traced().map(|k| (k, self.cells[k].trace)).collect();
         visitor.trace(trace, self.cells.len(), &mut traced)?;
-        // How many steps it has learned from: it tells when to forget.
+        // The number of steps: it determines when small traces are removed.
         visitor.counts("steps", std::slice::from_mut(&mut self.now))?;
         if visitor.restores() {
             self.set_trace(&traced);
@@ -290,7 +299,7 @@ impl<R: Real> GradientTd<R> {
     fn set_trace(&mut self, traced: &[(usize, R)]) {
         self.clear();
         for &(k, trace) in traced {
-            // When they were active matters no more, once they are in the right order.
+            // Only their order matters, not when they were active.
             (self.cells[k].trace, self.cells[k].active_at) = (trace, self.now);
             self.traced[self.listed] = (k, self.now);
             self.listed += 1;
@@ -298,28 +307,28 @@ impl<R: Real> GradientTd<R> {
     }
 }
 
-/// Zero for what has decayed to next to nothing.
+/// Returns zero for a trace that has decayed to almost zero.
 #[inline(always)]
 fn forgotten<R: Real>(trace: R) -> R {
-    // Not a number is forgotten too: a learner that has diverged would let the list grow for all others.
+    // NaN is forgotten too: a learner that has diverged would make the list grow for all others.
     R::splat(FORGOTTEN).if_less(trace.abs(), trace, R::zero())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensors::{Numbers, Tensors};
+    use crate::saved_state::{Numbers, SavedState, Tensors};
 
     const NAMES: [&str; 3] = ["v", "w", "e"];
 
     fn state(td: &mut GradientTd<f64>) -> Tensors {
-        let mut tensors = Tensors::default();
-        td.tensors(&mut Visitor::save(&mut tensors), NAMES).unwrap();
-        tensors
+        let mut state = SavedState::empty();
+        td.tensors(&mut Visitor::save(&mut state), NAMES).unwrap();
+        state.into_tensors()
     }
 
     fn restore(td: &mut GradientTd<f64>, state: &Tensors) -> Result<(), StateError> {
-        td.tensors(&mut Visitor::restore(state), NAMES)
+        td.tensors(&mut Visitor::restore(&SavedState::without_settings(state.clone())), NAMES)
     }
 
     fn trace(td: &GradientTd<f64>) -> Vec<(usize, f64)> {
@@ -327,11 +336,12 @@ mod tests {
     }
 
     fn learner() -> GradientTd<f64> {
-        GradientTd::new(4, 1, ["alpha_v", "alpha_w", "lambda"], [0.5, 0.25], 0.5).unwrap()
+        GradientTd::new(4, 1, StepSizes { alpha: 0.5, alpha_h: 0.25, lambda: 0.5 })
     }
 
     fn step(td: &mut GradientTd<f64>, gamma: f64, k: usize) {
-        td.learn([gamma, 0.0], [2.0, 2.0, 1.0], std::iter::once((k, 1.0)), std::iter::empty);
+        let step = TdStep { gamma, gamma_next: 0.0, rho: 2.0, scale: 2.0, delta: 1.0 };
+        td.learn(step, std::iter::once((k, 1.0)), std::iter::empty);
     }
 
     #[test]
@@ -363,7 +373,8 @@ mod tests {
     fn what_is_not_a_number_is_forgotten() {
         let mut td = learner();
         step(&mut td, 0.0, 1);
-        td.learn([0.5, 0.0], [f64::NAN, 1.0, 0.0], std::iter::once((0, 1.0)), std::iter::empty);
+        let nan = TdStep { gamma: 0.5, gamma_next: 0.0, rho: f64::NAN, scale: 1.0, delta: 0.0 };
+        td.learn(nan, std::iter::once((0, 1.0)), std::iter::empty);
         for _ in 0..1000 {
             step(&mut td, 0.5, 2);
         }
@@ -381,10 +392,15 @@ mod tests {
                 let value = move |k: usize| 0.1 * f64::from((7 * t + 3 * k as u32 + shift) % 11) - 0.5;
                 (0..4).map(move |k| (k, if small && k == 3 { 0.0 } else { value(k) }))
             };
-            let gammas = [if t % 300 == 0 { 0.0 } else { 0.9 }, if t % 300 == 299 { 0.0 } else { 0.9 }];
-            let scales = [rho, rho, 1e-4 * f64::from(t % 5)];
-            listed.learn(gammas, scales, x(0), || x(1));
-            all.learn_all(gammas, scales, x(0), || x(1));
+            let step = || TdStep {
+                gamma: if t % 300 == 0 { 0.0 } else { 0.9 },
+                gamma_next: if t % 300 == 299 { 0.0 } else { 0.9 },
+                rho,
+                scale: rho,
+                delta: 1e-4 * f64::from(t % 5),
+            };
+            listed.learn(step(), x(0), || x(1));
+            all.learn_all(step(), x(0), || x(1));
             assert_eq!(state(&mut listed), state(&mut all));
             if t % 700 == 0 {
                 let mut restored = learner();

@@ -1,43 +1,33 @@
 //! GTD(λ): gradient temporal-difference learning of v̂.
 
 use super::Critic;
-use super::gradient_td::GradientTd;
-use crate::catalogue::{Declaration, Declared, Extent, Role, Setting, Size, Tells};
+use super::gradient_td::{GradientTd, StepSizes, TdStep};
+use crate::catalogue::{Declaration, Declared, Extent, Role, Size, Tells};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
-use crate::setting::{Range, SettingError};
-use crate::tensors::{StateError, Visitor};
+use crate::saved_state::StateError;
+use crate::settings::{SettingError, Settings, settings};
+use crate::visitor::Visitor;
 
-/// [`Gtd`] in the catalogue.
+settings! {
+    /// Builds a [`Gtd`].
+    pub struct GtdBuilder<R> { features: Features }
+    alpha_v: StepSize, "step-size of v, the weights of the values";
+    alpha_w: StepSize, "step-size of w, the second weights";
+    lambda: Fraction = 0.0, "λ of the trace: 1 means full returns (it has nothing to do with λ_a)";
+}
+
+/// Declares [`Gtd`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct GtdDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for GtdDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Maei 2011",
         tells: &[Tells::Delta],
-        settings: &[
-            Setting {
-                name: "alpha_v",
-                range: Range::StepSize,
-                default: None,
-                about: "step-size of v, the weights of the values",
-            },
-            Setting {
-                name: "alpha_w",
-                range: Range::StepSize,
-                default: None,
-                about: "step-size of w, the second weights",
-            },
-            Setting {
-                name: "lambda",
-                range: Range::Fraction,
-                default: Some(0.0),
-                about: "λ of the trace: 1 means full returns (it has nothing to do with λ_a)",
-            },
-        ],
+        settings: SETTINGS,
         features: true,
         ..Declaration::new(Role::Critic, "gtd", "GTD", "GTD(λ): gradient temporal-difference learning of v̂")
     };
@@ -47,8 +37,7 @@ impl Declared for InCatalogue {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        let [alpha_v, alpha_w, lambda] = ["alpha_v", "alpha_w", "lambda"].map(|name| with.number(name));
-        with.critic(Gtd::new(with.features()?, alpha_v?, alpha_w?, lambda?)?)
+        with.critic(Gtd::builder(with.features()?).settings(with.settings()).build()?)
     }
 }
 
@@ -64,26 +53,36 @@ impl Declared for InCatalogue {
 #[derive(Clone, Debug)]
 pub struct Gtd<R> {
     features: Features,
+    settings: Settings<R>,
     td: GradientTd<R>,
 }
 
 impl<R: Real> Gtd<R> {
-    /// A critic that starts from zero weights. The step-sizes are divided by the number of active features.
-    pub fn new(
-        features: impl Into<Features>,
-        alpha_v: R,
-        alpha_w: R,
-        lambda: R,
-    ) -> Result<Self, SettingError> {
-        let features = features.into();
-        let names = ["alpha_v", "alpha_w", "lambda"];
-        let td = GradientTd::new(features.len(), features.most_active(), names, [alpha_v, alpha_w], lambda)?;
-        Ok(Self { features, td })
+    /// Builds a critic that starts from zero weights. Its step-sizes are divided by the number of active features.
+    pub fn builder(features: impl Into<Features>) -> GtdBuilder<R> {
+        GtdBuilder { features: features.into(), settings: Settings::new(GtdDeclaration::DECLARATION) }
     }
 
     /// A copy of v, the weights of the value estimate.
     pub fn weights(&self) -> Vec<R> {
         self.td.weights()
+    }
+}
+
+impl<R: Real> GtdBuilder<R> {
+    /// Builds the critic. A setting that is missing or out of its range is an error.
+    pub fn build(self) -> Result<Gtd<R>, SettingError> {
+        let Self { features, settings } = self;
+        let td = GradientTd::new(
+            features.len(),
+            features.most_active(),
+            StepSizes {
+                alpha: settings.number("alpha_v")?,
+                alpha_h: settings.number("alpha_w")?,
+                lambda: settings.number("lambda")?,
+            },
+        );
+        Ok(Gtd { features, settings, td })
     }
 }
 
@@ -94,6 +93,7 @@ impl<R: Real> Part<R> for Gtd<R> {
     }
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.settings(&self.settings)?;
         self.td.tensors(visitor, ["v", "w", "e"])
     }
 }
@@ -112,20 +112,20 @@ impl<R: Real> Critic<R> for Gtd<R> {
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
-        let (gammas, scales) = ([step.gamma, step.gamma_next], [rho, rho, delta]);
+        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: rho, delta };
         if let Some(feature) = step.x.one::<R>() {
-            // So has the next state, unless an episode ends.
+            // The next state has one feature too, unless an episode ends.
             let next = || step.x_next.one::<R>().map(|f| (f, R::one())).into_iter();
-            return self.td.learn(gammas, scales, std::iter::once((feature, 1.0)), next);
+            return self.td.learn(numbers, std::iter::once((feature, 1.0)), next);
         }
         if !self.features.are_dense() {
-            return self.td.learn(gammas, scales, step.x.iter(), next);
+            return self.td.learn(numbers, step.x.iter(), next);
         }
-        // In lanes it must be inlined to be compiled for the instruction set; one number at a time is better off with a short loop.
+        // In lanes it must be inlined to be compiled for the instruction set; for `f64` a short loop is faster.
         if R::LANES == 1 {
             self.learn_dense(step, rho, delta)
         } else {
-            self.td.learn_all(gammas, scales, step.x.iter(), next)
+            self.td.learn_all(numbers, step.x.iter(), next)
         }
     }
 }
@@ -143,6 +143,7 @@ impl<R: Real> Gtd<R> {
     #[inline(never)]
     fn learn_dense(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
-        self.td.learn_all([step.gamma, step.gamma_next], [rho, rho, delta], step.x.iter(), next)
+        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: rho, delta };
+        self.td.learn_all(numbers, step.x.iter(), next)
     }
 }

@@ -1,26 +1,28 @@
 //! The follow-on trace.
 
 use super::Emphasis;
-use crate::catalogue::{Declaration, Declared, Need, Role, Setting};
+use crate::catalogue::{Declaration, Declared, Need, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
-use crate::setting::{Range, SettingError};
-use crate::tensors::{StateError, Visitor};
+use crate::saved_state::StateError;
+use crate::settings::{SettingError, Settings, settings};
+use crate::visitor::Visitor;
 
-/// [`FollowOn`] in the catalogue.
+settings! {
+    /// Builds a [`FollowOn`].
+    pub struct FollowOnBuilder<R> {}
+    lambda_a: Fraction = 0.9, "λ_a: 1 is full emphasis, 0 none";
+}
+
+/// Declares [`FollowOn`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct FollowOnDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for FollowOnDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Sutton, Mahmood and White 2016; Imani, Graves and White 2018",
-        settings: &[Setting {
-            name: "lambda_a",
-            range: Range::Fraction,
-            default: Some(0.9),
-            about: "λ_a: 1 is full emphasis, 0 none",
-        }],
+        settings: SETTINGS,
         needs: &[Need::Ratio],
         ..Declaration::new(
             Role::Emphasis,
@@ -31,7 +33,7 @@ impl Declared for InCatalogue {
     };
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.emphasis(FollowOn::new(with.number("lambda_a")?)?)
+        with.emphasis(FollowOn::builder().settings(with.settings()).build()?)
     }
 }
 
@@ -48,23 +50,22 @@ pub struct FollowOn<R> {
 }
 
 impl<R: Real> FollowOn<R> {
-    /// A trace that starts from F = 0.
-    pub fn new(lambda_a: R) -> Result<Self, SettingError> {
-        Range::Fraction.check("lambda_a", lambda_a)?;
-        Ok(Self { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
+    /// Builds a trace that starts from F = 0.
+    pub fn builder() -> FollowOnBuilder<R> {
+        FollowOnBuilder { settings: Settings::new(FollowOnDeclaration::DECLARATION) }
     }
 
-    /// The same with this for ρ_{t−1} F_{t−1}.
+    /// The same with this value of ρ_{t−1} F_{t−1}.
     pub fn carrying(mut self, carried: R) -> Self {
         self.carried = carried;
         self
     }
 
-    /// M_t, given γ_t, i(S_t) and ρ_t, which counts for the steps after this one.
+    /// Returns M_t, given γ_t, i(S_t) and ρ_t, which counts for the steps after this one.
     #[inline(always)]
     pub fn next(&mut self, gamma: f64, interest: f64, rho: R) -> R {
         let interest = R::splat(interest);
-        // A factor of 0 starts afresh, even from a trace that has overflowed, and λ_a = 0 has no use for one.
+        // A factor of 0 starts afresh, even from a trace that has overflowed, and λ_a = 0 ignores the trace.
         let follow_on = if gamma > 0.0 { R::splat(gamma) * self.carried + interest } else { interest };
         self.carried = R::zero().if_less(rho, rho * follow_on, rho);
         let emphasised = R::zero().if_less(self.lambda_a, self.lambda_a * follow_on, R::zero());
@@ -72,8 +73,18 @@ impl<R: Real> FollowOn<R> {
     }
 }
 
+impl<R: Real> FollowOnBuilder<R> {
+    /// Builds the trace. A λ_a out of its range is an error.
+    pub fn build(self) -> Result<FollowOn<R>, SettingError> {
+        let lambda_a = self.settings.number("lambda_a")?;
+        Ok(FollowOn { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
+    }
+}
+
 impl<R: Real> Part<R> for FollowOn<R> {
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.kind(FollowOnDeclaration::DECLARATION.name)?;
+        visitor.setting("lambda_a", self.lambda_a)?;
         visitor.numbers("rho_f", std::iter::once(&mut self.carried))
     }
 }
@@ -96,7 +107,7 @@ mod tests {
     /// Once 0 · ∞ made NaN of it, here but not in the functions for arrays.
     #[test]
     fn a_ratio_of_zero_starts_afresh_from_a_trace_that_has_overflowed() {
-        let mut trace = FollowOn::new(1.0).unwrap();
+        let mut trace = FollowOn::builder().lambda_a(1.0).build().unwrap();
         assert_eq!(trace.next(0.0, f64::MAX, 2.0), f64::MAX);
         assert_eq!(trace.next(1.0, 1.0, 0.0), f64::INFINITY);
         assert_eq!(trace.next(1.0, 3.0, 1.0), 3.0);

@@ -5,12 +5,14 @@ use crate::catalogue::{Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::part::{ComposeError, Part, Seen};
 use crate::real::Real;
+use crate::saved_state::StateError;
+use crate::visitor::Visitor;
 
-/// [`NoEmphasis`] in the catalogue.
+/// Declares [`NoEmphasis`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct NoEmphasisDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for NoEmphasisDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
         ..Declaration::new(
@@ -30,7 +32,11 @@ impl Declared for InCatalogue {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NoEmphasis;
 
-impl<R: Real> Part<R> for NoEmphasis {}
+impl<R: Real> Part<R> for NoEmphasis {
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.kind(NoEmphasisDeclaration::DECLARATION.name)
+    }
+}
 
 impl<R: Real> Emphasis<R> for NoEmphasis {
     #[inline(always)]

@@ -1,10 +1,11 @@
 //! The first branch of Algorithm 1: the actor learns from δ.
 
-use super::{Composed, Rule, Update};
+use super::{Composed, LearnerBuilder, Rule, Update};
 use crate::action::Action;
 use crate::critic::Critic;
 use crate::emphasis::Emphasis;
 use crate::features::State;
+use crate::importance_ratio::importance_ratio;
 use crate::part::ComposeError;
 use crate::policy::StochasticPolicy;
 use crate::real::Real;
@@ -14,28 +15,34 @@ use crate::step::{Step, StepError};
 ///
 /// This is OffPAC, ACE or True-ACE, depending on the emphasis. δ_t, ρ_t and M_t are computed from the weights before the
 /// step's updates; then actor and critic learn from the same δ_t.
-pub type ActorCritic<R, P, C, E> = Composed<R, P, C, E, Taken>;
+pub type ActorCritic<R, P, C, E> = Composed<R, P, C, E, TakenAction>;
 
 /// The actor learns from the action taken: see [`ActorCritic`].
 #[derive(Clone, Copy, Debug)]
-pub struct Taken {
+pub struct TakenAction {
     emphasis_learns: bool,
 }
 
 impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> ActorCritic<R, P, C, E> {
-    /// A learner whose policy starts from zero weights. α is divided by the number of active features.
-    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
-        let rule = Taken { emphasis_learns: emphasis.learns() };
-        Self::compose(policy, critic, emphasis, alpha, rule)
+    /// Builds a learner whose policy starts from zero weights. Its setting is `alpha`.
+    pub fn builder(policy: P, critic: C, emphasis: E) -> LearnerBuilder<R, P, C, E, TakenAction> {
+        LearnerBuilder::new(policy, critic, Ok(emphasis))
     }
 }
 
-impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E> for Taken {
+impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> LearnerBuilder<R, P, C, E, TakenAction> {
+    /// Builds the learner. Parts that do not go together, or a setting that is missing or out of its range, are an error.
+    pub fn build(self) -> Result<ActorCritic<R, P, C, E>, ComposeError> {
+        self.compose(|_, _, emphasis| TakenAction { emphasis_learns: emphasis.learns() })
+    }
+}
+
+impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E> for TakenAction {
     #[inline(always)]
     fn update(
         learner: &mut ActorCritic<R, P, C, E>,
         step: &Step<State, Action>,
-        told: Option<&mut Update<R>>,
+        report: Option<&mut Update<R>>,
     ) -> Result<(), StepError> {
         let action = learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
@@ -43,18 +50,18 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>, E: Emphasis<R>> Rule<R, P, C, E
         actor.policy.distribution(&actor.weights, x, &mut actor.at);
         let (critic, seen) = critic.see(step);
         let (emphasis, weighed) = emphasis.see(step);
-        let rho = actor.policy.probability(&actor.at, action) * R::splat(1.0 / step.mu);
+        let rho = importance_ratio(actor.policy.probability(&actor.at, action), step.mu);
         let weight = emphasis.weigh(&weighed, rho);
         let [delta, critics] = critic.update(&seen, rho);
-        let scale = actor.alpha * rho * weight * delta;
+        let scale = actor.step_size * rho * weight * delta;
         let mut changed = actor.policy.add_score(x, &actor.at, action, scale, &mut actor.weights) + critics;
         if rule.emphasis_learns {
             changed += emphasis.learn(&weighed, rho);
         }
-        if let Some(told) = told {
-            *told = Update { rho, emphasis: weight, delta };
+        if let Some(report) = report {
+            *report = Update { rho, emphasis: weight, delta };
         }
-        learner.updated(step.state, changed);
+        learner.finish_update(step.state, changed);
         Ok(())
     }
 

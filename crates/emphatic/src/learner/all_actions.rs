@@ -1,27 +1,30 @@
 //! The second branch of Algorithm 1: the actor compares all actions, or some of them.
 
-use super::{Composed, Rule, Update};
+use super::{Composed, LearnerBuilder, Rule, Update};
 use crate::action::Action;
 use crate::critic::ActionCritic;
 use crate::emphasis::Emphasis;
 use crate::features::State;
+use crate::importance_ratio::importance_ratio;
 use crate::part::ComposeError;
 use crate::policy::FinitePolicy;
-use crate::random::Random;
+use crate::random_stream::Random;
 use crate::real::Real;
-use crate::setting::SettingError;
+use crate::recipe::Subset;
+use crate::saved_state::StateError;
+use crate::settings::SettingError;
 use crate::step::{Step, StepError};
-use crate::tensors::{StateError, Visitor};
+use crate::visitor::Visitor;
 
 /// θ ← θ + α M_t Σ_b π(b|S_t) (q̂(S_t,b) − v̂(S_t)) ∇ ln π(b|S_t), over all actions b or a random subset.
 ///
 /// With a subset of k out of n actions, drawn without replacement, the sum is multiplied by n/k: its
 /// expectation is then the sum over all actions, and the step-size keeps its meaning.
-pub type AllActions<R, P, C, E> = Composed<R, P, C, E, All<R, P>>;
+pub type AllActions<R, P, C, E> = Composed<R, P, C, E, EveryAction<R, P>>;
 
 /// The actor compares all actions, or some of them: see [`AllActions`].
 #[derive(Clone, Debug)]
-pub struct All<R: Real, P: FinitePolicy> {
+pub struct EveryAction<R: Real, P: FinitePolicy> {
     advantages: Vec<R>,
     /// π(·|S_{t+1}).
     next: P::Distribution<R>,
@@ -35,39 +38,55 @@ pub struct All<R: Real, P: FinitePolicy> {
 }
 
 impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> AllActions<R, P, C, E> {
-    /// A learner that sums over all actions. α is divided by the number of active features.
-    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
-        let actions = policy.actions();
-        if critic.actions() != actions {
-            return Err(ComposeError::Actions { critic: critic.actions(), policy: actions });
+    /// Builds a learner that sums over all actions. Its setting is `alpha`.
+    pub fn builder(policy: P, critic: C, emphasis: E) -> LearnerBuilder<R, P, C, E, EveryAction<R, P>> {
+        LearnerBuilder::new(policy, critic, Ok(emphasis))
+    }
+}
+
+impl<R, P, C, E> LearnerBuilder<R, P, C, E, EveryAction<R, P>>
+where
+    R: Real,
+    P: FinitePolicy,
+    C: ActionCritic<R>,
+    E: Emphasis<R>,
+{
+    /// Draws some actions anew at each step (the same in all lanes) by the seed and the run, as the experience is.
+    pub fn subset(mut self, subset: Subset) -> Self {
+        self.subset = Some(subset);
+        self
+    }
+
+    /// Builds the learner. Parts that do not go together, or a setting that is missing or out of its range, are an error.
+    pub fn build(self) -> Result<AllActions<R, P, C, E>, ComposeError> {
+        let (actions, of_critic) = (self.policy.actions(), self.critic.actions());
+        if of_critic != actions {
+            return Err(ComposeError::Actions { critic: of_critic, policy: actions });
         }
-        let rule = All {
+        let (count, random) = match self.subset {
+            Some(Subset { count, .. }) if !(1..=actions).contains(&count) => {
+                let right = "it must be at least 1 and at most the number of actions";
+                let error =
+                    SettingError::OutOfRange { name: "subset", value: count as f64, lane: None, right };
+                return Err(error.into());
+            }
+            // Not one of the streams that experience comes from.
+            Some(Subset { count, seed, run }) => (count, Random::new(seed, u64::MAX - run)),
+            None => (actions, Random::new(0, 0)),
+        };
+        self.compose(|policy, critic, emphasis| EveryAction {
             advantages: vec![R::zero(); actions],
             next: policy.room(),
             critic_wants_next: critic.wants_next(),
             emphasis_learns: emphasis.learns(),
-            subset: actions,
+            subset: count,
             drawn: (0..actions).collect(),
-            random: Random::new(0, 0),
-        };
-        Self::compose(policy, critic, emphasis, alpha, rule)
-    }
-
-    /// The same, with `subset` actions drawn anew at each step (the same in all lanes) by the seed and the run, as the
-    /// experience is.
-    pub fn with_subset(mut self, subset: usize, seed: u64, run: u64) -> Result<Self, SettingError> {
-        if subset == 0 || subset > self.rule.drawn.len() {
-            let right = "it must be at least 1 and at most the number of actions";
-            return Err(SettingError { name: "subset", value: subset as f64, lane: None, right });
-        }
-        self.rule.subset = subset;
-        // Not one of the streams that experience comes from.
-        self.rule.random = Random::new(seed, u64::MAX - run);
-        Ok(self)
+            random,
+        })
     }
 }
 
-impl<R: Real, P: FinitePolicy> All<R, P> {
+impl<R: Real, P: FinitePolicy> EveryAction<R, P> {
     /// Draws the subset of this step: the first entries of a shuffle (Fisher and Yates).
     #[inline(always)]
     fn draw(&mut self) {
@@ -80,22 +99,22 @@ impl<R: Real, P: FinitePolicy> All<R, P> {
     }
 }
 
-impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C, E> for All<R, P> {
+impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C, E> for EveryAction<R, P> {
     #[inline(always)]
     fn update(
         learner: &mut AllActions<R, P, C, E>,
         step: &Step<State, Action>,
-        told: Option<&mut Update<R>>,
+        report: Option<&mut Update<R>>,
     ) -> Result<(), StepError> {
         let action = learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
         let x = actor.policy.features().row(step.state, &mut actor.x);
         actor.policy.distribution(&actor.weights, x, &mut actor.at);
         rule.draw();
-        let All { advantages, next, subset, drawn, .. } = rule;
+        let EveryAction { advantages, next, subset, drawn, .. } = rule;
         let (critic, seen) = critic.see(step);
         let (emphasis, weighed) = emphasis.see(step);
-        let rho = actor.policy.probability(&actor.at, action) * R::splat(1.0 / step.mu);
+        let rho = importance_ratio(actor.policy.probability(&actor.at, action), step.mu);
         let weight = emphasis.weigh(&weighed, rho);
         critic.advantages(&seen, advantages);
         if rule.critic_wants_next && step.gamma_next > 0.0 {
@@ -103,7 +122,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
             actor.policy.distribution(&actor.weights, x_next, next);
         }
         let mut changed = critic.learn(&seen, actor.policy.probabilities(next), rho);
-        let scale = actor.alpha * weight * R::splat(drawn.len() as f64 / *subset as f64);
+        let scale = actor.step_size * weight * R::splat(drawn.len() as f64 / *subset as f64);
         for &b in &drawn[..*subset] {
             let scale = scale * actor.policy.probability(&actor.at, b) * advantages[b];
             changed += actor.policy.add_score(x, &actor.at, b, scale, &mut actor.weights);
@@ -111,10 +130,10 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
         if rule.emphasis_learns {
             changed += emphasis.learn(&weighed, rho);
         }
-        if let Some(told) = told {
-            *told = Update { rho, emphasis: weight, delta: advantages[action] };
+        if let Some(report) = report {
+            *report = Update { rho, emphasis: weight, delta: advantages[action] };
         }
-        learner.updated(step.state, changed);
+        learner.finish_update(step.state, changed);
         Ok(())
     }
 
@@ -124,6 +143,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>, E: Emphasis<R>> Rule<R, P, C,
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         let mut drawn: Vec<u64> = self.drawn.iter().map(|action| *action as u64).collect();
+        visitor.setting("subset", self.subset as f64)?;
         visitor.counts("drawn", &mut drawn)?;
         visitor.counts("random", self.random.words())?;
         if visitor.restores() {

@@ -1,6 +1,6 @@
 //! Deterministic policy gradients.
 
-use super::{Composed, Rule, Update};
+use super::{Composed, LearnerBuilder, Rule, Update};
 use crate::action::Action;
 use crate::critic::SlopeCritic;
 use crate::emphasis::Emphasis;
@@ -14,11 +14,11 @@ use crate::step::{Step, StepError};
 ///
 /// This is DPG without emphasis, True-DPGE with the exact one. The critic learns from the actions that the behaviour takes;
 /// an action-value needs no ratio for that.
-pub type DeterministicActorCritic<R, P, C, E> = Composed<R, P, C, E, Deterministic>;
+pub type DeterministicActorCritic<R, P, C, E> = Composed<R, P, C, E, DeterministicAction>;
 
 /// The actor follows ∂q/∂a: see [`DeterministicActorCritic`].
 #[derive(Clone, Copy, Debug)]
-pub struct Deterministic {
+pub struct DeterministicAction {
     emphasis_learns: bool,
 }
 
@@ -29,17 +29,29 @@ where
     C: SlopeCritic<R>,
     E: Emphasis<R>,
 {
-    /// A learner whose policy starts from zero weights. α is divided by the number of active features.
-    pub fn new(policy: P, critic: C, emphasis: E, alpha: R) -> Result<Self, ComposeError> {
-        if emphasis.needs_ratio() {
-            return Err(ComposeError::Ratio);
-        }
-        let rule = Deterministic { emphasis_learns: emphasis.learns() };
-        Self::compose(policy, critic, emphasis, alpha, rule)
+    /// Builds a learner whose policy starts from zero weights. Its setting is `alpha`.
+    pub fn builder(policy: P, critic: C, emphasis: E) -> LearnerBuilder<R, P, C, E, DeterministicAction> {
+        LearnerBuilder::new(policy, critic, Ok(emphasis))
     }
 }
 
-impl<R, P, C, E> Rule<R, P, C, E> for Deterministic
+impl<R, P, C, E> LearnerBuilder<R, P, C, E, DeterministicAction>
+where
+    R: Real,
+    P: DeterministicPolicy,
+    C: SlopeCritic<R>,
+    E: Emphasis<R>,
+{
+    /// Builds the learner. Parts that do not go together, or a setting that is missing or out of its range, are an error.
+    pub fn build(self) -> Result<DeterministicActorCritic<R, P, C, E>, ComposeError> {
+        if self.emphasis.as_ref().is_ok_and(|emphasis| emphasis.needs_ratio()) {
+            return Err(ComposeError::Ratio);
+        }
+        self.compose(|_, _, emphasis| DeterministicAction { emphasis_learns: emphasis.learns() })
+    }
+}
+
+impl<R, P, C, E> Rule<R, P, C, E> for DeterministicAction
 where
     R: Real,
     P: DeterministicPolicy,
@@ -50,7 +62,7 @@ where
     fn update(
         learner: &mut DeterministicActorCritic<R, P, C, E>,
         step: &Step<State, Action>,
-        told: Option<&mut Update<R>>,
+        report: Option<&mut Update<R>>,
     ) -> Result<(), StepError> {
         learner.check_step(step)?;
         let Composed { actor, critic, emphasis, rule, .. } = learner;
@@ -61,16 +73,16 @@ where
         let action = actor.policy.action(&actor.at);
         let slope = critic.slope(&seen, action);
         let weight = emphasis.weigh(&weighed, R::one());
-        let scale = actor.alpha * weight * slope;
+        let scale = actor.step_size * weight * slope;
         let changed = actor.policy.add_gradient(x, &actor.at, scale, &mut actor.weights);
         let mut changed = changed + critic.learn(&seen, action);
         if rule.emphasis_learns {
             changed += emphasis.learn(&weighed, R::one());
         }
-        if let Some(told) = told {
-            *told = Update { rho: R::one(), emphasis: weight, delta: slope };
+        if let Some(report) = report {
+            *report = Update { rho: R::one(), emphasis: weight, delta: slope };
         }
-        learner.updated(step.state, changed);
+        learner.finish_update(step.state, changed);
         Ok(())
     }
 

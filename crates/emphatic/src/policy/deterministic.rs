@@ -1,20 +1,20 @@
-//! Actions that are computed, not drawn.
+//! Deterministic policies: the action is computed, not drawn.
 
 use super::{DeterministicPolicy, Policy, add_outputs, outputs};
 use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
-use crate::random::Draw;
+use crate::random_stream::Draw;
 use crate::real::Real;
 use crate::recipe::RuleKind;
 use crate::step::StepError;
 
-/// [`DeterministicLinear`] in the catalogue.
+/// Declares [`DeterministicLinear`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct DeterministicLinearDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for DeterministicLinearDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Silver et al. 2014",
         acts: Some(catalogue::Acts::Deterministic),
@@ -34,7 +34,7 @@ impl Declared for InCatalogue {
 /// The action Σ_f x_f(s) θ_f.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeterministicLinear {
-    /// What the policy sees of a state.
+    /// The features of the policy.
     pub features: Features,
 }
 

@@ -1,11 +1,13 @@
-//! Probabilities that are given.
+//! Fixed policies: the probabilities are given and do not learn.
 
 use super::{FinitePolicy, Policy, StochasticPolicy};
 use crate::features::{Features, Row};
 use crate::problem::{ProblemError, Task};
-use crate::random::{Draw, index_at};
+use crate::random_stream::{Draw, index_at};
 use crate::real::Real;
+use crate::saved_state::{StateError, digest};
 use crate::step::StepError;
+use crate::visitor::Visitor;
 
 /// A policy in numbered states that has no weights: its probabilities are given, and may be 0. It cannot learn, but
 /// everything that is exactly true of it can be computed.
@@ -65,6 +67,11 @@ impl Policy for Fixed {
 
     fn numbers<R: Real>(&self, at: &Vec<R>) -> Vec<R> {
         at.clone()
+    }
+
+    fn settings(&self, visitor: &mut Visitor) -> Result<(), StateError> {
+        let probabilities = digest(self.rows.iter().flatten().map(|p| p.to_bits()));
+        visitor.text("probabilities", &format!("digest {probabilities:016x}"))
     }
 
     fn sample<R: Real>(&self, at: &Vec<R>, lane: usize, draw: &mut dyn Draw) -> usize {

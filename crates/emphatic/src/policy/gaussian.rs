@@ -1,20 +1,20 @@
-//! Gaussian actions.
+//! Gaussian policies.
 
 use super::{Policy, StochasticPolicy, add_outputs, outputs};
 use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
-use crate::random::Draw;
+use crate::random_stream::Draw;
 use crate::real::Real;
 use crate::recipe::RuleKind;
 use crate::step::StepError;
 
-/// [`Gaussian`] in the catalogue.
+/// Declares [`Gaussian`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct GaussianDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for GaussianDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
         acts: Some(catalogue::Acts::Real),
@@ -42,7 +42,7 @@ impl Declared for InCatalogue {
 /// standard deviation is ln 2.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gaussian {
-    /// What the policy sees of a state.
+    /// The features of the policy.
     pub features: Features,
 }
 
@@ -126,7 +126,7 @@ impl<R: Real> Normal<R> {
 mod tests {
     use super::*;
     use crate::features::AsState;
-    use crate::random::Random;
+    use crate::random_stream::Random;
     use crate::real::Dual;
 
     #[test]

@@ -1,20 +1,22 @@
-//! Softmax over linear preferences.
+//! Softmax policies over linear preferences.
 
 use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
 use crate::catalogue::{self, Declaration, Declared, Role};
 use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, Row};
 use crate::part::ComposeError;
-use crate::random::{Draw, index_at};
+use crate::random_stream::{Draw, index_at};
 use crate::real::Real;
 use crate::recipe::RuleKind;
+use crate::saved_state::StateError;
 use crate::step::StepError;
+use crate::visitor::Visitor;
 
-/// [`Softmax`] in the catalogue.
+/// Declares [`Softmax`] to the catalogue.
 #[derive(Debug)]
-pub struct InCatalogue;
+pub struct SoftmaxDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for SoftmaxDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
         acts: Some(catalogue::Acts::Finite),
@@ -44,7 +46,7 @@ impl Declared for InCatalogue {
 /// π(a|s) ∝ exp(Σ_f x_f(s) θ_{f,a}). The weight of feature `f` for action `a` is number `f · actions + a`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Softmax {
-    /// What the policy sees of a state.
+    /// The features of the policy.
     pub features: Features,
     /// The number of actions.
     pub actions: usize,
@@ -94,6 +96,10 @@ impl Policy for Softmax {
 
     fn numbers<R: Real>(&self, at: &Vec<R>) -> Vec<R> {
         at.clone()
+    }
+
+    fn settings(&self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.setting("actions", self.actions as f64)
     }
 
     fn sample<R: Real>(&self, at: &Vec<R>, lane: usize, draw: &mut dyn Draw) -> usize {
@@ -178,7 +184,7 @@ fn softmax<R: Real>(preferences: &mut [R]) {
 mod tests {
     use super::*;
     use crate::features::AsState;
-    use crate::random::Random;
+    use crate::random_stream::Random;
 
     #[test]
     fn probabilities_and_score_by_hand() {

@@ -1,14 +1,14 @@
 //! Learners by recipe, alone and in lanes.
 
 use emphatic::{
-    Action, Catalogue, Composable, ComposeError, Isa, Known, Lanes, Learner, Numbers, Real, Recipe, State,
-    Step,
+    Action, Catalogue, Composable, ComposeError, Isa, KnownProblem, Lanes, Learner, Numbers, Real, Recipe,
+    State, Step,
 };
 
 /// What learners learn from.
 pub struct Case<'a> {
     pub name: String,
-    pub problem: Known,
+    pub problem: KnownProblem,
     pub steps: Vec<Step<State<'a>, Action>>,
 }
 
@@ -83,9 +83,9 @@ fn outcome<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Outcome {
     let diverged = learner.diverged(lane);
     let state = learner.state().unwrap().lane(lane);
     // A trace in lanes also lists the features that other lanes still trace, with zeros.
-    let is_trace = |name: &str| state.iter().any(|(other, _)| other == format!("{name}.features"));
+    let is_trace = |name: &str| state.tensors().iter().any(|(other, _)| other == format!("{name}.features"));
     let compared = |name: &str| diverged.is_none() && !is_trace(name) && !name.ends_with(".features");
-    let all = state.iter().filter(|(name, _)| compared(name)).map(|(name, numbers)| {
+    let all = state.tensors().iter().filter(|(name, _)| compared(name)).map(|(name, numbers)| {
         let numbers = match numbers {
             Numbers::Real(numbers) => numbers.iter().map(|x| bits(*x)).collect(),
             Numbers::Whole(numbers) => numbers.clone(),

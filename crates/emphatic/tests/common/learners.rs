@@ -5,7 +5,7 @@
 use emphatic::{
     Action, ActorCritic, Advantage, AllActions, Compatible, ContinuousCounterexample, Critic,
     DeterministicActorCritic, DeterministicLinear, ExactCritic, ExactEmphasis, FeatureError, Features,
-    FollowOn, Gaussian, Gq, Gtd, Learner, NoEmphasis, Seen, Softmax, Step, StepError, Task,
+    FollowOn, Gaussian, Gq, Gtd, Learner, NoEmphasis, Seen, Softmax, Step, StepError, Subset, Task,
 };
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ fn no_action(actions: usize) -> (Action, StepError) {
 }
 
 fn gtd(features: Features, factor: f64) -> Gtd<f64> {
-    Gtd::new(features, 0.2 * factor, 0.15 * factor, 0.7).unwrap()
+    Gtd::builder(features).alpha_v(0.2 * factor).alpha_w(0.15 * factor).lambda(0.7).build().unwrap()
 }
 
 /// v̂(s) by a critic that knows states by their numbers.
@@ -125,7 +125,7 @@ fn value<C: Critic<f64> + Clone>(critic: &C, state: &usize) -> f64 {
         interest: 1.0,
     };
     let mut critic = critic.clone();
-    critic.value(&Seen::blind(&step.view()))
+    critic.value(&Seen::without_features(&step.view()))
 }
 
 /// v̂ of a learned critic for a dense state.
@@ -138,7 +138,8 @@ type WithGtd<P, E> = ActorCritic<f64, P, Gtd<f64>, E>;
 pub fn off_pac() -> Case<WithGtd<Softmax, NoEmphasis>, Vec<f64>> {
     Case {
         make: |_, factor| {
-            let learner = emphatic::off_pac(THREE_ACTIONS, gtd(TWO, factor), 0.3 * factor).unwrap();
+            let learner =
+                emphatic::off_pac(THREE_ACTIONS, gtd(TWO, factor)).alpha(0.3 * factor).build().unwrap();
             learner.with_weights(SOFTMAX.to_vec()).unwrap()
         },
         steps: dense([1, 0, 2, 0]),
@@ -154,7 +155,11 @@ pub fn off_pac() -> Case<WithGtd<Softmax, NoEmphasis>, Vec<f64>> {
 pub fn ace() -> Case<WithGtd<Softmax, FollowOn<f64>>, Vec<f64>> {
     Case {
         make: |lambda_a, factor| {
-            let learner = emphatic::ace(THREE_ACTIONS, gtd(TWO, factor), lambda_a, 0.3 * factor).unwrap();
+            let learner = emphatic::ace(THREE_ACTIONS, gtd(TWO, factor))
+                .lambda_a(lambda_a)
+                .alpha(0.3 * factor)
+                .build()
+                .unwrap();
             learner.with_weights(SOFTMAX.to_vec()).unwrap()
         },
         steps: dense([1, 0, 2, 0]),
@@ -173,7 +178,11 @@ pub fn ace_on_tiles() -> Case<WithGtd<Softmax, FollowOn<f64>>, Vec<usize>> {
     Case {
         make: |lambda_a, factor| {
             let policy = Softmax { features: TILES, actions: 2 };
-            let learner = emphatic::ace(policy, gtd(TILES, factor), lambda_a, 0.3 * factor).unwrap();
+            let learner = emphatic::ace(policy, gtd(TILES, factor))
+                .lambda_a(lambda_a)
+                .alpha(0.3 * factor)
+                .build()
+                .unwrap();
             learner.with_weights(vec![0.2, -0.4, 0.5, 0.3, -0.6, 0.1, 0.7, -0.2]).unwrap()
         },
         steps: steps(states, [1, 0, 1, 0]),
@@ -190,7 +199,11 @@ pub fn gaussian_ace() -> Case<WithGtd<Gaussian, FollowOn<f64>>, Vec<f64>> {
     Case {
         make: |lambda_a, factor| {
             let policy = Gaussian { features: TWO };
-            let learner = emphatic::ace(policy, gtd(TWO, factor), lambda_a, 0.3 * factor).unwrap();
+            let learner = emphatic::ace(policy, gtd(TWO, factor))
+                .lambda_a(lambda_a)
+                .alpha(0.3 * factor)
+                .build()
+                .unwrap();
             learner.with_weights(GAUSSIAN.to_vec()).unwrap()
         },
         steps: dense([0.7, -0.4, 1.9, 0.1]),
@@ -215,7 +228,8 @@ pub fn true_ace() -> Case<TrueAce, usize> {
         make: |_, factor| {
             let task = Arc::new(Task::counterexample());
             let critic = ExactCritic::new(task.clone(), &task.softmax()).unwrap();
-            let learner = emphatic::true_ace(task.clone(), task.softmax(), critic, 0.3 * factor).unwrap();
+            let learner =
+                emphatic::true_ace(task.clone(), task.softmax(), critic).alpha(0.3 * factor).build().unwrap();
             learner.with_weights(TABULAR.to_vec()).unwrap()
         },
         steps: numbered([0, 1, 1, 1]),
@@ -235,7 +249,10 @@ pub fn all_actions_exact() -> Case<Comparing<Known>, usize> {
             let policy = task.softmax();
             let critic = ExactCritic::new(task, &policy).unwrap();
             let learner =
-                AllActions::new(policy, critic, FollowOn::new(lambda_a).unwrap(), 0.3 * factor).unwrap();
+                AllActions::builder(policy, critic, FollowOn::builder().lambda_a(lambda_a).build().unwrap())
+                    .alpha(0.3 * factor)
+                    .build()
+                    .unwrap();
             learner.with_weights(TABULAR.to_vec()).unwrap()
         },
         steps: numbered([0, 1, 1, 1]),
@@ -251,16 +268,24 @@ pub fn all_actions_exact() -> Case<Comparing<Known>, usize> {
 pub type WithGq = Comparing<Gq<f64, Gtd<f64>>>;
 type WithAdvantage = Comparing<Advantage<f64, Gtd<f64>>>;
 
-fn action_values(lambda_a: f64, factor: f64) -> WithGq {
-    let critic = Gq::new(TWO, 3, 0.25 * factor, 0.1 * factor, 0.4, gtd(TWO, factor)).unwrap();
-    let learner =
-        AllActions::new(THREE_ACTIONS, critic, FollowOn::new(lambda_a).unwrap(), 0.3 * factor).unwrap();
-    learner.with_weights(SOFTMAX.to_vec()).unwrap()
+pub fn action_values(lambda_a: f64, factor: f64, subset: Option<Subset>) -> WithGq {
+    let critic = Gq::builder(TWO, 3, gtd(TWO, factor))
+        .alpha_q(0.25 * factor)
+        .alpha_h(0.1 * factor)
+        .lambda_q(0.4)
+        .build()
+        .unwrap();
+    let emphasis = FollowOn::builder().lambda_a(lambda_a).build().unwrap();
+    let mut learner = AllActions::builder(THREE_ACTIONS, critic, emphasis).alpha(0.3 * factor);
+    if let Some(subset) = subset {
+        learner = learner.subset(subset);
+    }
+    learner.build().unwrap().with_weights(SOFTMAX.to_vec()).unwrap()
 }
 
 pub fn all_actions_by_action_values() -> Case<WithGq, Vec<f64>> {
     Case {
-        make: action_values,
+        make: |lambda_a, factor| action_values(lambda_a, factor, None),
         steps: dense([1, 0, 2, 0]),
         impossible: Some(vec![0.0, 4000.0, 0.0, 0.0, 0.0, 0.0]),
         value: None,
@@ -272,16 +297,17 @@ pub fn all_actions_by_action_values() -> Case<WithGq, Vec<f64>> {
 }
 
 pub fn one_action_of_three() -> Case<WithGq, Vec<f64>> {
-    let make = |lambda_a, factor| action_values(lambda_a, factor).with_subset(1, 7, 0).unwrap();
+    let make = |lambda_a, factor| action_values(lambda_a, factor, Some(Subset { count: 1, seed: 7, run: 0 }));
     Case { make, ..all_actions_by_action_values() }
 }
 
 pub fn all_actions_by_advantage() -> Case<WithAdvantage, Vec<f64>> {
     Case {
         make: |lambda_a, factor| {
-            let critic = Advantage::new(TWO, 3, 0.25 * factor, gtd(TWO, factor)).unwrap();
-            let emphasis = FollowOn::new(lambda_a).unwrap();
-            let learner = AllActions::new(THREE_ACTIONS, critic, emphasis, 0.3 * factor).unwrap();
+            let critic = Advantage::builder(TWO, 3, gtd(TWO, factor)).alpha_u(0.25 * factor).build().unwrap();
+            let emphasis = FollowOn::builder().lambda_a(lambda_a).build().unwrap();
+            let learner =
+                AllActions::builder(THREE_ACTIONS, critic, emphasis).alpha(0.3 * factor).build().unwrap();
             learner.with_weights(SOFTMAX.to_vec()).unwrap()
         },
         steps: dense([1, 0, 2, 0]),
@@ -303,7 +329,7 @@ pub fn dpg() -> Case<DeterministicActorCritic<f64, Linear, Continuous<Linear>, N
             let task = Arc::new(ContinuousCounterexample::default());
             let policy = task.deterministic();
             let critic = ExactCritic::new(task, &policy).unwrap();
-            let learner = emphatic::dpg(policy, critic, 0.3 * factor).unwrap();
+            let learner = emphatic::dpg(policy, critic).alpha(0.3 * factor).build().unwrap();
             learner.with_weights(vec![0.4, -0.3]).unwrap()
         },
         steps: numbered([0.7, -0.4, 1.9, 0.1]),
@@ -321,9 +347,14 @@ type Fitted = DeterministicActorCritic<f64, Linear, Compatible<f64>, NoEmphasis>
 pub fn dpg_by_compatible_features() -> Case<Fitted, Vec<f64>> {
     Case {
         make: |_, factor| {
-            let critic = Compatible::new(TWO, 0.2 * factor, 0.25 * factor, 0.1 * factor).unwrap();
+            let critic = Compatible::builder(TWO)
+                .alpha_v(0.2 * factor)
+                .alpha_u(0.25 * factor)
+                .alpha_h(0.1 * factor)
+                .build()
+                .unwrap();
             let policy = DeterministicLinear { features: TWO };
-            let learner = emphatic::dpg(policy, critic, 0.3 * factor).unwrap();
+            let learner = emphatic::dpg(policy, critic).alpha(0.3 * factor).build().unwrap();
             learner.with_weights(vec![0.4, -0.3]).unwrap()
         },
         steps: dense([0.7, -0.4, 1.9, 0.1]),
@@ -345,7 +376,7 @@ pub fn true_dpge()
             let task = Arc::new(ContinuousCounterexample::default());
             let policy = task.deterministic();
             let critic = ExactCritic::new(task.clone(), &policy).unwrap();
-            let learner = emphatic::true_dpge(task, policy, critic, 0.3 * factor).unwrap();
+            let learner = emphatic::true_dpge(task, policy, critic).alpha(0.3 * factor).build().unwrap();
             learner.with_weights(vec![0.4, -0.3]).unwrap()
         },
         steps: numbered([0.7, -0.4, 1.9, 0.1]),
@@ -364,7 +395,8 @@ pub fn exact_gaussian_ace() -> Case<ActorCritic<f64, Gaussian, Continuous<Gaussi
             let task = Arc::new(ContinuousCounterexample::default());
             let policy = task.gaussian();
             let critic = ExactCritic::new(task, &policy).unwrap();
-            let learner = emphatic::ace(policy, critic, lambda_a, 0.3 * factor).unwrap();
+            let learner =
+                emphatic::ace(policy, critic).lambda_a(lambda_a).alpha(0.3 * factor).build().unwrap();
             learner.with_weights(GAUSSIAN.to_vec()).unwrap()
         },
         steps: numbered([0.7, -0.4, 1.9, 0.1]),

@@ -1,7 +1,7 @@
 //! Errors against a high-precision reference, special values, and bits in lanes.
 
 use super::*;
-use crate::isa::{Isa, Kernel};
+use crate::instruction_set::{Isa, Kernel};
 use crate::real::{Lanes, Real};
 use astro_float::{BigFloat, Consts, RoundingMode};
 

@@ -1,0 +1,55 @@
+//! Legends.
+
+use crate::document::{MIDDLE, SMALL};
+use crate::markup::{escape, px, width};
+use crate::style::style_of;
+use std::fmt::Write;
+
+const LINE_HEIGHT: f64 = 14.0;
+const SAMPLE_WIDTH: f64 = 20.0;
+/// Between two columns.
+const GAP: f64 = 14.0;
+
+pub(crate) struct Legend {
+    pub(crate) svg: String,
+    pub(crate) height: f64,
+}
+
+/// Draws a sample of the line with this name and number, from a point to the right over this length.
+pub(crate) type Sample = fn(name: &str, number: usize, point: (f64, f64), length: f64) -> String;
+
+impl Legend {
+    /// Samples of lines with their names, in columns and as few rows as they need.
+    pub(crate) fn new(names: &[&str], sample: Sample, top: f64, room: f64) -> Self {
+        let cell = |name: &&str| SAMPLE_WIDTH + 4.0 + width(name, SMALL) + GAP;
+        let widths = |columns: usize| -> Vec<f64> {
+            let widest = |column| names.iter().skip(column).step_by(columns).map(cell).fold(0.0, f64::max);
+            (0..columns).map(widest).collect()
+        };
+        let fits = |columns: &usize| widths(*columns).iter().sum::<f64>() - GAP <= room;
+        // As many in every row as the fewest rows need.
+        let rows = (1..names.len()).find(|rows| fits(&names.len().div_ceil(*rows))).unwrap_or(names.len());
+        let widths = widths(names.len().div_ceil(rows.max(1)));
+        let start = (room - widths.iter().sum::<f64>() + GAP) / 2.0;
+        let mut svg = String::from("<g class=\"legend\">");
+        for (index, name) in names.iter().enumerate() {
+            let (row, column) = (index / widths.len(), index % widths.len());
+            let x = start + widths[..column].iter().sum::<f64>();
+            let y = top + (row as f64 + 0.5) * LINE_HEIGHT;
+            svg += &sample(name, index, (x, y), SAMPLE_WIDTH);
+            let (x, baseline) = (px(x + SAMPLE_WIDTH + 4.0), px(y + MIDDLE * SMALL));
+            let _ = write!(svg, "<text x=\"{x}\" y=\"{baseline}\">{}</text>", escape(name));
+        }
+        Self { svg: svg + "</g>", height: rows as f64 * LINE_HEIGHT }
+    }
+
+    /// For methods, each with its own style.
+    pub(crate) fn of_methods(methods: &[&str], top: f64, room: f64) -> Self {
+        Self::new(methods, method_sample, top, room)
+    }
+}
+
+fn method_sample(method: &str, _: usize, (x, y): (f64, f64), length: f64) -> String {
+    let style = style_of(method);
+    format!("<g {}>{}</g>", style.attributes(), style.sample(x, y, length))
+}

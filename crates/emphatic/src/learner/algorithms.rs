@@ -1,0 +1,96 @@
+//! The paper's algorithms, by name.
+
+use super::{ActorCritic, DeterministicAction, DeterministicActorCritic, LearnerBuilder, TakenAction};
+use crate::critic::{Critic, SlopeCritic};
+use crate::emphasis::{ExactEmphasis, FollowOn, NoEmphasis};
+use crate::part::ComposeError;
+use crate::policy::{DeterministicPolicy, Policy, StochasticPolicy};
+use crate::real::Real;
+use crate::theory::Model;
+use std::sync::Arc;
+
+/// The type of an [`off_pac`] learner.
+pub type OffPac<R, P, C> = ActorCritic<R, P, C, NoEmphasis>;
+
+/// The type of an [`ace`] learner.
+pub type Ace<R, P, C> = ActorCritic<R, P, C, FollowOn<R>>;
+
+/// The type of a [`true_ace`] learner.
+pub type TrueAce<R, M, P, C> = ActorCritic<R, P, C, ExactEmphasis<R, M, P>>;
+
+/// The type of a [`dpg`] learner.
+pub type Dpg<R, P, C> = DeterministicActorCritic<R, P, C, NoEmphasis>;
+
+/// The type of a [`true_dpge`] learner.
+pub type TrueDpge<R, M, P, C> = DeterministicActorCritic<R, P, C, ExactEmphasis<R, M, P>>;
+
+/// OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest. Its setting is `alpha`.
+pub fn off_pac<R, P, C>(policy: P, critic: C) -> LearnerBuilder<R, P, C, NoEmphasis, TakenAction>
+where
+    R: Real,
+    P: StochasticPolicy,
+    C: Critic<R>,
+{
+    LearnerBuilder::new(policy, critic, Ok(NoEmphasis))
+}
+
+/// ACE(λ_a): emphasis by the follow-on trace. λ_a = 1 estimates the gradient, λ_a = 0 is OffPAC; the paper suggests 0.9,
+/// the default. Its settings are `alpha` and `lambda_a`.
+pub fn ace<R, P, C>(policy: P, critic: C) -> LearnerBuilder<R, P, C, FollowOn<R>, TakenAction>
+where
+    R: Real,
+    P: StochasticPolicy,
+    C: Critic<R>,
+{
+    LearnerBuilder::new(policy, critic, FollowOn::builder().build().map_err(ComposeError::from))
+}
+
+/// True-ACE: the exact emphatic density m(S_t)/d_μ(S_t). Its setting is `alpha`.
+pub fn true_ace<R, P, C, M>(
+    model: Arc<M>,
+    policy: P,
+    critic: C,
+) -> LearnerBuilder<R, P, C, ExactEmphasis<R, M, P>, TakenAction>
+where
+    R: Real,
+    P: StochasticPolicy,
+    C: Critic<R>,
+    M: Model<P>,
+{
+    let emphasis = exact(model, &policy);
+    LearnerBuilder::new(policy, critic, emphasis)
+}
+
+/// DPG: the semi-gradient, every state weighted by its interest. With [`Compatible`](crate::Compatible) as its critic this
+/// is COPDAC-GQ. Its setting is `alpha`.
+pub fn dpg<R, P, C>(policy: P, critic: C) -> LearnerBuilder<R, P, C, NoEmphasis, DeterministicAction>
+where
+    R: Real,
+    P: DeterministicPolicy,
+    C: SlopeCritic<R>,
+{
+    LearnerBuilder::new(policy, critic, Ok(NoEmphasis))
+}
+
+/// True-DPGE: DPG with the exact emphatic density. Its setting is `alpha`.
+pub fn true_dpge<R, P, C, M>(
+    model: Arc<M>,
+    policy: P,
+    critic: C,
+) -> LearnerBuilder<R, P, C, ExactEmphasis<R, M, P>, DeterministicAction>
+where
+    R: Real,
+    P: DeterministicPolicy,
+    C: SlopeCritic<R>,
+    M: Model<P>,
+{
+    let emphasis = exact(model, &policy);
+    LearnerBuilder::new(policy, critic, emphasis)
+}
+
+fn exact<R: Real, P: Policy, M: Model<P>>(
+    model: Arc<M>,
+    policy: &P,
+) -> Result<ExactEmphasis<R, M, P>, ComposeError> {
+    ExactEmphasis::new(model, policy).map_err(ComposeError::from)
+}

@@ -1,0 +1,112 @@
+//! Builds learners: checks that the parts go together, and sets the actor's step-size by name.
+
+use super::divergence::Divergence;
+use super::{Actor, Composed};
+use crate::emphasis::FollowOn;
+use crate::features::Features;
+use crate::part::{CachedPart, ComposeError, Part};
+use crate::policy::Policy;
+use crate::real::Real;
+use crate::recipe::Subset;
+use crate::settings::{Range, Setting};
+use std::marker::PhantomData;
+
+/// The actor's step-size.
+pub const ALPHA: Setting =
+    Setting { name: "alpha", range: Range::StepSize, default: None, about: "step-size of the actor" };
+
+/// Builds a learner from its parts.
+///
+/// ```
+/// use emphatic::{ActorCritic, Features, FollowOn, Gtd, Softmax};
+/// let policy = Softmax { features: Features::dense(3), actions: 2 };
+/// let critic = Gtd::builder(Features::dense(3)).alpha_v(0.05).alpha_w(1e-4).build()?;
+/// let emphasis = FollowOn::builder().lambda_a(0.9).build()?;
+/// let learner = ActorCritic::builder(policy, critic, emphasis).alpha(0.1).build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct LearnerBuilder<R, P, C, E, K> {
+    pub(super) policy: P,
+    pub(super) critic: C,
+    /// An emphasis that could not be made is reported when the learner is built.
+    pub(super) emphasis: Result<E, ComposeError>,
+    alpha: Option<R>,
+    pub(super) subset: Option<Subset>,
+    rule: PhantomData<K>,
+}
+
+impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> LearnerBuilder<R, P, C, E, K> {
+    pub(super) fn new(policy: P, critic: C, emphasis: Result<E, ComposeError>) -> Self {
+        Self { policy, critic, emphasis, alpha: None, subset: None, rule: PhantomData }
+    }
+
+    /// Sets `alpha`: step-size of the actor, which is divided by the number of active features.
+    pub fn alpha(mut self, alpha: R) -> Self {
+        self.alpha = Some(alpha);
+        self
+    }
+
+    /// Puts the parts together, with zero weights for the policy.
+    pub(super) fn compose(
+        self,
+        rule: impl FnOnce(&P, &C, &E) -> K,
+    ) -> Result<Composed<R, P, C, E, K>, ComposeError> {
+        let Self { policy, mut critic, emphasis, alpha, .. } = self;
+        let mut emphasis = emphasis?;
+        let alpha = ALPHA.checked(alpha, || "the actor".to_owned())?;
+        if policy.len() > isize::MAX as usize / size_of::<R>() {
+            return Err(ComposeError::TooMany(policy.len()));
+        }
+        let rule = rule(&policy, &critic, &emphasis);
+        critic.set_policy(policy.form())?;
+        emphasis.set_policy(policy.form())?;
+        let features = distinct(&policy, &critic, &emphasis);
+        let states = match &features[..] {
+            [Features::Table(table)] => Some(table.states()),
+            _ => None,
+        };
+        let actor = Actor {
+            weights: vec![R::zero(); policy.len()],
+            alpha,
+            step_size: alpha / R::splat(policy.features().most_active() as f64),
+            at: policy.room(),
+            x: policy.features().scratch(),
+            x_next: policy.features().scratch(),
+            divergence: Divergence::default(),
+            policy,
+        };
+        let (critic, emphasis) = (CachedPart::new(critic), CachedPart::new(emphasis));
+        let mut learner = Composed { actor, critic, emphasis, features, states, rule };
+        learner.policy_changed(None);
+        Ok(learner)
+    }
+}
+
+impl<R: Real, P, C, K> LearnerBuilder<R, P, C, FollowOn<R>, K> {
+    /// Sets `lambda_a`: 1 is full emphasis, 0 none.
+    pub fn lambda_a(mut self, lambda_a: R) -> Self {
+        self.emphasis = FollowOn::builder().lambda_a(lambda_a).build().map_err(ComposeError::from);
+        self
+    }
+}
+
+/// Returns the features of all parts, each once.
+fn distinct<R: Real, P: Policy>(policy: &P, critic: &impl Part<R>, emphasis: &impl Part<R>) -> Vec<Features> {
+    let mut all = vec![policy.features()];
+    critic.all_features(&mut all);
+    emphasis.all_features(&mut all);
+    let mut once: Vec<Features> = Vec::new();
+    for features in all {
+        // Tables of the same number of states refuse the same states.
+        let same = |known: &Features| match (known, features) {
+            (Features::Table(known), Features::Table(table)) => known.states() == table.states(),
+            _ => known == features,
+        };
+        if !once.iter().any(same) {
+            once.push(features.clone());
+        }
+    }
+    once
+}
