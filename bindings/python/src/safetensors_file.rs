@@ -1,12 +1,13 @@
-//! Learners on disk: safetensors, with the settings in the metadata.
+//! Saved learners: safetensors files with the settings in the metadata.
 //!
-//! The tensors are the numbers of the learner by the names that it gives them, and `gamma`, the discount into the next step.
+//! The tensors are the learner's numbers by its own names, and `gamma`, the discount into the next step.
 
 use crate::error::{OrRaise, of_system};
-use crate::former;
-use crate::in_python;
+use crate::learner::Learner as PyLearner;
 use crate::memory;
-use crate::settings::{Settings, TEXT_IN_MEMORY};
+use crate::problem::Problem;
+use crate::safetensors_format_1 as format_1;
+use crate::settings::Settings;
 use emphatic::{Learner, Numbers, SavedState, Tensors};
 use emphatic_lab::atomic_file::overwrite;
 use pyo3::exceptions::PyValueError;
@@ -21,23 +22,23 @@ use std::path::{Path, PathBuf};
 
 const FORMAT: &str = "emphatic learner 2";
 
-/// A header is not longer.
+/// No header is longer.
 const MOST_HEADER: u64 = 100_000_000;
 
-/// A file is not farther from what its settings say.
+/// How many bytes the tensors may differ from what the settings say.
 const SLACK: f64 = 65536.0;
 
-/// A problem that an exact part knows: its name and its text.
-pub(crate) type NameAndText = (String, String);
+/// The name and the text of a problem file.
+type NameAndText = (String, String);
 
-/// A state, ready to be written.
-pub(crate) struct Saved {
+/// A state with the header of its file.
+pub(crate) struct StateFile {
     state: Tensors,
     header: Vec<u8>,
 }
 
-impl Saved {
-    /// A state with γ of the next step, and with entries of the metadata.
+impl StateFile {
+    /// Adds γ of the next step and metadata to a state.
     pub(crate) fn new(mut state: Tensors, gamma: f64, metadata: Vec<(&str, String)>) -> PyResult<Self> {
         state.insert("gamma", Numbers::Real(vec![gamma]));
         let metadata = metadata.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
@@ -45,13 +46,15 @@ impl Saved {
         Ok(Self { state, header })
     }
 
-    /// With all that a file has.
+    /// Adds the metadata of a file to a state.
     pub(crate) fn file(
         state: Tensors,
         gamma: f64,
         settings: &Settings,
-        problems: &[NameAndText],
+        problems: &[Py<Problem>],
     ) -> PyResult<Self> {
+        let files = problems.iter().map(|problem| &problem.get().file);
+        let problems: Vec<_> = files.map(|file| (&file.name, &file.text)).collect();
         let metadata = [
             ("format", FORMAT.to_owned()),
             ("settings", settings.json()?),
@@ -86,14 +89,14 @@ impl Saved {
     }
 }
 
-/// The tensors in the order of the library: by kind, then by name.
+/// The tensors in the order of the safetensors crate: by type, then by name.
 fn in_order(state: &Tensors) -> impl Iterator<Item = (&str, &Numbers)> {
     let of_kind =
         |whole: bool| state.iter().filter(move |(_, all)| matches!(all, Numbers::Whole(_)) == whole);
     of_kind(true).chain(of_kind(false))
 }
 
-/// The header of a file: its length, the metadata, and where each tensor is.
+/// Writes the header of a file: its length, the metadata, and where each tensor is.
 fn header(state: &Tensors, metadata: HashMap<String, String>) -> Result<Vec<u8>, String> {
     let mut end = 0;
     let info = |(name, numbers): (&str, &Numbers)| {
@@ -105,7 +108,7 @@ fn header(state: &Tensors, metadata: HashMap<String, String>) -> Result<Vec<u8>,
     let infos = in_order(state).map(info).collect();
     let metadata = Metadata::new(Some(metadata), infos).map_err(|error| error.to_string())?;
     let mut entries = serde_json::to_value(&metadata).map_err(|error| error.to_string())?;
-    // The library writes the metadata in an order that is another every time. The same learner shall be the same bytes.
+    // The crate writes the metadata in random order, but equal learners must be equal bytes.
     if let Some(Json::Object(metadata)) = entries.get_mut("__metadata__") {
         metadata.sort_keys();
     }
@@ -114,44 +117,98 @@ fn header(state: &Tensors, metadata: HashMap<String, String>) -> Result<Vec<u8>,
     Ok([&(text.len() as u64).to_le_bytes(), &text[..]].concat())
 }
 
-/// Reads a file: the settings as JSON, the problems, and all of its bytes, from which the state can be [read](read_state). A file that is larger
-/// or smaller than what its settings say is not read to the end.
-pub(crate) fn read_file<'py>(
-    py: Python<'py>,
-    path: &Path,
-) -> PyResult<(String, Vec<NameAndText>, Bound<'py, PyBytes>)> {
-    let failed = failed(path);
-    let wrong = |why: String| {
-        PyValueError::new_err(format!("{}: this is not a saved learner: {why}", path.display()))
-    };
-    let mut file = File::open(path).map_err(&failed)?;
-    let header = py.detach(|| read_header(&mut file)).map_err(&failed)?;
-    memory::ask(TEXT_IN_MEMORY * header.len() as f64, || format!("{}: its header", path.display()))?;
-    let metadata = parsed_header(&header).map_err(wrong)?;
-    let (settings, problems) = contents(&metadata).map_err(wrong)?;
-    let size = settings.size(1);
-    // What an emphasis in Python holds, its settings do not say.
-    let most = if settings.emphasis.kind == in_python::KIND { f64::INFINITY } else { size.state };
-    if !(size.least - SLACK..=most + SLACK).contains(&(metadata.data_len() as f64)) {
-        let right = format!("with its settings it would have {} to {}", size.least, size.state);
-        return Err(wrong(format!("its tensors have {} bytes; {right}", metadata.data_len())));
+/// A saved learner that was read from a file.
+#[pyclass(frozen, module = "emphatic._native")]
+pub(crate) struct SavedLearner {
+    settings: Settings,
+    /// The name and the text of each problem.
+    #[pyo3(get)]
+    problems: Vec<NameAndText>,
+    /// The whole file.
+    bytes: Py<PyBytes>,
+}
+
+#[pymethods]
+impl SavedLearner {
+    /// Reads a file. One that is larger or smaller than its settings say is not read to its end.
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let failed = failed(&path);
+        let wrong = |why: String| {
+            PyValueError::new_err(format!("{}: this is not a saved learner: {why}", path.display()))
+        };
+        let mut file = File::open(&path).map_err(&failed)?;
+        let header = py.detach(|| read_header(&mut file)).map_err(&failed)?;
+        let header_bytes = memory::PARSED_JSON * header.len() as f64;
+        memory::check(header_bytes, || format!("{}: its header", path.display()))?;
+        let metadata = parsed_header(&header).map_err(wrong)?;
+        let (settings, problems) = contents(&metadata).map_err(wrong)?;
+        check_length(&settings, metadata.data_len()).map_err(wrong)?;
+        memory::check(metadata.data_len() as f64, || format!("{}: its tensors", path.display()))?;
+        let bytes = PyBytes::new_with(py, header.len() + metadata.data_len(), |bytes| {
+            let (head, data) = bytes.split_at_mut(header.len());
+            head.copy_from_slice(&header);
+            py.detach(|| file.read_exact(data)).map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => wrong("it ends too early".to_owned()),
+                _ => failed(error),
+            })
+        })?;
+        match file.read(&mut [0]).map_err(&failed)? {
+            0 => Ok(Self { settings, problems, bytes: bytes.unbind() }),
+            _ => Err(wrong("it goes on after its tensors".to_owned())),
+        }
     }
-    memory::ask(metadata.data_len() as f64, || format!("{}: its tensors", path.display()))?;
-    let bytes = PyBytes::new_with(py, header.len() + metadata.data_len(), |bytes| {
-        let (head, data) = bytes.split_at_mut(header.len());
-        head.copy_from_slice(&header);
-        py.detach(|| file.read_exact(data)).map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => wrong("it ends too early".to_owned()),
-            _ => failed(error),
-        })
-    })?;
-    match file.read(&mut [0]).map_err(&failed)? {
-        0 => Ok((settings.json()?, problems, bytes)),
-        _ => Err(wrong("it goes on after its tensors".to_owned())),
+
+    /// The name of the learner's class.
+    #[getter]
+    fn class_name(&self) -> &str {
+        &self.settings.class
+    }
+
+    /// The name of the rule by which the actor learns.
+    #[getter]
+    fn rule(&self) -> &'static str {
+        self.settings.rule.name()
+    }
+
+    /// The name of the class of an emphasis that is written in Python; `None` if it is not.
+    #[getter]
+    fn python_emphasis(&self) -> Option<String> {
+        let emphasis = &self.settings.emphasis;
+        emphasis.is_python().then(|| emphasis.class.clone().unwrap_or_default())
+    }
+
+    /// Composes the learner, which goes on from its saved state. `python_emphasis` is the class of an emphasis that is written in
+    /// Python.
+    fn restored(
+        &self,
+        py: Python<'_>,
+        problems: Vec<Py<Problem>>,
+        python_emphasis: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<PyLearner> {
+        let emphasis = &self.settings.emphasis;
+        let restored = |class: Bound<'_, PyAny>| -> PyResult<Py<PyAny>> {
+            let features = emphasis.features.as_ref().map(|features| features.object(py)).transpose()?;
+            Ok(class.call_method1("_restored", (emphasis.numbers.clone(), features))?.unbind())
+        };
+        let python_emphasis = python_emphasis.map(restored).transpose()?;
+        PyLearner::restored(py, self.settings.clone(), problems, self.bytes.as_bytes(py), python_emphasis)
     }
 }
 
-/// The header of a file, with its length; of a file that is none, no more than that.
+/// Refuses tensors that have more or fewer bytes than the settings say.
+fn check_length(settings: &Settings, len: usize) -> Result<(), String> {
+    let bytes = settings.bytes(1);
+    // The settings do not say how much an emphasis in Python holds.
+    let most = if settings.emphasis.is_python() { f64::INFINITY } else { bytes.state };
+    if (bytes.least_state - SLACK..=most + SLACK).contains(&(len as f64)) {
+        return Ok(());
+    }
+    let right = format!("with its settings it would have {} to {}", bytes.least_state, bytes.state);
+    Err(format!("its tensors have {len} bytes; {right}"))
+}
+
+/// Reads the header of a file, with its length; of a file in another format, no more than that.
 fn read_header(file: &mut File) -> std::io::Result<Vec<u8>> {
     let mut header = Vec::new();
     file.take(8).read_to_end(&mut header)?;
@@ -163,7 +220,7 @@ fn read_header(file: &mut File) -> std::io::Result<Vec<u8>> {
     Ok(header)
 }
 
-/// The header that bytes begin with.
+/// Parses the header that bytes begin with.
 fn parsed_header(bytes: &[u8]) -> Result<Metadata, String> {
     let (len, rest) = bytes.split_first_chunk::<8>().ok_or("it has no header")?;
     let len = usize::try_from(u64::from_le_bytes(*len)).unwrap_or(usize::MAX);
@@ -171,7 +228,7 @@ fn parsed_header(bytes: &[u8]) -> Result<Metadata, String> {
     serde_json::from_slice(header).map_err(|error| error.to_string())
 }
 
-/// An entry of the metadata.
+/// Returns an entry of the metadata.
 fn entry<'a>(metadata: &'a Metadata, name: &str) -> Result<&'a str, String> {
     let entries = metadata.metadata().as_ref().ok_or("it has no settings")?;
     entries.get(name).map(String::as_str).ok_or(format!("its metadata has no `{name}`"))
@@ -181,18 +238,17 @@ fn contents(metadata: &Metadata) -> Result<(Settings, Vec<NameAndText>), String>
     let settings = entry(metadata, "settings");
     let settings = match entry(metadata, "format")? {
         FORMAT => parsed(settings?)?,
-        former::FORMAT => former::settings(settings?)?,
+        format_1::FORMAT => format_1::settings(settings?)?,
         other => return Err(format!("its format is `{other}`; this version reads `{FORMAT}`")),
     };
     Ok((settings, parsed(entry(metadata, "problems")?)?))
 }
 
-/// Puts the state that was written to these bytes back into a learner, which checks the name, the kind and the length of every tensor
-/// and changes nothing if one does not fit. Returns γ of the next step.
+/// Restores a learner to the state in these bytes. The learner checks the name, the type and the length of every tensor and changes
+/// nothing if one does not fit. Returns γ of the next step.
 pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResult<f64> {
     let wrong = |why: String| PyValueError::new_err(format!("this is not the state of a learner: {why}"));
     let metadata = parsed_header(bytes).map_err(wrong)?;
-    // The rest of the bytes, unless there are too few.
     let data = bytes.len().checked_sub(metadata.data_len()).map(|start| &bytes[start..]);
     let data = data.ok_or_else(|| wrong("it ends too early".to_owned()))?;
     let mut state = Tensors::default();
@@ -205,9 +261,9 @@ pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResu
         };
         state.insert(name, numbers);
     }
-    if entry(&metadata, "format") == Ok(former::FORMAT) {
-        let settings = entry(&metadata, "settings").and_then(former::settings).map_err(wrong)?;
-        state = former::state(&settings, state).map_err(wrong)?;
+    if entry(&metadata, "format") == Ok(format_1::FORMAT) {
+        let settings = entry(&metadata, "settings").and_then(format_1::settings).map_err(wrong)?;
+        state = format_1::state(&settings, state).map_err(wrong)?;
     }
     let gamma = match state.remove("gamma") {
         Some(Numbers::Real(gamma)) if gamma.len() == 1 => gamma[0],

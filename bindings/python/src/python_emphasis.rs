@@ -1,7 +1,6 @@
-//! Emphases that are written in Python: for the first try of an idea.
+//! Emphases that are written in Python, to try out an idea.
 //!
-//! One call serves all learners in lanes. Whatever is raised is kept until the learner has come back to Python; until then the emphasis is
-//! not a number.
+//! One call serves all learners in lanes. An exception is kept until the learner returns to Python; until then the emphasis is NaN.
 
 use crate::memory;
 use emphatic::catalogue::{Build, Role, Size};
@@ -16,7 +15,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Its name in files.
+/// The name of such an emphasis in files.
 pub(crate) const KIND: &str = "python";
 
 const DECLARATION: Declaration = Declaration {
@@ -24,59 +23,55 @@ const DECLARATION: Declaration = Declaration {
     ..Declaration::new(Role::Emphasis, KIND, "PythonEmphasis", "an emphasis that is written in Python")
 };
 
-/// What an emphasis in Python has raised, if there is one.
+/// The exception that an emphasis in Python has raised; always empty for a learner without one.
 #[derive(Clone, Default)]
-pub(crate) struct Raised(Option<Arc<Kept>>);
+pub(crate) struct PendingException(Option<Arc<Pending>>);
 
 #[derive(Default)]
-struct Kept {
+struct Pending {
     error: Mutex<Option<PyErr>>,
-    /// In the middle of a step.
+    /// Whether it was raised in the middle of a step.
     half_way: AtomicBool,
 }
 
-impl Raised {
-    /// Raises it now.
+impl PendingException {
+    /// Raises the exception, if there is one.
     pub(crate) fn check(&self) -> PyResult<()> {
-        match &self.0 {
-            None => Ok(()),
-            Some(kept) => {
-                kept.error.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
-            }
-        }
+        let Some(pending) = &self.0 else { return Ok(()) };
+        pending.error.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 
     /// Whether the learner was left in the middle of a step.
     pub(crate) fn half_way(&self) -> bool {
-        self.0.as_ref().is_some_and(|kept| kept.half_way.load(Ordering::Relaxed))
+        self.0.as_ref().is_some_and(|pending| pending.half_way.load(Ordering::Relaxed))
     }
 
-    fn keep(&self, error: PyErr, half_way: bool) {
-        if let Some(kept) = &self.0 {
-            kept.half_way.fetch_or(half_way, Ordering::Relaxed);
-            kept.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    fn set(&self, error: PyErr, half_way: bool) {
+        if let Some(pending) = &self.0 {
+            pending.half_way.fetch_or(half_way, Ordering::Relaxed);
+            pending.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
     }
 }
 
-/// The catalogue with these parts as an emphasis, one for each learner; without any, as it is.
-pub(crate) fn with_parts(
-    catalogue: &Catalogue,
-    parts: Vec<Py<PyAny>>,
+/// Returns the catalogue with these Python objects, one for each learner, as an emphasis; the standard one if there are none.
+pub(crate) fn catalogue_with(
+    emphases: Vec<Py<PyAny>>,
     features: Option<&Features>,
-) -> (Catalogue, Raised) {
-    if parts.is_empty() {
-        return (catalogue.clone(), Raised::default());
+) -> (Catalogue, PendingException) {
+    let standard = Catalogue::standard().clone();
+    if emphases.is_empty() {
+        return (standard, PendingException::default());
     }
-    let raised = Raised(Some(Arc::default()));
-    let builder = Builder { parts, features: features.cloned(), raised: raised.clone() };
-    (catalogue.clone().with_builder(DECLARATION, |_| Size::default(), builder), raised)
+    let exception = PendingException(Some(Arc::default()));
+    let builder = Builder { emphases, features: features.cloned(), exception: exception.clone() };
+    (standard.with_builder(DECLARATION, |_| Size::default(), builder), exception)
 }
 
 struct Builder {
-    parts: Vec<Py<PyAny>>,
+    emphases: Vec<Py<PyAny>>,
     features: Option<Features>,
-    raised: Raised,
+    exception: PendingException,
 }
 
 impl Build for Builder {
@@ -95,59 +90,65 @@ impl Build for Builder {
 
 impl Builder {
     fn build<R: Real>(&self) -> Result<Built<R>, ComposeError> {
-        match Python::attach(|py| self.in_python(py)) {
+        match Python::attach(|py| self.emphasis(py)) {
             Ok(emphasis) => Ok(Built::Emphasis(Box::new(emphasis))),
             Err(error) => {
-                self.raised.keep(error, false);
+                self.exception.set(error, false);
                 Err(ComposeError::Incompatible("the emphasis in Python raised an exception".to_owned()))
             }
         }
     }
 
-    fn in_python<R: Real>(&self, py: Python<'_>) -> PyResult<InPython<R>> {
-        let parts: Vec<&Py<PyAny>> = self.parts.iter().collect();
-        let part = py.import("emphatic.in_python")?.call_method1("side_by_side", (parts,))?;
+    fn emphasis<R: Real>(&self, py: Python<'_>) -> PyResult<PythonEmphasis<R>> {
+        let emphases: Vec<&Py<PyAny>> = self.emphases.iter().collect();
+        let part = py.import("emphatic.in_python")?.call_method1("side_by_side", (emphases,))?;
         let learns: bool = part.getattr("_learns")?.extract()?;
-        let mut emphasis = InPython {
+        let mut emphasis = PythonEmphasis {
             weigh: part.getattr("weigh")?.unbind(),
             learn: if learns { Some(part.getattr("learn")?.unbind()) } else { None },
             needs_ratio: part.getattr("needs_ratio")?.extract()?,
             state: Vec::new(),
             part: part.clone().unbind(),
-            learners: self.parts.len(),
+            learners: self.emphases.len(),
             features: self.features.clone(),
-            raised: self.raised.clone(),
+            exception: self.exception.clone(),
             number: PhantomData,
         };
         for name in part.getattr("state")?.extract::<Vec<String>>()? {
             let shape = emphasis.array(py, &name)?.shape().to_vec();
-            emphasis.state.push((name, shape));
+            emphasis.state.push(StateArray { name, shape });
         }
         Ok(emphasis)
     }
 }
 
-/// An emphasis in Python, for as many learners as there are.
-struct InPython<R> {
+/// An emphasis in Python that serves `learners` learners.
+struct PythonEmphasis<R> {
     part: Py<PyAny>,
     weigh: Py<PyAny>,
     learn: Option<Py<PyAny>>,
     needs_ratio: bool,
-    /// The names of its arrays that change, and their shapes.
-    state: Vec<(String, Vec<usize>)>,
+    state: Vec<StateArray>,
     learners: usize,
     features: Option<Features>,
-    raised: Raised,
+    exception: PendingException,
     number: PhantomData<fn() -> R>,
 }
 
-impl<R: Real> InPython<R> {
-    /// Calls a method, unless one has failed.
-    fn called(&mut self, call: impl FnOnce(&Self, Python<'_>) -> PyResult<R>) -> R {
-        if !self.raised.half_way() {
-            match Python::attach(|py| call(self, py)) {
+/// An array of the emphasis that changes.
+struct StateArray {
+    name: String,
+    /// The shape that `reset` made it.
+    shape: Vec<usize>,
+}
+
+impl<R: Real> PythonEmphasis<R> {
+    /// Calls a method, unless one has failed. Returns NaN if it fails.
+    fn call(&mut self, method: impl FnOnce(&Self, Python<'_>) -> PyResult<R>) -> R {
+        if !self.exception.half_way() {
+            match Python::attach(|py| method(self, py)) {
                 Ok(number) => return number,
-                Err(error) => self.raised.keep(error, true),
+                Err(error) => self.exception.set(error, true),
             }
         }
         R::splat(f64::NAN)
@@ -160,23 +161,23 @@ impl<R: Real> InPython<R> {
         rho: R,
     ) -> PyResult<(Py<PartStep>, Bound<'py, PyArray1<f64>>)> {
         let dense = matches!(self.features, Some(Features::Dense { .. }));
-        let seen = |row: Row| self.features.as_ref().map(|_| SeenRow::new(row, dense));
+        let active = |row: Row| self.features.as_ref().map(|_| ActiveFeatures::new(row, dense));
         let step = PartStep {
             gamma: step.gamma,
             gamma_next: step.gamma_next,
             interest: step.interest,
             reward: step.reward,
-            x: seen(step.x),
-            x_next: seen(step.x_next),
+            x: active(step.x),
+            x_next: active(step.x_next),
         };
         let rho = PyArray1::from_iter(py, (0..self.learners).map(|learner| rho.lane(learner)));
         Ok((Py::new(py, step)?, rho))
     }
 
-    /// A number for each learner; lanes without one do as the first.
+    /// Returns what `weigh` returned, a number for each learner, in lanes. Lanes without a learner do as the first.
     fn numbers(&self, returned: &Bound<'_, PyAny>) -> PyResult<R> {
         let class = || self.part.bind(returned.py()).get_type().name().map(|name| name.to_string());
-        // Not a subclass, whose numbers may not be all: a masked array has a mask.
+        // No subclass: a masked array is not all numbers.
         let Ok(array) = returned.cast_exact::<PyArray1<f64>>() else {
             let right = format!("it must be a NumPy array of {} float64", self.learners);
             let got = returned.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string());
@@ -195,7 +196,7 @@ impl<R: Real> InPython<R> {
         Ok(R::from_lanes(|lane| numbers[if lane < self.learners { lane } else { 0 }]))
     }
 
-    /// One of its arrays that change.
+    /// Returns an array that changes.
     fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let part = self.part.bind(py);
         let class = part.get_type().name()?;
@@ -209,11 +210,11 @@ impl<R: Real> InPython<R> {
         }
     }
 
-    /// Shows one of its arrays to a visitor, which may change it.
+    /// Shows an array to a visitor, which may change it.
     fn tensor(
         &self,
         py: Python<'_>,
-        (name, shape): &(String, Vec<usize>),
+        StateArray { name, shape }: &StateArray,
         visitor: &mut Visitor,
     ) -> PyResult<Result<(), StateError>> {
         let array = self.array(py, name)?;
@@ -224,8 +225,8 @@ impl<R: Real> InPython<R> {
                 "`{name}` of {class} has the shape {got:?}; `reset` made it {shape:?}, and so it must stay"
             )));
         }
-        // Once as it is, once by learner, once for the visitor.
-        memory::ask(24.0 * array.len() as f64, || format!("a copy of `{name}`"))?;
+        // Three copies: as it is, by learner, and for the visitor.
+        memory::check(24.0 * array.len() as f64, || format!("a copy of `{name}`"))?;
         let all: Vec<f64> = array.readonly().as_array().iter().copied().collect();
         let each = all.len() / self.learners;
         let of = |k: usize| R::from_lanes(|lane| all[if lane < self.learners { lane * each } else { 0 } + k]);
@@ -237,14 +238,14 @@ impl<R: Real> InPython<R> {
             let of = |learner: usize| numbers.iter().map(move |number| number.lane(learner));
             let restored: Vec<f64> = (0..self.learners).flat_map(of).collect();
             let restored = PyArray1::from_vec(py, restored).reshape(shape.clone())?;
-            // In its place: other arrays may be views of it.
+            // In place, because other arrays may be views of it.
             array.set_item(py.Ellipsis(), restored)?;
         }
         Ok(Ok(()))
     }
 }
 
-impl<R: Real> Part<R> for InPython<R> {
+impl<R: Real> Part<R> for PythonEmphasis<R> {
     fn features(&self) -> Option<&Features> {
         self.features.as_ref()
     }
@@ -255,8 +256,8 @@ impl<R: Real> Part<R> for InPython<R> {
                 match self.tensor(py, array, visitor) {
                     Ok(shown) => shown?,
                     Err(error) => {
-                        let name = &array.0;
-                        self.raised.keep(error, false);
+                        let name = &array.name;
+                        self.exception.set(error, false);
                         return Err(StateError::Part(format!(
                             "`{name}` of the emphasis in Python cannot be read"
                         )));
@@ -268,9 +269,9 @@ impl<R: Real> Part<R> for InPython<R> {
     }
 }
 
-impl<R: Real> Emphasis<R> for InPython<R> {
+impl<R: Real> Emphasis<R> for PythonEmphasis<R> {
     fn weigh(&mut self, step: &Seen, rho: R) -> R {
-        self.called(|this, py| {
+        self.call(|this, py| {
             this.numbers(this.weigh.bind(py).call1(this.arguments(py, step, rho)?)?.as_any())
         })
     }
@@ -284,7 +285,7 @@ impl<R: Real> Emphasis<R> for InPython<R> {
     }
 
     fn learn(&mut self, step: &Seen, rho: R) -> R {
-        self.called(|this, py| {
+        self.call(|this, py| {
             if let Some(learn) = &this.learn {
                 learn.bind(py).call1(this.arguments(py, step, rho)?)?;
             }
@@ -308,8 +309,8 @@ pub(crate) struct PartStep {
     /// R_{t+1}.
     #[pyo3(get)]
     reward: f64,
-    x: Option<SeenRow>,
-    x_next: Option<SeenRow>,
+    x: Option<ActiveFeatures>,
+    x_next: Option<ActiveFeatures>,
 }
 
 #[pymethods]
@@ -328,13 +329,13 @@ impl PartStep {
 }
 
 /// The active features of a state.
-struct SeenRow {
-    /// Left out, they are all features in their order.
+struct ActiveFeatures {
+    /// `None` for a vector of all features.
     indices: Option<Vec<isize>>,
     values: Vec<f64>,
 }
 
-impl SeenRow {
+impl ActiveFeatures {
     fn new(row: Row, dense: bool) -> Self {
         let indices = (!dense).then(|| row.iter().map(|(feature, _)| feature as isize).collect());
         Self { indices, values: row.iter().map(|(_, value)| value).collect() }

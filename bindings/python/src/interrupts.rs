@@ -1,35 +1,35 @@
-//! Long work with an ear for Ctrl-C.
+//! Long work that Ctrl-C can interrupt.
 
 use pyo3::prelude::*;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How often Ctrl-C is looked for and progress is told.
+/// How often Ctrl-C is looked for and progress is reported.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Messages, waited for.
-pub(crate) struct Waiting<T> {
-    messages: Receiver<T>,
-    told: Instant,
+/// Messages from threads that do the work.
+pub(crate) struct Messages<T> {
+    receiver: Receiver<T>,
+    reported: Instant,
 }
 
-impl<T: Send> Waiting<T> {
-    pub(crate) fn new(messages: Receiver<T>) -> Self {
-        Self { messages, told: Instant::now() }
+impl<T: Send> Messages<T> {
+    pub(crate) fn new(receiver: Receiver<T>) -> Self {
+        Self { receiver, reported: Instant::now() }
     }
 
-    /// The next message; nothing when no more will come. While it waits, others may run; now and then, however many messages there
-    /// are, `tell` is called.
-    pub(crate) fn next(&mut self, py: Python<'_>, tell: impl Fn() -> PyResult<()>) -> PyResult<Option<T>> {
+    /// Waits for the next message while other Python threads run, and calls `report` at every tick. Returns `None` if no more
+    /// will come.
+    pub(crate) fn next(&mut self, py: Python<'_>, report: impl Fn() -> PyResult<()>) -> PyResult<Option<T>> {
         loop {
-            if self.told.elapsed() >= TICK {
+            if self.reported.elapsed() >= TICK {
                 py.check_signals()?;
-                tell()?;
-                self.told = Instant::now();
+                report()?;
+                self.reported = Instant::now();
             }
-            let messages = &mut self.messages;
-            match py.detach(move || messages.recv_timeout(TICK)) {
+            let receiver = &mut self.receiver;
+            match py.detach(move || receiver.recv_timeout(TICK)) {
                 Ok(message) => return Ok(Some(message)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -39,32 +39,32 @@ impl<T: Send> Waiting<T> {
 
     /// Waits until no more messages will come.
     pub(crate) fn finish(self, py: Python<'_>) {
-        py.detach(move || while self.messages.recv().is_ok() {});
+        py.detach(move || while self.receiver.recv().is_ok() {});
     }
 }
 
-/// Cuts work into pieces that each take about as long as one waits for Ctrl-C.
-pub(crate) struct Pieces {
+/// Splits work into chunks that each take about one tick.
+pub(crate) struct Chunks {
     range: Range<usize>,
     size: usize,
     begun: Instant,
 }
 
-impl Pieces {
-    /// So many things to do, one after the other.
+impl Chunks {
+    /// Splits `count` pieces of work that are done one after the other.
     pub(crate) fn new(count: usize) -> Self {
         Self { range: 0..count, size: 1, begun: Instant::now() }
     }
 }
 
-impl Iterator for Pieces {
+impl Iterator for Chunks {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
-        // Called when the piece before is done.
+        // Called when the chunk before is done.
         let took = self.begun.elapsed();
         self.begun = Instant::now();
-        // In few pieces: each costs a call into Python.
+        // Few chunks, because each costs a call into Python.
         if took < TICK / 8 {
             self.size = self.size.saturating_mul(8);
         } else if took > TICK {
