@@ -1,4 +1,4 @@
-//! Saved states: a learner goes on from one to the bit; one that does not fit is refused by name and changes nothing.
+//! Saved states: a restored learner goes on to the bit; a state that does not fit is refused by name and changes nothing.
 
 use crate::every_learner::*;
 use emphatic::{
@@ -31,7 +31,7 @@ fn goes_on_from_every_step<L: Learner<f64>, S: AsState>(case: &Case<L, S>) {
         let mut whole = case.learner();
         learn(&mut whole, &case.steps[..taken]);
         let saved = bytes(&mut whole);
-        // Of what it has learned before, nothing may remain.
+        // Nothing that it learned before may remain.
         let mut restored = case.learner();
         learn(&mut restored, &case.steps);
         restored.restore(&postcard::from_bytes(&saved).unwrap()).unwrap();
@@ -49,7 +49,7 @@ fn a_restored_learner_goes_on_to_the_bit() {
     for_every_learner!(goes_on_from_every_step);
 }
 
-/// States that do not fit, made from one that does, with what is said of each.
+/// States that do not fit, made from one that does, with the error of each.
 fn spoilt(good: &Tensors) -> Vec<(Tensors, String)> {
     let mut all = Vec::new();
     let mut push = |changes: &[(&str, Option<Numbers>)], error: StateError| {
@@ -97,7 +97,7 @@ fn refuses_what_does_not_fit<L: Learner<f64>, S: AsState + Clone>(case: &Case<L,
     let (mut learner, mut spared, mut other) = (case.learner(), case.learner(), case.learner());
     learn(&mut learner, &case.steps[..2]);
     learn(&mut spared, &case.steps[..2]);
-    // Nothing in common: whatever were taken over of it would show.
+    // Nothing in common, so that anything restored from it would show.
     let backwards: Vec<_> = case.steps.iter().rev().cloned().collect();
     learn(&mut other, &backwards);
     learn(&mut other, &case.steps[..2]);
@@ -110,7 +110,7 @@ fn refuses_what_does_not_fit<L: Learner<f64>, S: AsState + Clone>(case: &Case<L,
     }
     assert_eq!(learn(&mut learner, &case.steps), learn(&mut spared, &case.steps), "{}", type_name::<L>());
     assert_eq!(bytes(&mut learner), bytes(&mut spared), "{}", type_name::<L>());
-    // And what does fit is not refused.
+    // A state that fits is not refused.
     learner.restore(&good).unwrap();
     assert_eq!(bytes(&mut learner), bytes(&mut other), "{}", type_name::<L>());
 }
@@ -128,7 +128,7 @@ fn a_state_of_a_learner_with_other_parts_is_refused() {
         error.to_string(),
         "this state was saved with `emphasis.kind` = follow-on; this learner has none"
     );
-    // Where the settings are not known, by the numbers.
+    // Where the settings are not known, the numbers are refused.
     let error = off_pac().learner().restore(&numbers(of_ace)).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -201,7 +201,7 @@ fn the_state_of_a_lane_is_that_of_a_learner_alone() {
     }
 }
 
-/// Twice as many lanes of half as many weights are as many numbers.
+/// Twice the lanes of half the weights are the same number of numbers.
 #[test]
 fn a_state_of_another_number_of_lanes_is_refused() {
     let error = lanes::<f64>(0, 2).restore(&lanes::<Lanes<8>>(0, 2).state().unwrap()).unwrap_err();
