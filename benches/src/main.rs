@@ -15,7 +15,7 @@ mod solve;
 use emphatic::catalogue::{Catalogue, Declaration, Declared, Range, Role, Setting};
 use emphatic::{
     Action, ActorCritic, Built, Composable, ComposeError, ContinuousCounterexample, Critic, Emphasis,
-    Features, FollowOn, Gtd, Isa, Known, Lanes, Leaf, Learner, PartBuilder, PartRecipe, Real, Recipe,
+    Features, FollowOn, Gtd, Isa, KnownProblem, Lanes, Leaf, Learner, PartBuilder, PartRecipe, Real, Recipe,
     RuleKind, State, Step, Task, ace,
 };
 use std::error::Error;
@@ -177,7 +177,7 @@ fn composed<R: Composable>(task: &Arc<Task>, block: Block, recipe: impl Fn(&[f64
     let catalogue = Catalogue::standard().clone().with::<Outside>();
     let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
     let recipes: Vec<&Recipe> = recipes.iter().collect();
-    Ok(R::compose(&catalogue, &recipes, &[Known::Finite(task.clone())], Isa::best())?)
+    Ok(R::compose(&catalogue, &recipes, &[KnownProblem::Finite(task.clone())], Isa::best())?)
 }
 
 fn recipe(task: &Task, critic: PartRecipe, emphasis: PartRecipe, alpha: f64) -> Recipe {
@@ -273,7 +273,12 @@ fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
         };
         let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
         let recipes: Vec<&Recipe> = recipes.iter().collect();
-        Ok(R::compose(Catalogue::standard(), &recipes, &[Known::Continuous(problem.clone())], Isa::best())?)
+        Ok(R::compose(
+            Catalogue::standard(),
+            &recipes,
+            &[KnownProblem::Continuous(problem.clone())],
+            Isa::best(),
+        )?)
     }
     if !bench.wants("5") {
         return Ok(());

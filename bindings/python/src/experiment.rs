@@ -4,7 +4,7 @@ use crate::error::{OrRaise, of_system};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use emphatic_lab::store::Store;
+use emphatic_lab::store;
 use emphatic_lab::{Ending, Experiment, News, Options, Select, Stop, summarise};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -87,7 +87,7 @@ pub(crate) fn summary(
 /// Refuses a table that was put beside the results of another experiment.
 #[pyfunction]
 pub(crate) fn check_table(directory: PathBuf, path: PathBuf) -> PyResult<()> {
-    Store::check_table(&directory, &path).or_raise()
+    store::check_table(&directory, &path).or_raise()
 }
 
 /// The columns of a Parquet table.

@@ -4,7 +4,7 @@
 
 use crate::{in_python, memory};
 use emphatic::catalogue::{Acts, Entry, Extent, Need, Role};
-use emphatic::{Catalogue, Features, Known, PartRecipe, Recipe, RuleKind, Subset, Table};
+use emphatic::{Catalogue, Features, KnownProblem, PartRecipe, Recipe, RuleKind, Subset, Table};
 use emphatic_problems::{ProblemFile, World};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -332,10 +332,10 @@ impl FeaturesPart {
 }
 
 /// The problems, for those who compose.
-pub(crate) fn known(problems: &[Arc<ProblemFile>]) -> Vec<Known> {
+pub(crate) fn known(problems: &[Arc<ProblemFile>]) -> Vec<KnownProblem> {
     let known = |problem: &Arc<ProblemFile>| match &problem.world {
-        World::Finite(task) => Known::Finite(task.clone()),
-        World::Continuous(problem) => Known::Continuous(problem.clone()),
+        World::Finite(task) => KnownProblem::Finite(task.clone()),
+        World::Continuous(problem) => KnownProblem::Continuous(problem.clone()),
     };
     problems.iter().map(known).collect()
 }

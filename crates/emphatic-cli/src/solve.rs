@@ -8,7 +8,7 @@ use emphatic_diagnosis::Solution;
 use emphatic_problems::ProblemFile;
 use miette::MietteDiagnostic;
 
-/// Why a problem has no solution for its target policy.
+/// The report that a problem has no solution for its target policy.
 pub(crate) fn unsolved(problem: &ProblemFile, error: &ProblemError) -> miette::Report {
     let help = match error {
         ProblemError::NeverEnds(_) => {

@@ -404,12 +404,12 @@ fn a_table_of_another_experiment_is_noticed() {
 #[test]
 fn a_table_with_other_columns_is_refused() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
-    use emphatic_lab::store::label;
-    use emphatic_lab::table::{Unit, encode};
+    use emphatic_lab::store::Identity;
+    use emphatic_lab::table::{self, Unit, encode};
     use std::sync::Arc;
     let bench = Bench::new(SHORT);
     let out = bench.run("out", &[]);
-    let label = label(&manifest(&out)["identity"], "results");
+    let label = Identity::new(manifest(&out)["identity"].clone()).label("results");
     let number = || Arc::new(Float64Array::from(vec![1.0])) as ArrayRef;
     let count = || Arc::new(UInt64Array::from(vec![Some(1)])) as ArrayRef;
     let setting = || Arc::new(UInt32Array::from(vec![0])) as ArrayRef;
@@ -423,8 +423,8 @@ fn a_table_with_other_columns_is_refused() {
     ] {
         let names = ["setting", "episode", "objective", "diverged_step"];
         let batch = RecordBatch::try_from_iter(names.into_iter().zip(columns)).unwrap();
-        let bytes = encode(&label, Unit { block: 0, run: 0 }, 0, &batch).unwrap();
-        fs::write(out.join("results.parquet"), bytes).unwrap();
+        let unit = encode(Unit { block: 0, run: 0 }, 0, &batch).unwrap();
+        table::write(&label, vec![unit], &out.join("results.parquet")).unwrap();
         refused(&summarise(&out), &["results.parquet is damaged: its columns are", "but should be"]);
     }
 }

@@ -2,11 +2,10 @@
 
 use crate::experiment::Experiment;
 use crate::settings_table;
-use crate::store::{Contents, Kind, Store, StoreError};
+use crate::store::{Contents, Identity, Kind, Store, StoreError};
 use crate::summary::{self, SummaryError};
-use crate::table::Unit;
+use crate::table::{EncodedUnit, Unit};
 use crate::unit::{self, FRESH, Machine, Shared, UnitError};
-use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -181,7 +180,7 @@ pub fn run(
         false if stop.is_stopped() => Ending::Stopped,
         false => Ending::ShardFinished,
     };
-    let diverged = store.units(Kind::Results).map(|(_, diverged)| u64::from(diverged)).sum();
+    let diverged = store.diverged_runs();
     let units = experiment.units() + fresh_units(experiment, &store);
     let done = store.count(Kind::Results) + store.count(Kind::Fresh);
     Ok(Report { ending, done, units, before, updates, diverged })
@@ -198,17 +197,17 @@ pub enum News<'a> {
 
 /// Opens the directory of an experiment's results, or makes it.
 pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, RunError> {
-    let settings = settings_table::encode(experiment)?;
+    let identity = Identity::new(experiment.identity());
+    let settings = settings_table::encode(experiment, identity.label("settings"))?;
     let texts = experiment.files();
     let mut files: Vec<(&str, &[u8])> = vec![("settings.parquet", &settings)];
     files.extend(texts.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
-    let contents = Contents { files: &files, identity: &experiment.identity(), runs: experiment.runs };
+    let contents = Contents { files: &files, identity: &identity, runs: experiment.runs };
     Ok(Store::open(dir, &contents)?)
 }
 
 /// What the manifest says of an experiment and what is there of it.
 pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> Map<String, Value> {
-    let diverged: u64 = store.units(Kind::Results).map(|(_, diverged)| u64::from(diverged)).sum();
     let value = json!({
         "seed": experiment.seed,
         "runs": experiment.runs,
@@ -216,7 +215,7 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
         "settings": experiment.settings(),
         "units": { "done": store.count(Kind::Results), "all": experiment.units() },
         "fresh_units": { "done": store.count(Kind::Fresh), "all": fresh_units(experiment, store) },
-        "diverged_runs": diverged,
+        "diverged_runs": store.diverged_runs(),
         "finished": finished,
     });
     match value {
@@ -284,7 +283,7 @@ impl Engine<'_> {
 
     /// Runs each method's best setting on fresh streams.
     fn fresh(&mut self, store: &mut Store) -> Result<bool, RunError> {
-        let chosen = summary::chosen(self.experiment, store.view())?;
+        let chosen = summary::best_settings(self.experiment, store)?;
         if chosen != chosen_of(store.manifest()) {
             store.discard(Kind::Fresh)?;
             store.set_manifest(Map::from_iter([("fresh_settings".to_owned(), json!(chosen))]))?;
@@ -315,7 +314,6 @@ impl Engine<'_> {
         job: impl Fn(Unit) -> Job + Sync,
     ) -> Result<bool, RunError> {
         let (experiment, machine, shared) = (self.experiment, self.options.machine, &*self.stop.0);
-        let label = &store.view().label(kind).to_owned();
         let start = Instant::now();
         let units = all.len();
         let missing: Vec<Unit> = all.iter().filter(|unit| !store.has(kind, **unit)).copied().collect();
@@ -324,7 +322,7 @@ impl Engine<'_> {
         self.before += before;
         let next = AtomicUsize::new(0);
         let threads = self.options.threads.clamp(1, missing.len().max(1));
-        let (sender, receiver) = mpsc::sync_channel::<Result<Bytes, RunError>>(4 * threads);
+        let (sender, receiver) = mpsc::sync_channel::<Result<EncodedUnit, RunError>>(4 * threads);
         let mut done = before;
         let result = std::thread::scope(|scope| {
             let _stop = StopOnPanic(shared);
@@ -336,11 +334,10 @@ impl Engine<'_> {
                     let _stop = StopOnPanic(shared);
                     while let Some(&unit) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let job = job(unit);
-                        let of = (experiment, label.as_str());
-                        match unit::run(of, &job.settings, unit, job.stream, machine, shared) {
+                        match unit::run(experiment, &job.settings, unit, job.stream, machine, shared) {
                             Ok(None) => return,
-                            Ok(Some(bytes)) => {
-                                if sender.send(Ok(bytes)).is_err() {
+                            Ok(Some(encoded)) => {
+                                if sender.send(Ok(encoded)).is_err() {
                                     return;
                                 }
                             }
@@ -362,13 +359,13 @@ impl Engine<'_> {
                 }
             }
             drop(sender);
-            let mut pending: Vec<Bytes> = Vec::new();
+            let mut pending: Vec<EncodedUnit> = Vec::new();
             let mut flushed = Instant::now();
             let mut told = Instant::now();
             let mut outcome = Ok(());
             loop {
                 match receiver.recv_timeout(TICK) {
-                    Ok(Ok(bytes)) => pending.push(bytes),
+                    Ok(Ok(encoded)) => pending.push(encoded),
                     Ok(Err(error)) => outcome = outcome.and(Err(error)),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,

@@ -5,8 +5,8 @@ use crate::measure::{Measure, Meter, Subject};
 use crate::rows::Rows;
 use emphatic::learner::Watcher;
 use emphatic::{
-    Action, Catalogue, Composable, ComposeError, Isa, Known, Lanes, LearnError, Learner, Real, Recipe, State,
-    StateError, Step, Update,
+    Action, Catalogue, Composable, ComposeError, Isa, KnownProblem, Lanes, LearnError, Learner, Real, Recipe,
+    State, StateError, Step, Update,
 };
 use std::sync::Arc;
 use thiserror::Error;
@@ -79,7 +79,7 @@ impl Members<'_> {
         let recipes: Vec<Recipe> =
             settings.iter().map(|setting| experiment.recipe(*setting, self.stream)).collect();
         let all: Vec<&Recipe> = recipes.iter().collect();
-        let problems: Vec<Known> = own.clone().into_iter().collect();
+        let problems: Vec<KnownProblem> = own.clone().into_iter().collect();
         let mut learner = R::compose(self.catalogue, &all, &problems, isa)?;
         learner.set_weights(self.weights())?;
         let subject = Subject {

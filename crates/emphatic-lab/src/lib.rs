@@ -38,6 +38,8 @@
 //! | the directory of results | [`store`], [`table`] |
 //! | what came out | `runs`, `summary`, [`statistics`] |
 
+pub mod atomic_file;
+mod disk_error;
 mod engine;
 mod estimate;
 mod experiment;
@@ -58,6 +60,7 @@ mod sweep;
 pub mod table;
 mod unit;
 
+pub use disk_error::DiskError;
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, News, Options, Progress, Report, RunError, Shard, Stop, run};
 pub use estimate::{Estimate, estimate};

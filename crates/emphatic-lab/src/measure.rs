@@ -8,7 +8,7 @@ mod target;
 mod update;
 mod weights;
 
-use emphatic::{Action, ComposeError, Isa, Known, Lanes, Learner, Real, Recipe, State, Step, Update};
+use emphatic::{Action, ComposeError, Isa, KnownProblem, Lanes, Learner, Real, Recipe, State, Step, Update};
 use emphatic_problems::{ValueError, World, suggest};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -56,9 +56,9 @@ fn plain<M: Measure + 'static>(name: &str, own: &str, measure: M) -> Option<Resu
 /// What a measure is taken of.
 pub(crate) struct Subject<'a> {
     /// The problem in which the learner is judged.
-    pub(crate) judged: Option<&'a Known>,
+    pub(crate) judged: Option<&'a KnownProblem>,
     /// The problem as the learner takes it, with an interest of its own.
-    pub(crate) own: Option<&'a Known>,
+    pub(crate) own: Option<&'a KnownProblem>,
     /// What each learner is made of.
     pub(crate) recipes: &'a [Recipe],
     /// The form of their policy.
@@ -67,7 +67,7 @@ pub(crate) struct Subject<'a> {
 }
 
 /// The problem that an exact measure is computed from.
-fn known<'a>(problem: Option<&'a Known>, what: &str) -> Result<&'a Known, ComposeError> {
+fn known<'a>(problem: Option<&'a KnownProblem>, what: &str) -> Result<&'a KnownProblem, ComposeError> {
     let unknown =
         || ComposeError::Incompatible(format!("only a problem that is known exactly has an exact {what}"));
     problem.ok_or_else(unknown)

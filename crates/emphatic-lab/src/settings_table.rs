@@ -1,7 +1,6 @@
 //! The table of settings.
 
 use crate::experiment::{Cell, Experiment};
-use crate::store::label;
 use crate::table;
 use arrow_array::builder::{Float64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
@@ -43,8 +42,8 @@ impl Column {
     }
 }
 
-/// `settings.parquet`: a row for each setting, a column for each thing that any of them has.
-pub(crate) fn encode(experiment: &Experiment) -> Result<Vec<u8>, ParquetError> {
+/// `settings.parquet`, with this label: a row for each setting, a column for each thing that any of them has.
+pub(crate) fn encode(experiment: &Experiment, label: String) -> Result<Vec<u8>, ParquetError> {
     let mut columns: Vec<(&str, Column)> = Vec::new();
     for setting in experiment.first_of_each_kind() {
         for (name, cell) in experiment.cells(setting) {
@@ -64,10 +63,10 @@ pub(crate) fn encode(experiment: &Experiment) -> Result<Vec<u8>, ParquetError> {
     let mut arrays = vec![("setting", numbers, false)];
     arrays.extend(columns.iter_mut().map(|(name, column)| (*name, column.finish(), true)));
     let batch = RecordBatch::try_from_iter_with_nullable(arrays)?;
-    let experiment = KeyValue::new(table::EXPERIMENT.to_owned(), label(&experiment.identity(), "settings"));
+    let label = KeyValue::new(table::EXPERIMENT.to_owned(), label);
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![experiment]))
+        .set_key_value_metadata(Some(vec![label]))
         .build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
     writer.write(&batch)?;

@@ -5,7 +5,7 @@
 mod continuous;
 mod finite;
 
-use emphatic::{Action, Features, Known, ProblemError, State, Step};
+use emphatic::{Action, Features, KnownProblem, ProblemError, State, Step};
 use emphatic_problems::World;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) trait Source: Debug + Send + Sync {
     fn actions(&self) -> Option<usize>;
 
     /// The problem, if it is known exactly.
-    fn known(self: Arc<Self>) -> Option<Known>;
+    fn known(self: Arc<Self>) -> Option<KnownProblem>;
 
     /// The same with this interest in each state.
     fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError>;

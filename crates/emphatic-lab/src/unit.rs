@@ -4,8 +4,7 @@ use crate::experiment::{Experiment, Length};
 use crate::group::{Group, Members, SetUpError};
 use crate::rows::{Rows, schema};
 use crate::source::{Chunk, Stream};
-use crate::table::{self, TableError, Unit};
-use bytes::Bytes;
+use crate::table::{self, EncodedUnit, TableError, Unit};
 use emphatic::{Catalogue, Isa, Lanes, LearnError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -71,19 +70,19 @@ pub(crate) struct Shared {
 /// Streams of fresh runs have numbers from here on.
 pub(crate) const FRESH: u64 = 1 << 32;
 
-/// Runs the settings on the stream with this number, and gives their table, with this label. Nothing if it was told to stop.
+/// Runs the settings on the stream with this number. Returns the encoded unit; `None` if it was told to stop.
 pub(crate) fn run(
-    (experiment, label): (&Experiment, &str),
+    experiment: &Experiment,
     settings: &[usize],
     unit: Unit,
     stream: u64,
     machine: Machine,
     shared: &Shared,
-) -> Result<Option<Bytes>, UnitError> {
+) -> Result<Option<EncodedUnit>, UnitError> {
     let Some(rows) = learn(experiment, settings, stream, machine, shared)? else { return Ok(None) };
     let diverged = rows.diverged();
     let table = rows.table(unit, settings, schema(experiment.measured()))?;
-    Ok(Some(table::encode(label, unit, diverged, &table)?))
+    Ok(Some(table::encode(unit, diverged, &table)?))
 }
 
 /// How long the settings take.

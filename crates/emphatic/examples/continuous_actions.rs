@@ -6,7 +6,7 @@
 //!
 //! Run with `cargo run --release --example continuous_actions`.
 
-use emphatic::theory::{Bellman, Order};
+use emphatic::theory::{Bellman, EliminationOrder};
 use emphatic::{
     Action, ContinuousCounterexample, Draw, Exact, ExactCritic, Features, Gaussian, Isa, Learner, Model,
     Normal, Policy, Real, Row as Seen, State, StepError, StochasticPolicy, ace, dpg,
@@ -111,7 +111,7 @@ impl Policy for Released {
 
 /// Its exact values are the same too.
 impl Model<Released> for ContinuousCounterexample {
-    fn order(&self) -> &Arc<Order> {
+    fn order(&self) -> &Arc<EliminationOrder> {
         Model::<Gaussian>::order(self)
     }
 

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
-use emphatic_lab::store::{Kind, Store, StoreError};
+use emphatic_lab::store::{Kind, StoreError, View};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ pub fn copy(from: &Path, to: &Path) {
 /// How many finished units are on disk, fresh ones included. Nothing may be damaged.
 #[track_caller]
 pub fn units(dir: &Path) -> usize {
-    match Store::read_only(dir) {
+    match View::open(dir) {
         Ok(view) => {
             assert!(view.warnings().is_empty(), "{:?}", view.warnings());
             view.count(Kind::Results) + view.count(Kind::Fresh)

@@ -1,7 +1,7 @@
 //! The exact objective.
 
 use super::{Kind, Measure, Meter, Subject, known, meters, plain};
-use emphatic::problem::Objective;
+use emphatic::theory::Objective;
 use emphatic::{Composable, ComposeError, Isa, Learner, Real};
 
 pub(super) const KIND: Kind = Kind {

@@ -1,7 +1,7 @@
 //! The counterexample with one real action.
 
 use super::{Source, Stream};
-use emphatic::{Action, ContinuousCounterexample, Features, Known, ProblemError, State, Step, Table};
+use emphatic::{Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table};
 use std::sync::Arc;
 
 impl Source for ContinuousCounterexample {
@@ -21,8 +21,8 @@ impl Source for ContinuousCounterexample {
         None
     }
 
-    fn known(self: Arc<Self>) -> Option<Known> {
-        Some(Known::Continuous(self))
+    fn known(self: Arc<Self>) -> Option<KnownProblem> {
+        Some(KnownProblem::Continuous(self))
     }
 
     fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {

@@ -1,7 +1,7 @@
 //! A finite problem that is known exactly.
 
 use super::{Source, Stream};
-use emphatic::{Action, Features, Known, ProblemError, State, Step, Table, Task};
+use emphatic::{Action, Features, KnownProblem, ProblemError, State, Step, Table, Task};
 use std::sync::Arc;
 
 impl Source for Task {
@@ -22,8 +22,8 @@ impl Source for Task {
         Some(Task::actions(self))
     }
 
-    fn known(self: Arc<Self>) -> Option<Known> {
-        Some(Known::Finite(self))
+    fn known(self: Arc<Self>) -> Option<KnownProblem> {
+        Some(KnownProblem::Finite(self))
     }
 
     fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {

@@ -5,7 +5,7 @@ use crate::file_error::Mistake;
 use crate::transitions::{Dynamics, MOST_TRANSITIONS, Outcome, count, numbered, too_many};
 use crate::values::{Number, Whole};
 use emphatic::Random;
-use emphatic::theory::Order;
+use emphatic::theory::EliminationOrder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -88,7 +88,7 @@ impl RandomProblem {
         // If nothing is discounted by more than 0, only the behaviour's chain remains, which may take one action.
         let successors = if gamma == 0.0 { branching } else { branching * actions };
         if end < 1.0 {
-            Order::check_random(n as usize, successors as usize)
+            EliminationOrder::check_random(n as usize, successors as usize)
                 .map_err(|error| Mistake::at(&self.states.span(), error.to_string()))?;
         }
         Ok(Size { states: n as usize, actions: actions as usize, branching: branching as usize, end })

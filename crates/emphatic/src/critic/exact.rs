@@ -6,11 +6,11 @@ use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
-use crate::problem::known::Fit;
+use crate::problem::known_problem::Solvable;
 use crate::problem::{ProblemError, Task};
 use crate::real::Real;
 use crate::saved_state::{StateError, digest};
-use crate::theory::tracker::Tracker;
+use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
 use crate::theory::{ActionSlopes, Model};
 use crate::visitor::Visitor;
 use std::any::Any;
@@ -35,12 +35,14 @@ impl Declared for ExactCriticDeclaration {
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         match (with.problem()?.with_policy(with.policy())?, with.tells()) {
-            (Fit::Softmax(task, policy), Tells::Advantages) => {
+            (Solvable::Softmax(task, policy), Tells::Advantages) => {
                 with.action_critic(ExactCritic::new(task, policy)?)
             }
-            (Fit::Deterministic(problem, policy), _) => with.slope_critic(ExactCritic::new(problem, policy)?),
-            (Fit::Softmax(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
-            (Fit::Gaussian(problem, policy), _) => with.critic(ExactCritic::new(problem, policy)?),
+            (Solvable::Deterministic(problem, policy), _) => {
+                with.slope_critic(ExactCritic::new(problem, policy)?)
+            }
+            (Solvable::Softmax(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
+            (Solvable::Gaussian(problem, policy), _) => with.critic(ExactCritic::new(problem, policy)?),
         }
     }
 }
@@ -51,14 +53,14 @@ impl Declared for ExactCriticDeclaration {
 #[derive(Clone, Debug)]
 pub struct ExactCritic<R: Real, M, P: Policy> {
     states: Features,
-    values: Tracker<R, M, P>,
+    values: IncrementalSolution<R, M, P>,
 }
 
 impl<R: Real, P: Policy, M: Model<P>> ExactCritic<R, M, P> {
     /// The exact critic of a problem for policies of this form.
     pub fn new(model: Arc<M>, policy: &P) -> Result<Self, ProblemError> {
         let states = Features::one_hot(model.order().states());
-        Ok(Self { states, values: Tracker::new(model, policy, false)? })
+        Ok(Self { states, values: IncrementalSolution::new(model, policy, Quantity::Values)? })
     }
 }
 
@@ -117,7 +119,7 @@ impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
 
     #[inline(always)]
     fn advantages(&mut self, step: &Seen, out: &mut [R]) {
-        let Tracker { model, solution, .. } = &mut self.values;
+        let IncrementalSolution { model, solution, .. } = &mut self.values;
         let state = step.number();
         let value = solution.at(state);
         for (action, out) in out.iter_mut().enumerate() {
@@ -139,7 +141,7 @@ where
 {
     #[inline(always)]
     fn slope(&mut self, step: &Seen, action: R) -> R {
-        let Tracker { model, solution, .. } = &mut self.values;
+        let IncrementalSolution { model, solution, .. } = &mut self.values;
         model.action_slope(step.number(), action, |s| solution.at(s))
     }
 

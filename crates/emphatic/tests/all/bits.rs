@@ -5,9 +5,9 @@
 
 use crate::recipe_case::Case;
 use emphatic::{
-    Action, Composable, ContinuousCounterexample, Features, Gtd, Isa, Known, Lanes, Learner, PartRecipe,
-    Problem, Random, Real, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step, Subset, Table,
-    Task, ace, off_pac,
+    Action, Composable, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner,
+    PartRecipe, Problem, Random, Real, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step,
+    Subset, Table, Task, ace, off_pac,
 };
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ fn in_continuous(policy: &str, critic: PartRecipe, emphasis: PartRecipe, k: usiz
 }
 
 fn same_bits(
-    problem: Known,
+    problem: KnownProblem,
     streams: impl IntoIterator<Item = Vec<Experience>>,
     recipe: impl Fn(usize) -> Recipe,
 ) {
@@ -131,7 +131,7 @@ use RuleKind::{All, Taken};
 #[test]
 fn off_pac_with_gtd() {
     let task = varied();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.actor(), k), none(), k)
     });
 }
@@ -139,7 +139,7 @@ fn off_pac_with_gtd() {
 #[test]
 fn ace_with_gtd() {
     let task = three();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.critic(), k), follow_on(k), k)
     });
 }
@@ -147,7 +147,7 @@ fn ace_with_gtd() {
 #[test]
 fn ace_with_gtd_and_several_features_at_once() {
     let task = varied();
-    same_bits(Known::Finite(task.clone()), many(&task), |k| {
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
         in_task(&task, Taken, gtd(task.actor(), k), follow_on(k), k)
     });
 }
@@ -156,7 +156,7 @@ fn ace_with_gtd_and_several_features_at_once() {
 fn ace_with_gtd_and_a_trace_that_forgets() {
     let task = Arc::new(endless());
     let steps: Vec<Experience> = task.stream(3, 0).take(3000).collect();
-    same_bits(Known::Finite(task.clone()), [steps], |k| {
+    same_bits(KnownProblem::Finite(task.clone()), [steps], |k| {
         let critic =
             PartRecipe::new("gtd").with("alpha_v", 0.05).with("alpha_w", 0.01).with("lambda", lambda(k));
         let emphasis = PartRecipe::new("follow-on").with("lambda_a", 0.1);
@@ -169,7 +169,7 @@ fn ace_with_gtd_and_a_trace_that_forgets() {
 #[test]
 fn exact_critics_and_emphases() {
     for task in [eleven(), varied()] {
-        let known = || Known::Finite(task.clone());
+        let known = || KnownProblem::Finite(task.clone());
         same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), follow_on(k), k));
         same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), exact(), k));
         same_bits(known(), [steps(&task)], |k| in_task(&task, All, exact(), follow_on(k), k));
@@ -185,7 +185,7 @@ fn gq(features: &Table, k: usize) -> PartRecipe {
 #[test]
 fn all_actions_with_learned_values() {
     for task in [three(), varied()] {
-        same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
             in_task(&task, All, gq(task.critic(), k), follow_on(k), k)
         });
     }
@@ -194,7 +194,7 @@ fn all_actions_with_learned_values() {
 #[test]
 fn some_actions_with_a_learned_advantage() {
     for task in [three(), varied()] {
-        same_bits(Known::Finite(task.clone()), many(&task), |k| {
+        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
             let critic = PartRecipe::new("advantage").with("alpha_u", alpha_v(k + 1));
             let critic = critic.with_features(task.critic()).with_inner(gtd(task.critic(), k));
             in_task(&task, All, critic, none(), k).with_subset(Subset { count: 2, seed: 7, run: 0 })
@@ -212,7 +212,7 @@ fn many_continuous() -> impl Iterator<Item = Vec<Experience>> {
 
 #[test]
 fn gaussian_policies() {
-    let known = || Known::Continuous(continuous());
+    let known = || KnownProblem::Continuous(continuous());
     same_bits(known(), many_continuous(), |k| {
         in_continuous("gaussian", gtd(&Table::one_hot(3), k), follow_on(k), k)
     });
@@ -222,7 +222,7 @@ fn gaussian_policies() {
 
 #[test]
 fn deterministic_policies() {
-    let known = || Known::Continuous(continuous());
+    let known = || KnownProblem::Continuous(continuous());
     let features = Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap();
     same_bits(known(), many_continuous(), |k| {
         let critic =
@@ -271,7 +271,7 @@ fn vectors_and_lists_of_active_features() {
                 let policy = PartRecipe::new("softmax").with_features(features.clone());
                 Recipe::new(rule, policy, critic, follow_on(k), alpha(k)).with_actions(3)
             };
-            let (name, problem) = (format!("{features:?} {critic}"), Known::Finite(three()));
+            let (name, problem) = (format!("{features:?} {critic}"), KnownProblem::Finite(three()));
             let case = Case { name, problem, steps: steps.clone() };
             case.check(&(0..16).map(recipe).collect::<Vec<_>>());
         }
@@ -295,7 +295,7 @@ fn with_step_sizes<R: Composable>(case: &Case, task: &Task, alpha_v: [f64; 4]) -
 fn leaves_its_neighbours_alone<R: Composable>() {
     let task = three();
     let steps = steps(&task);
-    let problem = Known::Finite(task.clone());
+    let problem = KnownProblem::Finite(task.clone());
     let case = Case { name: "diverging".to_owned(), problem, steps: steps.clone() };
     let calm = with_step_sizes::<R>(&case, &task, [0.1; 4]);
     assert_eq!(calm.check(), Ok(()));
@@ -372,7 +372,7 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
         Recipe::new(Taken, policy, critic, none(), 1e-300).with_actions(2)
     };
     let recipes = [recipe(0.0), recipe(0.9)];
-    let case = Case { name: "overflowing".to_owned(), problem: Known::Finite(three()), steps };
+    let case = Case { name: "overflowing".to_owned(), problem: KnownProblem::Finite(three()), steps };
     fn learned<R: Composable>(case: &Case, recipes: &[&Recipe]) -> Box<dyn Learner<R>> {
         let mut learner = case.compose::<R>(recipes, Isa::best());
         case.steps.iter().for_each(|step| _ = learner.update(step).unwrap());

@@ -4,7 +4,7 @@
 use crate::recipe_case::Case;
 use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
 use emphatic::{
-    Action, Composable, ComposeError, ContinuousCounterexample, Draw, Features, Isa, Known, Lanes,
+    Action, Composable, ComposeError, ContinuousCounterexample, Draw, Features, Isa, KnownProblem, Lanes,
     PartRecipe, Range, Real, Recipe, RuleKind, SavedState, State, StateError, Step, Subset, Table, Task,
 };
 use std::collections::HashSet;
@@ -39,10 +39,12 @@ fn part(entry: &Entry, features: &Features, lane: usize) -> PartRecipe {
     }
 }
 
-fn known(acts: Acts) -> Known {
+fn known(acts: Acts) -> KnownProblem {
     match acts {
-        Acts::Finite => Known::Finite(Arc::new(Task::long_counterexample(2))),
-        Acts::Real | Acts::Deterministic => Known::Continuous(Arc::new(ContinuousCounterexample::default())),
+        Acts::Finite => KnownProblem::Finite(Arc::new(Task::long_counterexample(2))),
+        Acts::Real | Acts::Deterministic => {
+            KnownProblem::Continuous(Arc::new(ContinuousCounterexample::default()))
+        }
     }
 }
 
@@ -57,8 +59,8 @@ fn rules(acts: Acts) -> Vec<(RuleKind, Tells)> {
 /// The learner of one setting.
 fn recipe(policy: &Entry, rule: RuleKind, critic: &Entry, emphasis: &Entry, lane: usize) -> Recipe {
     let (actor, states, actions) = match known(policy.acts.expect("it is a policy")) {
-        Known::Finite(task) => (task.actor().clone(), task.states(), Some(task.actions())),
-        Known::Continuous(problem) => (problem.actor().clone(), 3, None),
+        KnownProblem::Finite(task) => (task.actor().clone(), task.states(), Some(task.actions())),
+        KnownProblem::Continuous(problem) => (problem.actor().clone(), 3, None),
     };
     let features = Features::from(Table::one_hot(states));
     let policy = PartRecipe::new(policy.name).with_features(actor);
@@ -90,8 +92,8 @@ fn cases() -> Vec<(Case<'static>, Vec<Recipe>)> {
                     let of = |lane| recipe(policy, rule, critic, emphasis, lane);
                     let problem = known(acts);
                     let steps = match &problem {
-                        Known::Finite(task) => task.stream(3, 0).take(400).collect(),
-                        Known::Continuous(problem) => problem.stream(3, 0).take(120).collect(),
+                        KnownProblem::Finite(task) => task.stream(3, 0).take(400).collect(),
+                        KnownProblem::Continuous(problem) => problem.stream(3, 0).take(120).collect(),
                     };
                     let name = format!("{} {rule:?} {} {}", policy.name, critic.name, emphasis.name);
                     let case = Case { name, problem, steps };

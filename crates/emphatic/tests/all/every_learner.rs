@@ -214,8 +214,8 @@ pub fn gaussian_ace() -> Case<WithGtd<Gaussian, FollowOn<f64>>, Vec<f64>> {
     }
 }
 
-type Known = ExactCritic<f64, Task, Softmax>;
-type TrueAce = ActorCritic<f64, Softmax, Known, ExactEmphasis<f64, Task, Softmax>>;
+type KnownProblem = ExactCritic<f64, Task, Softmax>;
+type TrueAce = ActorCritic<f64, Softmax, KnownProblem, ExactEmphasis<f64, Task, Softmax>>;
 type Comparing<C> = AllActions<f64, Softmax, C, FollowOn<f64>>;
 
 /// q = π(A0|S0) and p = π(A0|S1) = π(A0|S2) follow from the differences 1.0 and −0.5.
@@ -240,7 +240,7 @@ pub fn true_ace() -> Case<TrueAce, usize> {
     }
 }
 
-pub fn all_actions_exact() -> Case<Comparing<Known>, usize> {
+pub fn all_actions_exact() -> Case<Comparing<KnownProblem>, usize> {
     Case {
         make: |lambda_a, factor| {
             let task = Arc::new(Task::counterexample());

@@ -1,14 +1,14 @@
 //! Learners made from recipes, alone and in lanes.
 
 use emphatic::{
-    Action, Catalogue, Composable, ComposeError, Isa, Known, Lanes, Learner, Numbers, Real, Recipe, State,
-    Step,
+    Action, Catalogue, Composable, ComposeError, Isa, KnownProblem, Lanes, Learner, Numbers, Real, Recipe,
+    State, Step,
 };
 
 /// The problem and the steps that learners learn from.
 pub struct Case<'a> {
     pub name: String,
-    pub problem: Known,
+    pub problem: KnownProblem,
     pub steps: Vec<Step<State<'a>, Action>>,
 }
 
