@@ -2,10 +2,12 @@
 
 use crate::every_learner::*;
 use emphatic::{
-    Action, AsState, Catalogue, Composable, Features, Isa, Lanes, Learner, Numbers, PartRecipe, Recipe,
-    RuleKind, SavedState, State, StateError, Step, Tensors,
+    Action, AsState, Catalogue, Composable, ExactCritic, Features, Fixed, Gaussian, Gtd, Isa, Lanes, Learner,
+    Numbers, PartRecipe, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step, Task, Tensors,
+    off_pac as make_off_pac,
 };
 use std::any::type_name;
+use std::sync::Arc;
 
 /// The whole state, to the bit: the numbers of a [`SavedState`] compare as numbers do.
 fn bytes(learner: &mut dyn Learner<f64>) -> Vec<u8> {
@@ -139,6 +141,39 @@ fn a_state_of_a_learner_with_other_parts_is_refused() {
         error.to_string(),
         "there is no `emphasis.rho_f`: this is the state of a learner with other parts"
     );
+}
+
+/// Returns the setting for which one learner refuses the state of another.
+fn refused_for(learner: &mut dyn Learner<f64>, other: &mut dyn Learner<f64>) -> String {
+    match learner.restore(&other.state().unwrap()) {
+        Err(StateError::Setting { name, .. }) => name,
+        result => panic!("{result:?}"),
+    }
+}
+
+#[test]
+fn a_state_is_refused_by_a_learner_with_another_policy_or_problem() {
+    let task = Arc::new(Task::counterexample());
+    let gtd = || Gtd::builder(task.critic()).alpha_v(0.1).alpha_w(0.1).build().unwrap();
+    let fixed = |p: f64| {
+        let policy = Fixed::new(&task, &vec![vec![p, 1.0 - p]; 3]).unwrap();
+        make_off_pac(policy, gtd()).alpha(0.1).build().unwrap()
+    };
+    assert_eq!(refused_for(&mut fixed(0.2), &mut fixed(0.9)), "policy.probabilities");
+    let features = || Features::one_hot(3);
+    let softmax = Softmax { features: features(), actions: 2 };
+    let gaussian = Gaussian { features: features() };
+    let mut softmax = make_off_pac(softmax, gtd()).alpha(0.1).build().unwrap();
+    let mut gaussian = make_off_pac(gaussian, gtd()).alpha(0.1).build().unwrap();
+    assert_eq!(refused_for(&mut softmax, &mut gaussian), "policy.kind");
+
+    let interested = Arc::new(task.as_ref().clone().with_interest(vec![1.0, 2.0, 1.0]).unwrap());
+    let exact = |task: &Arc<Task>| {
+        let critic = ExactCritic::new(task.clone(), &task.softmax()).unwrap();
+        make_off_pac(task.softmax(), critic).alpha(0.1).build().unwrap()
+    };
+    assert_eq!(refused_for(&mut exact(&task), &mut exact(&interested)), "critic.problem");
+    exact(&task).restore(&exact(&Arc::new(Task::counterexample())).state().unwrap()).unwrap();
 }
 
 fn diverges_where_it_did<L: Learner<f64>, S: AsState>(case: &Case<L, S>) {
