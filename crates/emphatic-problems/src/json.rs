@@ -131,7 +131,7 @@ mod tests {
         let mistake = |text| as_toml(text).err().expect("it is wrong");
         let no_colon = mistake("{\n \"a\" 1}");
         assert_eq!(
-            (no_colon.span, no_colon.message.as_str()),
+            (no_colon.span, no_colon.error.message.as_str()),
             (Some(7..7), "this is not JSON: expected `:`")
         );
         assert_eq!(mistake("{\"a\": null}").span, Some(6..10));
@@ -151,7 +151,7 @@ mod tests {
         for half in [r"\ud83d", r"\ude00", r"\ud83d\ud83d", r"\ud83d\n", r"\udE00\ud83d", r"\ud83dude00"] {
             let mistake = as_toml(&format!("{{\"ä\": \"{half}\"}}")).err().expect("it is wrong");
             assert_eq!(
-                (mistake.span, mistake.message.as_str()),
+                (mistake.span, mistake.error.message.as_str()),
                 (Some(8..14), "this escape is half of a character")
             );
         }
