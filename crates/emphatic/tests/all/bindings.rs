@@ -1,7 +1,7 @@
 //! The same bits everywhere: learners trained on experience that any language can compute exactly, and the weights they end with,
-//! written to a file that the Python package is held to as well.
+//! in a file that the Python package is compared with as well.
 //!
-//! If a change of the bits is meant, `EMPHATIC_WRITE_BITS=1 cargo test --package emphatic --test all bindings::` writes the file anew.
+//! If a change of the bits is intended, `EMPHATIC_WRITE_BITS=1 cargo test --package emphatic --test all bindings::` writes the file anew.
 
 use emphatic::{
     Advantage, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic, Features,

@@ -1,7 +1,7 @@
 //! The determinism contract: a learner's bits do not depend on lanes, instruction set, or being interrupted.
 //!
-//! `catalogue` says so of every part. Here are settings, features and streams in which lanes once differed, or could: traces that some lanes forget
-//! and others do not, weights that take their time to overflow, many features at once.
+//! `catalogue` checks this for every part. Here are settings, features and streams in which lanes once differed, or could: traces that
+//! some lanes forget and others do not, weights that overflow late, many features at once.
 
 use crate::recipe_case::Case;
 use emphatic::{
@@ -26,12 +26,12 @@ fn lambda(k: usize) -> f64 {
     [0.0, 0.4, 1.0][k % 3]
 }
 
-/// With the larger ones a critic takes its time to diverge: its weights grow until products of them overflow.
+/// With the larger ones a critic diverges late: its weights grow until products of them overflow.
 fn alpha_w(k: usize) -> f64 {
     [10.0, 0.01, 4.0][k / 2 % 3]
 }
 
-/// When the learner diverged, and the bits of its weights; of NaN there is only one.
+/// Returns when the learner diverged, and the bits of its weights; every NaN counts as the same.
 fn outcome<R: Real>(learner: &impl Learner<R>, lane: usize) -> (Option<u64>, Vec<u64>) {
     let bits = |w: &R| if w.lane(lane).is_nan() { f64::NAN } else { w.lane(lane) }.to_bits();
     (learner.diverged(lane), learner.weights().iter().map(bits).collect())
@@ -51,13 +51,13 @@ fn varied() -> Arc<Task> {
     Arc::new((0..).map(|run| Task::random(&mut Random::new(9, run))).find(fits).unwrap())
 }
 
-/// A task that never ends, in which states are left for long enough to be forgotten by some lanes and not by others.
+/// A task that never ends, in which states are left for so long that some lanes forget them and others do not.
 fn endless() -> Task {
     let n = 40;
     let mut builder =
         Problem::builder().states((0..n).map(|s| format!("S{s}"))).actions(["on", "round"]).start(0, 1.0);
     for s in 0..n {
-        // Round and round among four states, with a small chance to go on to the next four.
+        // In circles among four states, with a small chance to go on to the next four.
         let round = s / 4 * 4 + (s + 1) % 4;
         builder = builder
             .transition(s, "round", round, 1.0, 0.1 * (s % 5) as f64, 0.9)
@@ -77,9 +77,9 @@ fn steps(task: &Task) -> Vec<Experience> {
     task.stream(3, 0).take(400).collect()
 }
 
-/// For learned critics, some of which diverge at other steps in every stream. (Once it depended on the other lanes at which.)
+/// Streams for learned critics, some of which diverge, each stream at another step. (Once the step depended on the other lanes.)
 fn many(task: &Task) -> impl Iterator<Item = Vec<Experience>> {
-    // Where each feature is that of one state, lanes differ most in what they trace.
+    // Lanes differ most in what they trace where each feature belongs to one state.
     let streams = if task.critic().most_active() == 1 { 32 } else { 6 };
     (0..streams).map(|run| task.stream(3, run).take(1500).collect())
 }
@@ -236,7 +236,7 @@ fn deterministic_policies() {
     same_bits(known(), [continuous_steps()], |k| in_continuous("deterministic", exact(), exact(), k));
 }
 
-/// What is seen of states as vectors and as lists of active features, with traces of both kinds.
+/// States as vectors and as lists of active features, with traces of both kinds.
 #[test]
 fn vectors_and_lists_of_active_features() {
     let mut random = Random::new(4, 0);

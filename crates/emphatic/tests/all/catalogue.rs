@@ -1,5 +1,5 @@
-//! Every part of the catalogue, in every composition that makes sense: the same bits in lanes and on every instruction set, saved and
-//! restored half-way, and refused where it makes no sense.
+//! Every part of the catalogue, in every valid composition: the same bits in lanes and on every instruction set, saved and restored
+//! half-way, and refused in invalid ones.
 
 use crate::recipe_case::Case;
 use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
@@ -72,7 +72,7 @@ fn recipe(policy: &Entry, rule: RuleKind, critic: &Entry, emphasis: &Entry, lane
     recipe
 }
 
-/// All compositions that make sense, each part in at least one of them.
+/// All valid compositions, each part in at least one of them.
 fn cases() -> Vec<(Case<'static>, Vec<Recipe>)> {
     let catalogue = Catalogue::standard();
     let mut cases = Vec::new();
@@ -186,7 +186,7 @@ fn a_step_that_makes_no_sense_changes_nothing() {
             Step { action: other, ..step },
             Step { state: State::Number(99), ..step },
             Step { state: State::Vector(&[1.0]), ..step },
-            // Once nobody looked at the next state of an emphasis.
+            // Once the next state was not checked by an emphasis.
             Step { next: State::Number(99), gamma_next: 0.5, ..step },
             Step { next: State::Active(&[1]), gamma_next: 0.5, ..step },
         ];
@@ -228,7 +228,7 @@ fn other_settings(recipe: &Recipe) -> Vec<(String, Recipe)> {
             with(setting.name, &|part| _ = part.numbers.insert(setting.name.to_owned(), number));
         }
         if let Some(Features::Table(table)) = own.features {
-            // As many states and features, but the first has another value.
+            // The same numbers of states and features, but one other value.
             let rows = (0..table.states()).map(|state| table.active(state).collect());
             let mut rows: Vec<Vec<_>> = rows.collect();
             rows[0][0].1 = 0.5;
@@ -239,7 +239,7 @@ fn other_settings(recipe: &Recipe) -> Vec<(String, Recipe)> {
     others
 }
 
-/// Once a state was restored to a learner with other settings without a word.
+/// Once a state was restored to a learner with other settings, silently.
 #[test]
 fn a_state_is_refused_by_a_learner_with_another_setting_which_is_named() {
     for (case, recipes) in cases() {
@@ -294,7 +294,7 @@ fn a_state_is_refused_by_a_learner_of_other_parts() {
     }
 }
 
-/// What an emphasis declares and what it says of itself must agree: files and Python's types go by the one, learners by the other.
+/// The declaration of an emphasis and its `needs_ratio` must agree: files and Python's types use the one, learners the other.
 #[test]
 fn an_emphasis_that_needs_ratios_is_refused_beside_a_policy_that_has_none() {
     let catalogue = Catalogue::standard();
@@ -310,7 +310,7 @@ fn an_emphasis_that_needs_ratios_is_refused_beside_a_policy_that_has_none() {
     }
 }
 
-/// A generator that gives the same numbers all the time.
+/// A generator of one number.
 struct Same(f64);
 
 impl Draw for Same {
@@ -360,7 +360,7 @@ fn every_learner_acts_as_its_distribution_says() {
     }
 }
 
-/// Once a number of actions beside a policy of real ones was read over.
+/// Once a number of actions was ignored if the policy had real actions.
 #[test]
 fn a_number_of_actions_is_refused_where_there_is_none() {
     for (case, recipes) in cases().into_iter().filter(|(_, recipes)| recipes[0].policy.kind != "softmax") {

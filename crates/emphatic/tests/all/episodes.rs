@@ -1,4 +1,4 @@
-//! What every learner does where episodes meet, where ρ is zero, and with steps that make no sense.
+//! Every learner where episodes meet, where ρ is zero, and with invalid steps.
 
 use crate::every_learner::*;
 use emphatic::{Action, AsState, FeatureError, Learner, SavedState, Step, StepError, Update};
@@ -177,9 +177,9 @@ fn a_step_that_makes_no_sense_is_refused_and_changes_nothing() {
     assert_eq!(case.learner().step(&step), Err(error.into()));
 }
 
-/// The steps of a learner, from the first on, do without the allocator.
+/// No step of a learner allocates, not even the first.
 fn allocates_nothing<L: Learner<f64> + Clone, S: AsState>(case: &Case<L, S>) {
-    // A copy, since copying a list may lose the room that was kept for it.
+    // A copy, since a copied list may have lost its capacity.
     let mut learner = case.learner().clone();
     let counted = allocation_counter::measure(|| {
         for _ in 0..10 {

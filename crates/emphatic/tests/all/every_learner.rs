@@ -26,7 +26,7 @@ macro_rules! for_every_learner {
     };
 }
 
-/// A learner and what the tests need to know of it.
+/// A learner, with what the tests need.
 pub struct Case<L, S> {
     /// Makes one with this λ_a (if it has one) and its step-sizes multiplied by a factor.
     pub make: fn(f64, f64) -> L,
@@ -35,13 +35,13 @@ pub struct Case<L, S> {
     pub impossible: Option<Vec<f64>>,
     /// v̂(s), if δ_t is what the actor learns from.
     pub value: Option<fn(&L, &S) -> f64>,
-    /// Whether anything is carried from step to step but weights.
+    /// Whether it has traces.
     pub traces: bool,
     /// Whether M_t is m(S_t)/d_μ(S_t).
     pub exact_emphasis: bool,
-    /// An action that does not exist, and what is said of it.
+    /// An action that does not exist, and the error.
     pub no_action: (Action, StepError),
-    /// A state that does not exist, and what is said of it.
+    /// A state that does not exist, and the error.
     pub no_state: (S, FeatureError),
 }
 
@@ -110,7 +110,7 @@ fn gtd(features: Features, factor: f64) -> Gtd<f64> {
     Gtd::builder(features).alpha_v(0.2 * factor).alpha_w(0.15 * factor).lambda(0.7).build().unwrap()
 }
 
-/// v̂(s) by a critic that knows states by their numbers.
+/// v̂(s) by an exact critic.
 fn value<C: Critic<f64> + Clone>(critic: &C, state: &usize) -> f64 {
     let step = Step {
         state: *state,

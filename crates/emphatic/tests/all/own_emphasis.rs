@@ -1,4 +1,4 @@
-//! Emphases of a user's own: one that learns, and one that cannot be saved.
+//! Emphases written by a user: one that learns, and one that cannot be saved.
 
 use emphatic::{
     Emphasis, Features, Gtd, Learner, Numbers, Part, Real, Seen, Softmax, StateError, Step, Visitor,
@@ -46,11 +46,11 @@ fn learner<E: Emphasis<f64>>(emphasis: E) -> impl Learner<f64> {
     emphatic::ActorCritic::builder(policy, critic, emphasis).alpha(1e-3).build().unwrap()
 }
 
-/// Once only what actor and critic changed was looked at: an emphasis could diverge without a word.
+/// Once only the weights of actor and critic were checked: an emphasis could diverge unnoticed.
 #[test]
 fn an_emphasis_that_diverges_is_seen_at_that_step() {
     let mut learner = learner(Growing { features: Features::one_hot(2), weights: vec![1.0, 1.0] });
-    // 2¹⁰²⁴ is no number.
+    // 2¹⁰²⁴ overflows.
     for k in 1..1024 {
         learner.step(&step(0)).unwrap();
         assert_eq!(learner.diverged(0), None, "after {k} steps");
@@ -91,7 +91,7 @@ impl Emphasis<f64> for Twice {
     }
 }
 
-/// Once the second was saved in place of the first, without a word unless debug assertions were on.
+/// Once the second was saved in place of the first, silently unless debug assertions were on.
 #[test]
 fn two_lists_of_one_name_cannot_be_saved() {
     let mut twice = learner(Twice([1.0, 2.0]));

@@ -1,11 +1,11 @@
-//! Learners by recipe, alone and in lanes.
+//! Learners made from recipes, alone and in lanes.
 
 use emphatic::{
     Action, Catalogue, Composable, ComposeError, Isa, KnownProblem, Lanes, Learner, Numbers, Real, Recipe,
     State, Step,
 };
 
-/// What learners learn from.
+/// The problem and the steps that learners learn from.
 pub struct Case<'a> {
     pub name: String,
     pub problem: KnownProblem,
@@ -27,8 +27,8 @@ impl Case<'_> {
         }
     }
 
-    /// Compares these learners in lanes with what each is alone, step by step: with every instruction set that this machine has, interrupted, and leaving
-    /// their lanes half-way. Returns whether any diverged.
+    /// Checks that learners in lanes have the bits of each alone: with every instruction set of this machine, interrupted, and taken
+    /// out of their lanes half-way. Returns whether any diverged.
     pub fn check(&self, recipes: &[Recipe]) -> bool {
         let alone = |recipe: &Recipe| {
             let mut learner = self.compose::<f64>(&[recipe], Isa::Plain);
@@ -38,7 +38,7 @@ impl Case<'_> {
             outcome(&mut *learner, 0)
         };
         let alone: Vec<Outcome> = recipes.iter().map(alone).collect();
-        // The test means nothing if all settings gave the same, or all diverged.
+        // The test proves nothing if all settings have the same result, or all diverged.
         assert!(alone.iter().any(|x| *x != alone[0]), "{}: all are the same", self.name);
         assert!(alone.iter().any(|(diverged, ..)| diverged.is_none()), "{}: all diverged", self.name);
         for isa in Isa::ALL.into_iter().filter(|isa| isa.available()) {
@@ -49,7 +49,7 @@ impl Case<'_> {
         alone.iter().any(|(diverged, ..)| diverged.is_some())
     }
 
-    /// Every learner in lanes, to the bit what it is alone.
+    /// Checks that every learner in lanes has the bits that it has alone.
     fn same_bits<R: Composable>(&self, recipes: &[Recipe], isa: Isa, alone: &[Outcome]) {
         for (block, (recipes, alone)) in recipes.chunks(R::LANES).zip(alone.chunks(R::LANES)).enumerate() {
             let recipes: Vec<&Recipe> = recipes.iter().collect();
@@ -64,7 +64,7 @@ impl Case<'_> {
             for (lane, alone) in alone.iter().enumerate() {
                 let place = format!("{}, block {block}, lane {lane} of {}, {isa:?}", self.name, R::LANES);
                 assert_eq!(outcome(&mut *learner, lane), *alone, "{place}");
-                // And one that leaves its lane.
+                // One that is taken out of its lane.
                 let mut left = self.compose::<f64>(&recipes[lane..=lane], isa);
                 left.restore(&state.lane(lane)).unwrap();
                 left.learn(isa, late).unwrap();
@@ -74,8 +74,8 @@ impl Case<'_> {
     }
 }
 
-/// When the learner diverged, the bits of its weights (of NaN there is only one), and those of all else unless it has diverged: then traces
-/// matter no more.
+/// When the learner diverged, the bits of its weights (every NaN counts as the same), and those of all else unless it has diverged, when
+/// traces no longer matter.
 type Outcome = (Option<u64>, Vec<u64>, Vec<(String, Vec<u64>)>);
 
 fn outcome<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Outcome {

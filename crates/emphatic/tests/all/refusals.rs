@@ -1,4 +1,4 @@
-//! What is not a problem, a policy for it, or a setting is refused by an error that names the culprit.
+//! Invalid problems, and parts and policies that do not fit, are refused by errors that name the culprit.
 
 use emphatic::{
     ActorCritic, Advantage, AllActions, Compatible, ComposeError, ContinuousCounterexample,
@@ -8,7 +8,7 @@ use emphatic::{
 };
 use std::sync::Arc;
 
-/// Two states, two actions, all well.
+/// A valid problem of two states and two actions.
 fn builder() -> ProblemBuilder {
     Problem::builder()
         .states(["here", "there"])
@@ -179,7 +179,7 @@ fn a_target_policy_that_never_ends_and_is_not_discounted() {
     assert_eq!(error.to_string(), "state 0 does not exist: there are 0 states, numbered from 0");
 }
 
-/// Once a critic for other actions, or made for another policy, was taken and gave wrong answers or a panic.
+/// Once a critic for other actions, or made for another policy, was accepted, with wrong results or a panic.
 #[test]
 fn parts_that_do_not_go_together() {
     let task = Arc::new(Task::counterexample());
@@ -214,8 +214,8 @@ fn parts_that_do_not_go_together() {
     }
 }
 
-/// An exact part keeps the policy that it was made for, unless it takes up the learner's: one without weights is all in its
-/// probabilities.
+/// An exact part must replace the policy that it was made for by the learner's: a policy without weights differs in its
+/// probabilities alone.
 #[test]
 fn an_exact_part_takes_up_a_policy_with_the_same_features() {
     let task = Arc::new(Task::counterexample());
@@ -247,7 +247,7 @@ fn an_exact_part_for_another_kind_of_policy() {
     assert_eq!(error.to_string(), "the exact critic or emphasis is for another kind of policy");
 }
 
-/// The behaviour almost never takes just the action of a deterministic policy.
+/// The behaviour almost never takes exactly the action of a deterministic policy.
 #[test]
 fn an_emphasis_by_ratios_beside_a_deterministic_policy() {
     let policy = || DeterministicLinear { features: Features::dense(2) };
@@ -270,7 +270,7 @@ fn an_emphasis_by_ratios_beside_a_deterministic_policy() {
     );
 }
 
-/// What types once ruled out: states and actions of another kind than the learner's.
+/// States and actions of another kind than the learner's.
 #[test]
 fn states_and_actions_of_another_kind() {
     fn step<S: Clone, A>(state: S, action: A) -> Step<S, A> {

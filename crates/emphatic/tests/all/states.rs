@@ -1,11 +1,13 @@
-//! Saved states: a learner goes on from one to the bit; one that does not fit is refused by name and changes nothing.
+//! Saved states: a restored learner goes on to the bit; a state that does not fit is refused by name and changes nothing.
 
 use crate::every_learner::*;
 use emphatic::{
-    Action, AsState, Catalogue, Composable, Features, Isa, Lanes, Learner, Numbers, PartRecipe, Recipe,
-    RuleKind, SavedState, State, StateError, Step, Tensors,
+    Action, AsState, Catalogue, Composable, ExactCritic, Features, Fixed, Gaussian, Gtd, Isa, Lanes, Learner,
+    Numbers, PartRecipe, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step, Task, Tensors,
+    off_pac as make_off_pac,
 };
 use std::any::type_name;
+use std::sync::Arc;
 
 /// The whole state, to the bit: the numbers of a [`SavedState`] compare as numbers do.
 fn bytes(learner: &mut dyn Learner<f64>) -> Vec<u8> {
@@ -31,7 +33,7 @@ fn goes_on_from_every_step<L: Learner<f64>, S: AsState>(case: &Case<L, S>) {
         let mut whole = case.learner();
         learn(&mut whole, &case.steps[..taken]);
         let saved = bytes(&mut whole);
-        // Of what it has learned before, nothing may remain.
+        // Nothing that it learned before may remain.
         let mut restored = case.learner();
         learn(&mut restored, &case.steps);
         restored.restore(&postcard::from_bytes(&saved).unwrap()).unwrap();
@@ -49,7 +51,7 @@ fn a_restored_learner_goes_on_to_the_bit() {
     for_every_learner!(goes_on_from_every_step);
 }
 
-/// States that do not fit, made from one that does, with what is said of each.
+/// States that do not fit, made from one that does, with the error of each.
 fn spoilt(good: &Tensors) -> Vec<(Tensors, String)> {
     let mut all = Vec::new();
     let mut push = |changes: &[(&str, Option<Numbers>)], error: StateError| {
@@ -97,7 +99,7 @@ fn refuses_what_does_not_fit<L: Learner<f64>, S: AsState + Clone>(case: &Case<L,
     let (mut learner, mut spared, mut other) = (case.learner(), case.learner(), case.learner());
     learn(&mut learner, &case.steps[..2]);
     learn(&mut spared, &case.steps[..2]);
-    // Nothing in common: whatever were taken over of it would show.
+    // Nothing in common, so that anything restored from it would show.
     let backwards: Vec<_> = case.steps.iter().rev().cloned().collect();
     learn(&mut other, &backwards);
     learn(&mut other, &case.steps[..2]);
@@ -110,7 +112,7 @@ fn refuses_what_does_not_fit<L: Learner<f64>, S: AsState + Clone>(case: &Case<L,
     }
     assert_eq!(learn(&mut learner, &case.steps), learn(&mut spared, &case.steps), "{}", type_name::<L>());
     assert_eq!(bytes(&mut learner), bytes(&mut spared), "{}", type_name::<L>());
-    // And what does fit is not refused.
+    // A state that fits is not refused.
     learner.restore(&good).unwrap();
     assert_eq!(bytes(&mut learner), bytes(&mut other), "{}", type_name::<L>());
 }
@@ -128,7 +130,7 @@ fn a_state_of_a_learner_with_other_parts_is_refused() {
         error.to_string(),
         "this state was saved with `emphasis.kind` = follow-on; this learner has none"
     );
-    // Where the settings are not known, by the numbers.
+    // Where the settings are not known, the numbers are refused.
     let error = off_pac().learner().restore(&numbers(of_ace)).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -139,6 +141,39 @@ fn a_state_of_a_learner_with_other_parts_is_refused() {
         error.to_string(),
         "there is no `emphasis.rho_f`: this is the state of a learner with other parts"
     );
+}
+
+/// Returns the setting for which one learner refuses the state of another.
+fn refused_for(learner: &mut dyn Learner<f64>, other: &mut dyn Learner<f64>) -> String {
+    match learner.restore(&other.state().unwrap()) {
+        Err(StateError::Setting { name, .. }) => name,
+        result => panic!("{result:?}"),
+    }
+}
+
+#[test]
+fn a_state_is_refused_by_a_learner_with_another_policy_or_problem() {
+    let task = Arc::new(Task::counterexample());
+    let gtd = || Gtd::builder(task.critic()).alpha_v(0.1).alpha_w(0.1).build().unwrap();
+    let fixed = |p: f64| {
+        let policy = Fixed::new(&task, &vec![vec![p, 1.0 - p]; 3]).unwrap();
+        make_off_pac(policy, gtd()).alpha(0.1).build().unwrap()
+    };
+    assert_eq!(refused_for(&mut fixed(0.2), &mut fixed(0.9)), "policy.probabilities");
+    let features = || Features::one_hot(3);
+    let softmax = Softmax { features: features(), actions: 2 };
+    let gaussian = Gaussian { features: features() };
+    let mut softmax = make_off_pac(softmax, gtd()).alpha(0.1).build().unwrap();
+    let mut gaussian = make_off_pac(gaussian, gtd()).alpha(0.1).build().unwrap();
+    assert_eq!(refused_for(&mut softmax, &mut gaussian), "policy.kind");
+
+    let interested = Arc::new(task.as_ref().clone().with_interest(vec![1.0, 2.0, 1.0]).unwrap());
+    let exact = |task: &Arc<Task>| {
+        let critic = ExactCritic::new(task.clone(), &task.softmax()).unwrap();
+        make_off_pac(task.softmax(), critic).alpha(0.1).build().unwrap()
+    };
+    assert_eq!(refused_for(&mut exact(&task), &mut exact(&interested)), "critic.problem");
+    exact(&task).restore(&exact(&Arc::new(Task::counterexample())).state().unwrap()).unwrap();
 }
 
 fn diverges_where_it_did<L: Learner<f64>, S: AsState>(case: &Case<L, S>) {
@@ -201,7 +236,7 @@ fn the_state_of_a_lane_is_that_of_a_learner_alone() {
     }
 }
 
-/// Twice as many lanes of half as many weights are as many numbers.
+/// Twice the lanes of half the weights are the same number of numbers.
 #[test]
 fn a_state_of_another_number_of_lanes_is_refused() {
     let error = lanes::<f64>(0, 2).restore(&lanes::<Lanes<8>>(0, 2).state().unwrap()).unwrap_err();
