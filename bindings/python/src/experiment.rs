@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use emphatic_lab::store;
-use emphatic_lab::{Ending, Experiment, News, Options, Select, Stop, summarise};
+use emphatic_lab::{Ending, Event, Experiment, Options, Select, Stop, summarise};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -33,7 +33,7 @@ pub(crate) fn run(
     options.threads = threads.map_or(options.threads, usize::from);
     let stop = Stop::default();
     let mut raised: Option<PyErr> = None;
-    let mut hear = |news: News| {
+    let mut hear = |news: Event| {
         let told = Python::attach(|py| tell(py, &news, &progress));
         if let Err(error) = told {
             stop.stop();
@@ -51,13 +51,13 @@ pub(crate) fn run(
     }
 }
 
-fn tell(py: Python<'_>, news: &News, progress: &Py<PyAny>) -> PyResult<()> {
+fn tell(py: Python<'_>, news: &Event, progress: &Py<PyAny>) -> PyResult<()> {
     py.check_signals()?;
     match news {
-        News::Warning(warning) => {
+        Event::Warning(warning) => {
             py.import("warnings")?.call_method1("warn", (*warning,))?;
         }
-        News::Progress(now) => {
+        Event::Progress(now) => {
             progress.call1(py, (now.done, now.units, now.updates, now.elapsed.as_secs_f64()))?;
         }
     }

@@ -1,4 +1,4 @@
-//! The table of settings.
+//! The table of settings, `settings.parquet`.
 
 use crate::experiment::{Cell, Experiment};
 use crate::table;
@@ -18,7 +18,8 @@ enum Column {
 }
 
 impl Column {
-    fn like(cell: &Cell) -> Self {
+    /// An empty column for cells of this type.
+    fn for_cell(cell: &Cell) -> Self {
         match cell {
             Cell::Text(_) => Self::Text(StringBuilder::new()),
             Cell::Number(_) => Self::Number(Float64Builder::new()),
@@ -42,13 +43,13 @@ impl Column {
     }
 }
 
-/// `settings.parquet`, with this label: a row for each setting, a column for each thing that any of them has.
+/// Returns the bytes of the table with this label: a row for each setting, and a column for each value that any of them has.
 pub(crate) fn encode(experiment: &Experiment, label: String) -> Result<Vec<u8>, ParquetError> {
     let mut columns: Vec<(&str, Column)> = Vec::new();
     for setting in experiment.first_of_each_kind() {
         for (name, cell) in experiment.cells(setting) {
             if !columns.iter().any(|(known, _)| *known == name) {
-                columns.push((name, Column::like(&cell)));
+                columns.push((name, Column::for_cell(&cell)));
             }
         }
     }

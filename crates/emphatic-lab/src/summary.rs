@@ -8,7 +8,7 @@ pub use error::SummaryError;
 pub(crate) use scores::best_settings;
 
 use crate::experiment::{Cell, Experiment};
-use crate::file::Select;
+use crate::experiment_file::Select;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, Interval, choose, mean, quantile, rank, standard_error};
 use crate::store::{Kind, View, check_table};

@@ -1,4 +1,4 @@
-//! A policy of one's own with a setting: experiment files name it, sweep its setting and are refused where it is wrong.
+//! A user's own policy with a setting: experiment files name it, sweep its setting, and are refused if it is wrong.
 //!
 //! Policies once had no keys in files but their kind, weights and probabilities: a setting that the catalogue declares was an unknown key.
 
@@ -120,14 +120,14 @@ critic = {{ kind = "gtd", alpha_v = [0.1, 0.2], alpha_w = 0.01 }}
     )
 }
 
-/// What is said about an experiment with this policy.
+/// Returns the message about an experiment with this policy.
 fn refused(policy: &str) -> String {
     let error = Experiment::parse(&experiment(policy), "experiment.toml", Path::new("")).unwrap_err();
     let help = error.help().map(|help| format!(" ({help})"));
     format!("{error}{}", help.unwrap_or_default())
 }
 
-/// The probability of A0 in S1 along all runs of each setting.
+/// Returns the probability of A0 in S1 along all runs of each setting.
 fn target(dir: &Path, count: usize) -> Vec<Vec<Option<f64>>> {
     let settings: Vec<usize> = (0..count).collect();
     let runs = read_runs(dir, Kind::Results, "target.S1.A0", &settings).unwrap();

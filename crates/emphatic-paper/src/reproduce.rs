@@ -9,7 +9,7 @@ use crate::theory_claims::{self, TheoryError};
 use emphatic::ProblemError;
 use emphatic_chart::{RenderError, Renderer};
 use emphatic_lab::atomic_file::overwrite;
-use emphatic_lab::{Ending, Experiment, FileError, News, RunError, Stop, SummaryError};
+use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop, SummaryError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -95,7 +95,7 @@ pub enum Tell<'a> {
     /// This part begins.
     Begin(&'a str),
     /// News of the experiment.
-    News(News<'a>),
+    News(Event<'a>),
 }
 
 /// Runs what is missing, judges the claims and writes the report. `None` if it was stopped: the same call continues.
@@ -114,7 +114,7 @@ pub fn reproduce(
         let results = options.out.join(figure.id).join("results");
         let numbers = FigureNumbers::read(figure, figure.bounds()?, &results)
             .map_err(|error| ReproduceError::Summary { figure: figure.id, error: error.into() })?;
-        numbers.warnings.iter().for_each(|warning| tell(Tell::News(News::Warning(warning))));
+        numbers.warnings.iter().for_each(|warning| tell(Tell::News(Event::Warning(warning))));
         figures.push(numbers);
     }
     if stop.is_stopped() {

@@ -2,7 +2,7 @@
 
 use super::{Statistics, SummaryError};
 use crate::experiment::{Cell, Experiment};
-use crate::file::Select;
+use crate::experiment_file::Select;
 use crate::runs::{Run, RunsOfUnit};
 use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, standard_error};
 use crate::store::{Kind, View};
