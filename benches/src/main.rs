@@ -159,7 +159,7 @@ impl<W: Write> Bench<W> {
     }
 }
 
-/// A lane's weights as JSON; what is not finite becomes null.
+/// A lane's weights as JSON; `null` for those that are not finite.
 fn weights<R: Real>(learner: &dyn Learner<R>, lane: usize) -> String {
     let number = |x: f64| if x.is_finite() { x.to_string() } else { "null".to_owned() };
     learner.weights().iter().map(|w| number(w.lane(lane))).collect::<Vec<_>>().join(", ")
@@ -303,7 +303,7 @@ fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
     }
     let problem = Arc::new(ContinuousCounterexample::default());
     let steps: Vec<_> = problem.stream(1, 0).take(length).collect();
-    // Every setting eight times, to fill the lanes; equal step-sizes stand together.
+    // Every setting eight times, to fill the lanes; equal step-sizes are side by side.
     let mut settings = Vec::new();
     for alpha in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0] {
         for lambda_a in [0.0, 0.5, 1.0] {

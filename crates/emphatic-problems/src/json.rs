@@ -90,7 +90,7 @@ fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Mistake> {
     whole.map(|character| Some((12, character))).ok_or_else(mistake)
 }
 
-/// Where a `null` stands in valid JSON.
+/// The place of the first `null` in valid JSON.
 fn find_null(text: &str) -> Option<usize> {
     let mut in_string = false;
     let mut escaped = false;
