@@ -1,6 +1,6 @@
-//! `cargo xtask generate`: files that are written from the catalogue.
+//! `cargo xtask generate`: files that are written from the catalogue and from the sources.
 
-use crate::{cargo, output};
+use crate::{cargo, output, public_api};
 use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Role, Setting, Tells};
 use std::fmt::Write;
 use std::path::Path;
@@ -14,24 +14,31 @@ const PRINTED: [(&str, &[&str]); 2] = [
     ("crates/emphatic-lab/experiment.schema.json", &["schema"]),
 ];
 
-/// Writes the files. With `check`, returns an error if Python's classes are not what would be written.
+/// Writes the files. With `check`, returns an error if Python's classes or a listing of the public API are not what would be
+/// written.
 pub(crate) fn generate(check: bool) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("{FILE}: {error}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let (path, text) = (root.join(FILE), text(Catalogue::standard()));
+    let mut files = vec![(FILE.to_owned(), text(Catalogue::standard()))];
+    for name in public_api::CRATES {
+        files.push((format!("crates/{name}/public-api.txt"), public_api::listing(&root, name)?));
+    }
     if !check {
-        std::fs::write(path, text).map_err(failed)?;
         for (file, arguments) in PRINTED {
             let command = ["run", "--quiet", "--package", "emphatic-cli", "--"];
-            let printed = output(cargo().args(command).args(arguments))?;
-            std::fs::write(root.join(file), printed).map_err(|error| format!("{file}: {error}"))?;
+            files.push((file.to_owned(), output(cargo().args(command).args(arguments))?));
         }
-        return Ok(());
     }
-    match std::fs::read_to_string(path).map_err(failed)? == text {
-        true => Ok(()),
-        false => Err(format!("{FILE} is not what the catalogue says: run `cargo xtask generate`")),
+    for (file, text) in files {
+        let (path, failed) = (root.join(&file), |error: std::io::Error| format!("{file}: {error}"));
+        if !check {
+            std::fs::write(path, text).map_err(failed)?;
+        } else if std::fs::read_to_string(path).map_err(failed)? != text {
+            return Err(format!(
+                "{file} is not current: run `cargo xtask generate`, and look at what has changed"
+            ));
+        }
     }
+    Ok(())
 }
 
 /// Returns the word for how a policy chooses an action.
@@ -250,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pythons_classes_are_what_the_catalogue_says() {
+    fn generated_files_are_current() {
         generate(true).unwrap();
     }
 

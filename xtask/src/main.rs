@@ -2,6 +2,7 @@
 
 mod bench;
 mod generate;
+mod public_api;
 mod python;
 mod test;
 
@@ -13,7 +14,8 @@ The developer commands of emphatic.
   cargo xtask test               install what the tests need, check formatting and lints, run all tests
   cargo xtask test --full        the same with PyTorch and 200 kills at random moments, and check the README's verdicts
                                  against a reproduction at full scale
-  cargo xtask generate           write Python's classes of the parts from the catalogue; with --check, only say whether they are current
+  cargo xtask generate           write Python's classes, documentation and schema from the catalogue, and the listings of the public
+                                 API from the sources; with --check, only say whether they are current
   cargo xtask wheel              build the Python package's wheel, install it into an environment of its own and test it there
   cargo xtask bench              nanoseconds an update: lanes against f64, Numba and JAX; exact solutions against SciPy and
                                  dense elimination; the Python package against Rust, NumPy and Numba; as ratios in one run

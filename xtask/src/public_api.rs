@@ -24,11 +24,6 @@ pub(crate) const CRATES: [&str; 7] = [
     "emphatic-text",
 ];
 
-/// Returns where the listing of a crate is kept.
-pub(crate) fn file(name: &str) -> String {
-    format!("crates/{name}/public-api.txt")
-}
-
 /// Lists the public items of a crate: each definition once, at the shortest path it can be named by.
 pub(crate) fn listing(root: &Path, name: &str) -> Result<String, String> {
     let source = root.join("crates").join(name).join("src");
