@@ -4,18 +4,13 @@ use super::part::{DEFAULT_FEATURES, PartChoice, joined, joined_in_quotes, values
 use super::{Axis, Cell, Grid, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::one_or_list::{Located, OneOrList};
-use emphatic::catalogue::{
-    ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Range as Numbers, Role, Setting, Tells,
-};
+use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Role, Tells};
+use emphatic::learner::ALPHA;
 use emphatic::{Recipe, RuleKind, Subset};
 use emphatic_problems::{Interest, Mistake, Number, Whole, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
-
-/// The actor's step-size.
-const ALPHA: Setting =
-    Setting { name: "alpha", range: Numbers::StepSize, default: None, about: "step-size of the actor" };
 
 /// One value of each list that is not of numbers, except for the critic's.
 #[derive(Clone, Default)]
