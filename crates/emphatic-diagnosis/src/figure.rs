@@ -2,7 +2,7 @@
 
 use crate::diagnosable::{Diagnosable, with_policy};
 use crate::diagnose::{Diagnosis, learning_start};
-use crate::flows::{Flows, PathPoint, Reached};
+use crate::flows::{Flows, PathPoint};
 use crate::format::number;
 use crate::names::feature_names;
 use emphatic::real::elementary;
@@ -122,35 +122,6 @@ impl Plane {
     }
 }
 
-/// The flows of the gradient or of the semi-gradient.
-struct Kind<'a> {
-    index: usize,
-    lambda_a: f64,
-    reached: &'a Reached,
-    path: &'a [PathPoint],
-    end: &'a [f64],
-}
-
-fn kinds(flows: &Flows) -> [Kind<'_>; 2] {
-    let Flows { paths, ends, .. } = flows;
-    [
-        Kind {
-            index: 0,
-            lambda_a: 1.0,
-            reached: flows.gradient(),
-            path: &paths.gradient,
-            end: &ends.gradient,
-        },
-        Kind {
-            index: 1,
-            lambda_a: 0.0,
-            reached: flows.semi_gradient(),
-            path: &paths.semi_gradient,
-            end: &ends.semi_gradient,
-        },
-    ]
-}
-
 fn landscape<P: Policy, M: Diagnosable<P>>(
     plane: &Plane,
     model: &M,
@@ -166,16 +137,19 @@ fn landscape<P: Policy, M: Diagnosable<P>>(
         (0..HEIGHTS).map(|row| (0..HEIGHTS).map(|column| height(at(column), at(row))).collect()).collect();
     let middle = |k: usize| (k as f64 + 0.5) / STARTS as f64;
     let mut flows = Vec::new();
-    for kind in kinds(followed) {
+    let reached = [followed.gradient(), followed.semi_gradient()];
+    let (paths, ends) = (followed.paths.each(), followed.ends.each());
+    for (kind, lambda_a) in [1.0, 0.0].into_iter().enumerate() {
         for k in 0..STARTS * STARTS {
             let from = plane.weights((middle(k % STARTS), middle(k / STARTS)));
-            let points = flow(plane, model, policy, &from, kind.lambda_a);
-            flows.push(Flow { kind: kind.index, points, main: false, end: String::new() });
+            let points = flow(plane, model, policy, &from, lambda_a);
+            flows.push(Flow { kind, points, main: false, end: String::new() });
         }
-        let path = kind.path.iter().map(|point| plane.place(&point.weights));
-        let points = std::iter::once(plane.place(weights)).chain(path).chain([plane.end(kind.end)]).collect();
-        let end = kind.reached.objective.map_or(String::new(), shown);
-        flows.push(Flow { kind: kind.index, points, main: true, end });
+        let path = paths[kind].iter().map(|point| plane.place(&point.weights));
+        let points =
+            std::iter::once(plane.place(weights)).chain(path).chain([plane.end(ends[kind])]).collect();
+        let end = reached[kind].objective.map_or(String::new(), shown);
+        flows.push(Flow { kind, points, main: true, end });
     }
     let [x, y] = plane.sides.clone();
     let landscape = Landscape {
@@ -216,13 +190,13 @@ fn flow<P: Policy, M: Diagnosable<P>>(
 
 /// A panel of the objective along both flows from the given policy.
 fn panel(flows: &Flows) -> String {
-    let line = |kind: Kind| Line { method: KINDS[kind.index].to_owned(), points: points(kind.path) };
+    let line = |(path, kind): (&Vec<PathPoint>, &str)| Line { method: kind.to_owned(), points: points(path) };
     let panel = Panel {
         name: "flows",
         title: "The objective along both flows".to_owned(),
         x: Axis { label: "α · steps".to_owned(), scale: Scale::Log, range: None },
         y: Axis { label: "J_μ".to_owned(), scale: Scale::Linear, range: None },
-        lines: kinds(flows).map(line).to_vec(),
+        lines: flows.paths.each().into_iter().zip(KINDS).map(line).collect(),
         reference: Some(Reference { y: flows.best, label: format!("best found {}", shown(flows.best)) }),
     };
     Drawing::from(panel).svg("diagnosis")

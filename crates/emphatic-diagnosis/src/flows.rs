@@ -65,15 +65,19 @@ pub struct Both<T> {
 }
 
 impl<T> Both<T> {
+    /// The gradient's, then the semi-gradient's.
+    pub fn each(&self) -> [&T; 2] {
+        [&self.gradient, &self.semi_gradient]
+    }
+
     fn map<U>(self, f: impl Fn(T) -> U) -> Both<U> {
         Both { gradient: f(self.gradient), semi_gradient: f(self.semi_gradient) }
     }
 }
 
-/// As a list of two.
 impl<T: Serialize> Serialize for Both<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        [&self.gradient, &self.semi_gradient].serialize(serializer)
+        self.each().serialize(serializer)
     }
 }
 

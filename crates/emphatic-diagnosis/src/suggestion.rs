@@ -122,10 +122,6 @@ struct Choice {
 }
 
 impl Choice {
-    fn new(algorithm: Algorithm, lambda_a: Option<f64>, reason: impl Into<String>) -> Self {
-        Self { algorithm, lambda_a, reason: reason.into() }
-    }
-
     fn is_semi_gradient(&self) -> bool {
         matches!(self.algorithm, Algorithm::OFFPAC | Algorithm::DPG)
     }
@@ -133,64 +129,58 @@ impl Choice {
 
 fn choose_algorithm(diagnosis: &Diagnosis, deterministic: bool) -> Choice {
     let safe = diagnosis.flows.as_ref().map(Flows::semi_gradient_is_safe);
-    match (safe, deterministic) {
-        (Some(true), true) => Choice::new(
-            Algorithm::DPG,
-            None,
-            "the semi-gradient ends as well as the gradient from every start tried",
-        ),
-        (_, true) => Choice::new(
+    let (algorithm, lambda_a, reason) = match (safe, deterministic) {
+        (Some(true), true) => {
+            (Algorithm::DPG, None, "the semi-gradient ends as well as the gradient from every start tried".to_owned())
+        }
+        (_, true) => (
             Algorithm::TRUE_DPGE,
             None,
-            "the semi-gradient ends below the gradient; a deterministic policy has no ratio, so the emphasis is computed from the problem",
+            "the semi-gradient ends below the gradient; a deterministic policy has no ratio, so the emphasis is computed from the problem".to_owned(),
         ),
-        (Some(true), false) => Choice::new(
+        (Some(true), false) => (
             Algorithm::OFFPAC,
             None,
-            "the semi-gradient ends as well as the gradient from every start tried, and without emphasis the updates vary least",
+            "the semi-gradient ends as well as the gradient from every start tried, and without emphasis the updates vary least".to_owned(),
         ),
         (_, false) => match trace_trouble(diagnosis) {
-            Some(trouble) => Choice::new(
-                Algorithm::TRUE_ACE,
-                None,
-                format!(
-                    "{trouble}. With the problem at hand the emphasis can be computed instead. Where only experience is at hand, use ace with a small step-size and expect excursions"
-                ),
-            ),
-            None => choose_lambda_a(diagnosis),
+            Some(trouble) => (Algorithm::TRUE_ACE, None, format!(
+                "{trouble}. With the problem at hand the emphasis can be computed instead. Where only experience is at hand, use ace with a small step-size and expect excursions"
+            )),
+            None => {
+                let (lambda_a, reason) = choose_lambda_a(diagnosis);
+                (Algorithm::ACE, Some(lambda_a), reason)
+            }
         },
-    }
+    };
+    Choice { algorithm, lambda_a, reason }
 }
 
-/// ACE with λ_a as large as the trace's spread allows, and at least the smallest that ends as well as the gradient.
-fn choose_lambda_a(diagnosis: &Diagnosis) -> Choice {
+/// λ_a and why: as large as the trace's spread allows, and at least the smallest that ends as well as the gradient.
+fn choose_lambda_a(diagnosis: &Diagnosis) -> (f64, String) {
     let Some(flows) = &diagnosis.flows else {
-        return Choice::new(
-            Algorithm::ACE,
-            Some(1.0),
-            "the flows were not followed; the full gradient is the safe choice, and the follow-on trace can be estimated",
-        );
+        let why = "the flows were not followed; the full gradient is the safe choice, and the follow-on trace can be estimated";
+        return (1.0, why.to_owned());
     };
     let spreads = [&diagnosis.emphasis, &diagnosis.emphasis_at_end].into_iter().flatten();
     let spread = spreads.map(|e| e.relative_spread().unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
+    let can_be_estimated =
+        "the semi-gradient ends below the gradient, and the follow-on trace can be estimated;";
+    if spread <= LARGE_SPREAD {
+        let why = "it varies little about its mean, so that full emphasis, λ_a = 1, costs little";
+        return (1.0, format!("{can_be_estimated} {why}"));
+    }
     let as_good = |reached: &&Reached| {
         let count = |reached: &Reached| reached.from_random.iter().filter(|x| flows.reaches(**x)).count();
         let least = flows.smallest_lambda_a.unwrap_or(1.0);
         reached.lambda_a >= (least + 0.1).min(1.0) && count(reached) >= count(flows.gradient())
     };
-    let (lambda_a, why) = if spread <= LARGE_SPREAD {
-        (1.0, "it varies little about its mean, so that full emphasis, λ_a = 1, costs little".to_owned())
-    } else {
-        let lambda_a = flows.reached.iter().find(as_good).map_or(1.0, |reached| reached.lambda_a);
-        let why = format!(
-            "its standard deviation is up to {} times its mean, and λ_a = {lambda_a} is the smallest that was followed and reaches the best objective from as many starts as the gradient",
-            number(spread)
-        );
-        (lambda_a, why)
-    };
-    let reason =
-        format!("the semi-gradient ends below the gradient, and the follow-on trace can be estimated; {why}");
-    Choice::new(Algorithm::ACE, Some(lambda_a), reason)
+    let lambda_a = flows.reached.iter().find(as_good).map_or(1.0, |reached| reached.lambda_a);
+    let why = format!(
+        "{can_be_estimated} its standard deviation is up to {} times its mean, and λ_a = {lambda_a} is the smallest that was followed and reaches the best objective from as many starts as the gradient",
+        number(spread)
+    );
+    (lambda_a, why)
 }
 
 /// Why the follow-on trace does not estimate the emphasis well here; `None` if it does.
@@ -265,13 +255,8 @@ fn guessed_time<P: Policy, M: Diagnosable<P>>(exact: &Exact<f64, M, P>) -> Optio
 
 fn critic(world: &World, deterministic: bool) -> CriticSuggestion {
     if deterministic {
-        let none = Vec::new;
-        return CriticSuggestion {
-            kind: CriticKind::Exact,
-            alpha_v: none(),
-            alpha_w: none(),
-            lambda: none(),
-        };
+        let [alpha_v, alpha_w, lambda] = [const { Vec::new() }; 3];
+        return CriticSuggestion { kind: CriticKind::Exact, alpha_v, alpha_w, lambda };
     }
     let features = world.critic();
     let norm = |s: usize| features.active(s).map(|(_, x)| x * x).sum::<f64>();
@@ -367,7 +352,8 @@ mod tests {
         let policy = task.softmax();
         let exact = Exact::new(&*task, &policy, &weights).unwrap();
         for lambda_a in [0.0, 0.5, 1.0] {
-            let choice = Choice::new(Algorithm::ACE, Some(lambda_a), "");
+            let choice =
+                Choice { algorithm: Algorithm::ACE, lambda_a: Some(lambda_a), reason: String::new() };
             let size = update_size(&Solved::new(&exact), None, &choice).unwrap();
             let sampled = sampled(&task, &weights, lambda_a);
             assert!((size * size / sampled - 1.0).abs() < 0.02, "{lambda_a}: {} {sampled}", size * size);
