@@ -138,7 +138,7 @@ impl Raise for ReadError {
                 PyFileNotFoundError::new_err(words(&format!("{self}{help}")))
             }
             Self::File(error) => in_file(error),
-            Self::NotText(_) | Self::TooLarge(_) => FileError::new_err(words(self)),
+            _ => FileError::new_err(words(self)),
         }
     }
 }
