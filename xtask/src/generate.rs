@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: what is written from the catalogue.
+//! `cargo xtask generate`: files that are written from the catalogue.
 
 use crate::{cargo, output};
 use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Role, Setting, Tells};
@@ -8,13 +8,13 @@ use std::path::Path;
 /// Python's classes of the parts.
 const FILE: &str = "bindings/python/python/emphatic/catalogue.py";
 
-/// What the command prints from the catalogue, and where it is kept. (Tests of the command say whether these are current.)
+/// Files that hold what the command prints from the catalogue, and its arguments. (The command's tests check that they are current.)
 const PRINTED: [(&str, &[&str]); 2] = [
     ("docs/parts.md", &["parts", "--markdown"]),
     ("crates/emphatic-lab/experiment.schema.json", &["schema"]),
 ];
 
-/// Writes all that comes from the catalogue, or says that Python's classes are not what would be written.
+/// Writes the files. With `check`, returns an error if Python's classes are not what would be written.
 pub(crate) fn generate(check: bool) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{FILE}: {error}");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -34,7 +34,7 @@ pub(crate) fn generate(check: bool) -> Result<(), String> {
     }
 }
 
-/// The word for what a policy does.
+/// Returns the word for how a policy chooses an action.
 fn acts_word(acts: Acts) -> &'static str {
     match acts {
         Acts::Finite => "finite",
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 "#;
 
-/// The whole file.
+/// Returns the text of Python's classes.
 fn text(catalogue: &Catalogue) -> String {
     let mut text = HEAD.to_owned();
     text += "\n__all__ = [\n";
@@ -95,16 +95,15 @@ fn text(catalogue: &Catalogue) -> String {
     text
 }
 
-/// The parts of a role; those that know a problem come last, since they are for few.
+/// Returns the parts of a role, those that need a problem last.
 fn in_order(catalogue: &Catalogue, role: Role) -> impl Iterator<Item = &Entry> {
     let exact = |entry: &&Entry| entry.needs.contains(&Need::Problem);
     catalogue.of(role).filter(move |entry| !exact(entry)).chain(catalogue.of(role).filter(exact))
 }
 
 fn class(text: &mut String, entry: &Entry) {
-    let acts = entry.acts;
     let _ = write!(text, "\n\n@dataclass(frozen=True, repr=False)\nclass {}(Part):\n", entry.class);
-    let fields = fields(entry, acts);
+    let fields = fields(entry);
     docstring(text, entry, &fields);
     for Field { name, kind, default, .. } in &fields {
         let default = default.as_ref().map_or(String::new(), |default| format!(" = {default}"));
@@ -113,15 +112,11 @@ fn class(text: &mut String, entry: &Entry) {
     if !fields.is_empty() {
         text.push('\n');
     }
-    let _ = writeln!(text, "    _role: ClassVar[str] = \"{}\"", entry.role.word());
     let _ = writeln!(text, "    _kind: ClassVar[str] = \"{}\"", entry.name);
-    let mut list = |name: &str, words: Vec<&str>| {
-        if !words.is_empty() {
-            let _ = writeln!(text, "    {name}: ClassVar[tuple[str, ...]] = {}", tuple(&words));
-        }
-    };
-    list("_settings", entry.settings.iter().map(|setting| setting.name).collect());
-    list("_tells", entry.tells.iter().map(|tells| word(*tells)).collect());
+    if !entry.tells.is_empty() {
+        let words: Vec<&str> = entry.tells.iter().map(|tells| word(*tells)).collect();
+        let _ = writeln!(text, "    _tells: ClassVar[tuple[str, ...]] = {}", tuple(&words));
+    }
     if let Some(Inner { name, tells, .. }) = entry.inner {
         let _ = writeln!(
             text,
@@ -129,11 +124,8 @@ fn class(text: &mut String, entry: &Entry) {
             word(tells)
         );
     }
-    if let Some(acts) = acts {
+    if let Some(acts) = entry.acts {
         let _ = writeln!(text, "    _acts: ClassVar[str] = \"{}\"", acts_word(acts));
-    }
-    if let Some(outputs) = entry.outputs {
-        let _ = writeln!(text, "    _outputs: ClassVar[int | None] = {outputs}");
     }
 }
 
@@ -152,13 +144,13 @@ impl Field {
     }
 }
 
-/// The fields of a part: first those that have no default. (A policy has its features first.)
-fn fields(entry: &Entry, acts: Option<Acts>) -> Vec<Field> {
+/// Returns the fields of a part, those without a default first. (A policy begins with its features.)
+fn fields(entry: &Entry) -> Vec<Field> {
     let mut fields = Vec::new();
     if entry.role == Role::Policy && entry.features {
         fields.push(Field::new("features", "Features", None, "what it sees of a state"));
     }
-    if acts == Some(Acts::Finite) {
+    if entry.acts == Some(Acts::Finite) {
         fields.push(Field::new("actions", "int", None, "the number of actions"));
     }
     if entry.needs.contains(&Need::Problem) {
@@ -194,7 +186,7 @@ fn docstring(text: &mut String, entry: &Entry, fields: &[Field]) {
     *text += if one_line { "\"\"\"\n\n" } else { "\n    \"\"\"\n\n" };
 }
 
-/// With a capital, unless it begins with a symbol.
+/// Begins the text with a capital, unless it begins with a symbol.
 fn sentence(about: &str) -> String {
     let word: String = about.chars().take_while(|c| c.is_alphanumeric()).collect();
     let rest = &about[word.len()..];

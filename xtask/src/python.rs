@@ -1,40 +1,40 @@
 //! The Python package: its tests and its wheel.
 
-use crate::{output, run};
+use crate::{output, run, shown};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 pub(crate) const PACKAGE: &str = "bindings/python";
 
-/// The interpreter that the tests are run by.
+/// The interpreter that runs the tests.
 const PYTHON: &str = "python3";
 
-/// What the tests need beside the package.
+/// The packages that the tests need.
 const REQUIREMENTS: &str = "bindings/python/tests/requirements.txt";
 
-/// Tests the package as it was built with everything else; in full, with PyTorch too (3 GB).
+/// Tests the package as it was built with the workspace; with `full`, also with PyTorch (3 GB).
 pub(crate) fn test(full: bool) -> Result<(), String> {
     let python = environment()?;
     place(&python)?;
     if full {
         run(pip(&python).arg("torch"))?;
     }
-    style(&python)?;
-    types(&python)?;
-    // The tests of the command have built it.
+    check_style(&python)?;
+    check_types(&python)?;
+    // The command's own tests have built it.
     let command = Path::new("target/debug/emphatic").canonicalize();
     pytest(&python, Some(&command.map_err(|error| format!("target/debug/emphatic: {error}"))?))
 }
 
-/// Puts the package where the interpreter finds it. pip would compile everything once more, since what a package asks of its
-/// dependencies is not what all packages ask of them; `cargo xtask wheel` installs it as a user does.
+/// Copies the package to where the interpreter finds it. pip would compile everything again, because the dependencies' features
+/// differ from the workspace's; `cargo xtask wheel` installs it as a user does.
 fn place(python: &Path) -> Result<(), String> {
-    let asked = "import sysconfig; print(sysconfig.get_path('platlib'))";
-    let site = output(Command::new(python).args(["-c", asked]))?;
+    let code = "import sysconfig; print(sysconfig.get_path('platlib'))";
+    let site = output(Command::new(python).args(["-c", code]))?;
     let package = Path::new(site.trim()).join("emphatic");
     let library = format!("target/debug/{DLL_PREFIX}_native{DLL_SUFFIX}");
-    let put = || -> std::io::Result<()> {
+    let copy = || -> std::io::Result<()> {
         let _ = std::fs::remove_dir_all(&package);
         std::fs::create_dir_all(&package)?;
         for file in std::fs::read_dir(format!("{PACKAGE}/python/emphatic"))? {
@@ -46,14 +46,14 @@ fn place(python: &Path) -> Result<(), String> {
         std::fs::copy(&library, package.join("_native.abi3.so")).map(|_| ())
     };
     println!("$ cp {PACKAGE}/python/emphatic/* {library} {}", package.display());
-    put().map_err(|error| format!("{}: {error}", package.display()))
+    copy().map_err(|error| format!("{}: {error}", package.display()))
 }
 
-/// Builds the wheel, and tests it in an environment where nothing else is.
+/// Builds the wheel, and tests it in an empty environment.
 pub(crate) fn wheel() -> Result<(), String> {
     let builder = environment()?;
     let wheels = Path::new("target/wheels");
-    // A wheel of an older version would be tested in its place.
+    // A wheel of an older version would be tested instead.
     let _ = std::fs::remove_dir_all(wheels);
     run(Command::new(&builder)
         .args(["-m", "maturin", "build", "--release", "--manifest-path"])
@@ -62,8 +62,8 @@ pub(crate) fn wheel() -> Result<(), String> {
         .arg(wheels))?;
     let built = std::fs::read_dir(wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     let built: Vec<PathBuf> = built.flatten().map(|entry| entry.path()).collect();
-    let [wheel] = &built[..] else { return Err(format!("there is not one wheel but {}", built.len())) };
-    // First where nothing else is, in every Python that it is for and that is there.
+    let [wheel] = &built[..] else { return Err(format!("there are {} wheels, not one", built.len())) };
+    // First alone, in every supported Python of this machine.
     for python in (10..20).map(|minor| format!("python3.{minor}")) {
         if output(Command::new(&python).arg("--version")).is_ok() {
             try_out(&new_environment(&python, "target/python/wheel-alone")?, wheel)?;
@@ -77,7 +77,7 @@ pub(crate) fn wheel() -> Result<(), String> {
     Ok(())
 }
 
-/// Installs the wheel and does something with it.
+/// Installs the wheel and runs a first example.
 fn try_out(python: &Path, wheel: &Path) -> Result<(), String> {
     run(pip(python).arg(wheel))?;
     let first = "import emphatic; problem = emphatic.Problem.open('counterexample'); print(problem.solve()); \
@@ -85,20 +85,29 @@ fn try_out(python: &Path, wheel: &Path) -> Result<(), String> {
     run(Command::new(python).args(["-c", first]))
 }
 
-/// An interpreter with what the tests need, in an environment of its own.
+/// Returns an interpreter with the packages that the tests need, in an environment of its own.
 fn environment() -> Result<PathBuf, String> {
-    let dir = "target/python/tests";
-    let python = Path::new(dir).join("bin/python");
-    let python = if python.exists() { python } else { new_environment(PYTHON, dir)? };
+    let dir = Path::new("target/python/tests");
+    let (python, installed) = (dir.join("bin/python"), dir.join("requirements.txt"));
+    let required = std::fs::read(REQUIREMENTS).map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
+    // pip takes seconds to find out that nothing is missing.
+    if std::fs::read(&installed).is_ok_and(|installed| installed == required) {
+        return Ok(python);
+    }
+    if !python.exists() {
+        new_environment(PYTHON, dir)?;
+    }
     run(pip(&python).args(["--requirement", REQUIREMENTS]))?;
+    std::fs::write(&installed, required).map_err(|error| format!("{}: {error}", installed.display()))?;
     Ok(python)
 }
 
-fn new_environment(python: &str, dir: &str) -> Result<PathBuf, String> {
-    run(Command::new(python).args(["-m", "venv", "--clear", dir])).map_err(|error| {
+fn new_environment(python: &str, dir: impl AsRef<Path>) -> Result<PathBuf, String> {
+    let dir = dir.as_ref();
+    run(Command::new(python).args(["-m", "venv", "--clear"]).arg(dir)).map_err(|error| {
         format!("{error}\nthe tests of the Python package need Python 3.11 or newer, with its `venv` module")
     })?;
-    Ok(Path::new(dir).join("bin/python"))
+    Ok(dir.join("bin/python"))
 }
 
 pub(crate) fn pip(python: &Path) -> Command {
@@ -107,30 +116,45 @@ pub(crate) fn pip(python: &Path) -> Command {
     command
 }
 
-/// The tests, and the examples in docstrings; with the path of the command, also that the package agrees with it.
+/// Runs the tests and the examples in docstrings, on all cores. With the path of the command, also tests that the package agrees
+/// with it.
 fn pytest(python: &Path, command: Option<&Path>) -> Result<(), String> {
     let tests = format!("{PACKAGE}/tests");
-    for what in [vec![tests.as_str()], vec!["--doctest-modules", "--pyargs", "emphatic"]] {
-        let mut pytest = Command::new(python);
-        pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).args(what);
-        run(pytest.envs(command.map(|path| ("EMPHATIC_COMMAND", path))))?;
-    }
-    Ok(())
+    let mut pytest = Command::new(python);
+    pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--numprocesses", "auto"]);
+    pytest.args(["--dist", "worksteal", "--doctest-modules", "--pyargs", "emphatic", &tests]);
+    run(pytest.envs(command.map(|path| ("EMPHATIC_COMMAND", path))))
 }
 
-/// Formatting and lints.
-fn style(python: &Path) -> Result<(), String> {
+/// Checks formatting and lints.
+fn check_style(python: &Path) -> Result<(), String> {
     let ruff =
         |arguments: &[&str]| run(Command::new(python).args(["-m", "ruff"]).args(arguments).arg(PACKAGE));
     ruff(&["format", "--check"])?;
     ruff(&["check"])
 }
 
-/// The types, as two checkers see them.
-fn types(python: &Path) -> Result<(), String> {
+/// Checks the types, by two checkers, and that the stubs fit the native module. All at the same time, since each uses one core.
+fn check_types(python: &Path) -> Result<(), String> {
     let files = ["python/emphatic", "tests", "examples"].map(|dir| format!("{PACKAGE}/{dir}"));
     let config = format!("{PACKAGE}/pyproject.toml");
-    run(Command::new(python).args(["-m", "mypy", "--strict", "--config-file", &config]).args(&files))?;
-    run(Command::new(python).args(["-m", "mypy.stubtest", "emphatic._native"]))?;
-    run(Command::new(python).args(["-m", "pyright", "--project", &config, "--pythonpath"]).arg(python))
+    let mut checkers = [(); 3].map(|()| Command::new(python));
+    checkers[0].args(["-m", "mypy", "--strict", "--config-file", &config]).args(&files);
+    checkers[1].args(["-m", "mypy.stubtest", "emphatic._native"]);
+    checkers[2].args(["-m", "pyright", "--project", &config, "--pythonpath"]).arg(python);
+    let mut running = Vec::new();
+    for checker in &mut checkers {
+        checker.stdout(Stdio::piped()).stderr(Stdio::piped());
+        running.push(checker.spawn().map_err(|error| format!("{}: {error}", shown(checker)))?);
+    }
+    let ended: Vec<_> = running.into_iter().map(Child::wait_with_output).collect();
+    for (checker, ended) in checkers.iter().zip(ended) {
+        let ended = ended.map_err(|error| format!("{}: {error}", shown(checker)))?;
+        println!("$ {}", shown(checker));
+        print!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+        if !ended.status.success() {
+            return Err(format!("{}: {}", shown(checker), ended.status));
+        }
+    }
+    Ok(())
 }

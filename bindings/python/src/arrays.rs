@@ -1,7 +1,6 @@
-//! Ratios, emphasis and returns of whole rollouts, for those who bring their own networks.
+//! Ratios, emphasis and returns of whole rollouts, for networks of one's own.
 //!
-//! All arrays are contiguous, of one shape [time, batch]. The Python face has checked every value, so what is here only
-//! computes, time after time with the batch innermost.
+//! All arrays are contiguous, of one shape [time, batch]. Python has checked every value.
 
 use crate::error::OrRaise;
 use crate::memory;
@@ -12,7 +11,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArra
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// From this many numbers on, other Python threads may run meanwhile. Below, handing over costs more than it gives.
+/// From this many numbers on, other Python threads may run meanwhile. For fewer, releasing the lock costs more than it is worth.
 const LARGE: usize = 1 << 14;
 
 /// min(exp(`log_pi` − `log_mu`), `clip`).
@@ -48,7 +47,7 @@ fn emphasis<'py>(
         return Err(PyValueError::new_err(format!("initial has {} numbers, not {batch}", initial.len())));
     }
     let trace = FollowOn::builder().lambda_a(lambda_a).build().or_raise()?;
-    memory::ask((size_of_val(&trace) * batch) as f64, || format!("{batch} traces"))?;
+    memory::check((size_of_val(&trace) * batch) as f64, || format!("{batch} traces"))?;
     let mut traces: Vec<FollowOn<f64>> = initial.iter().map(|carried| trace.carrying(*carried)).collect();
     compute(py, shape, |emphasis| {
         for row in rows(shape) {
@@ -75,8 +74,8 @@ fn lambda_returns<'py>(
     let (shape, [reward, gamma_next, value, value_next, rho, lambda_next]) =
         of_one_shape([&reward, &gamma_next, &value, &value_next, &rho, &lambda_next])?;
     let batch = shape[1];
-    // G − v of the step after.
-    let mut excess = memory::room(batch)?;
+    // G − v of the next step.
+    let mut excess = memory::with_capacity(batch)?;
     excess.resize(batch, 0.0);
     compute(py, shape, |returns| {
         for row in rows(shape).rev() {
@@ -100,7 +99,7 @@ fn unless_zero(factor: f64, x: f64) -> f64 {
     if factor == 0.0 { 0.0 } else { factor * x }
 }
 
-/// The shape that all arrays have, and their numbers.
+/// Returns the shape that all arrays have, and their numbers.
 fn of_one_shape<'a, const N: usize>(
     arrays: [&'a PyReadonlyArray2<'_, f64>; N],
 ) -> PyResult<([usize; 2], [&'a [f64]; N])> {
@@ -116,18 +115,18 @@ fn of_one_shape<'a, const N: usize>(
     Ok(([time, batch], slices))
 }
 
-/// Where the numbers of each time are.
+/// Returns where the numbers of each time are.
 fn rows([time, batch]: [usize; 2]) -> impl DoubleEndedIterator<Item = std::ops::Range<usize>> {
     (0..time).map(move |t| t * batch..(t + 1) * batch)
 }
 
-/// A new array, filled by `fill`.
+/// Returns a new array, filled by `fill`.
 fn compute(
     py: Python<'_>,
     [time, batch]: [usize; 2],
     fill: impl FnOnce(&mut [f64]) + Send,
 ) -> PyResult<Bound<'_, PyArray2<f64>>> {
-    let mut numbers = memory::room(time * batch)?;
+    let mut numbers = memory::with_capacity(time * batch)?;
     numbers.resize(time * batch, 0.0);
     if numbers.len() < LARGE {
         fill(&mut numbers)

@@ -26,12 +26,12 @@ pyo3::create_exception!(
     "A problem file or an experiment file that makes no sense; the message says where and what would be right."
 );
 
-/// An error of the library as the exception that fits it.
+/// An error of the library that becomes a Python exception.
 pub(crate) trait Raise {
     fn raise(&self) -> PyErr;
 }
 
-/// What goes through a library call, or is raised.
+/// A result whose error is raised as a Python exception.
 pub(crate) trait OrRaise<T> {
     fn or_raise(self) -> PyResult<T>;
 }
@@ -54,7 +54,7 @@ impl Raise for StepError {
     }
 }
 
-/// What does not exist under its number is an `IndexError`, and what is of another kind a `TypeError`.
+/// An index out of range is an `IndexError`, a value of another kind a `TypeError`.
 fn of_step(error: &StepError, message: String) -> PyErr {
     match error {
         StepError::Action { .. }
@@ -90,7 +90,7 @@ impl Raise for ComposeError {
     }
 }
 
-/// Errors that are always wrong values.
+/// Errors that are always `ValueError`s.
 macro_rules! wrong_value {
     ($($error:ty),*) => {
         $(impl Raise for $error {
@@ -103,7 +103,7 @@ macro_rules! wrong_value {
 
 wrong_value!(SettingError, ProblemError, StateError, TooManyUnits);
 
-/// An error of the system as Python's subclass of `OSError` for it.
+/// Returns an error of the system as Python's subclass of `OSError` for it.
 pub(crate) fn of_system(error: &std::io::Error, message: String) -> PyErr {
     match error.kind() {
         std::io::ErrorKind::IsADirectory => PyIsADirectoryError::new_err(message),
@@ -112,7 +112,7 @@ pub(crate) fn of_system(error: &std::io::Error, message: String) -> PyErr {
     }
 }
 
-/// An error in a file: where, what, and what would be right.
+/// Returns an error in a file as an exception that says where, what, and what would be right.
 pub(crate) fn in_file(error: &emphatic_problems::FileError) -> PyErr {
     let mut text = String::new();
     let label = error.labels().and_then(|mut labels| labels.next());
@@ -155,7 +155,7 @@ impl Raise for StoreError {
     }
 }
 
-/// A message that may hold a path or a name: a traceback goes to a terminal.
+/// Removes control characters from a message that may hold a path or a name: a traceback goes to a terminal.
 fn words(error: &impl std::fmt::Display) -> String {
     printable_lines(&error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Experiments: run, summarised, and their tables.
+//! Running experiments, and reading their results.
 
 use crate::error::{OrRaise, of_system};
 use arrow_array::cast::AsArray;
@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// Runs what is missing of an experiment. Gives how many runs of settings diverged.
+/// Runs what is missing of an experiment. Returns how many runs of settings diverged.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -33,14 +33,13 @@ pub(crate) fn run(
     options.threads = threads.map_or(options.threads, usize::from);
     let stop = Stop::default();
     let mut raised: Option<PyErr> = None;
-    let mut hear = |news: Event| {
-        let told = Python::attach(|py| tell(py, &news, &progress));
-        if let Err(error) = told {
+    let mut on_event = |event: Event| {
+        if let Err(error) = Python::attach(|py| report_event(py, &event, &progress)) {
             stop.stop();
             raised.get_or_insert(error);
         }
     };
-    let report = py.detach(|| emphatic_lab::run(&experiment, &out, &options, &stop, &mut hear));
+    let report = py.detach(|| emphatic_lab::run(&experiment, &out, &options, &stop, &mut on_event));
     if let Some(error) = raised {
         return Err(error);
     }
@@ -51,9 +50,9 @@ pub(crate) fn run(
     }
 }
 
-fn tell(py: Python<'_>, news: &Event, progress: &Py<PyAny>) -> PyResult<()> {
+fn report_event(py: Python<'_>, event: &Event, progress: &Py<PyAny>) -> PyResult<()> {
     py.check_signals()?;
-    match news {
+    match event {
         Event::Warning(warning) => {
             py.import("warnings")?.call_method1("warn", (*warning,))?;
         }
@@ -64,7 +63,7 @@ fn tell(py: Python<'_>, news: &Event, progress: &Py<PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-/// A summary of results, as text and as JSON.
+/// Returns a summary of results, as text and as JSON.
 #[pyfunction]
 pub(crate) fn summary(
     py: Python<'_>,
@@ -90,7 +89,7 @@ pub(crate) fn check_table(directory: PathBuf, path: PathBuf) -> PyResult<()> {
     store::check_table(&directory, &path).or_raise()
 }
 
-/// The columns of a Parquet table.
+/// Reads the columns of a Parquet table.
 #[pyfunction]
 pub(crate) fn read_table<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
     let batches = py.detach(|| read(&path))?;
@@ -112,14 +111,14 @@ fn read(path: &Path) -> PyResult<Vec<RecordBatch>> {
     reader.map(|batch| batch.map_err(|error| wrong(error.to_string()))).collect()
 }
 
-/// Numbers as a NumPy array, an empty place as NaN; all else as a list, an empty place as None.
+/// Returns numbers as a NumPy array with NaN for nulls, everything else as a list with `None` for nulls.
 fn column<'py>(py: Python<'py>, parts: &[&dyn Array]) -> PyResult<Bound<'py, PyAny>> {
     use arrow_schema::DataType::{Boolean, Float64, Int64, List, UInt32, UInt64, Utf8};
-    let empty = parts.iter().any(|part| part.null_count() > 0);
+    let nulls = parts.iter().any(|part| part.null_count() > 0);
     macro_rules! numbers {
         ($kind:ty, $whole:ty) => {{
             let all = parts.iter().flat_map(|part| part.as_primitive::<$kind>().iter());
-            match empty {
+            match nulls {
                 true => {
                     PyArray1::from_vec(py, all.map(|x| x.map_or(f64::NAN, |x| x as f64)).collect()).into_any()
                 }

@@ -1,40 +1,33 @@
 //! The native half of every learner in Python.
 
-use crate::columns::{Arrays, Columns, Numbers, unless_changed};
+use crate::batch::{BatchArrays, Numbers, unless_changed};
 use crate::error::{DivergedError, OrRaise};
-use crate::in_python::{Raised, with_parts};
+use crate::interrupts::Chunks;
 use crate::memory;
 use crate::problem::Problem;
-use crate::saved::{self, NameAndText, Saved};
-use crate::settings::{Settings, Sight, catalogue, known};
-use crate::waiting::Pieces;
-use emphatic::catalogue::Acts;
-use emphatic::{Action, Composable, Draw, Isa, Real, Recipe, SavedState, State, Step, StepError};
-use emphatic_problems::ProblemFile;
+use crate::python_emphasis::{PendingException, catalogue_with};
+use crate::safetensors_file::{StateFile, read_state};
+use crate::settings::{Part, Rule, Settings, StateForm};
+use emphatic::catalogue::{Acts, Role};
+use emphatic::{Action, Composable, Draw, Isa, KnownProblem, Recipe, SavedState, State, Step, StepError};
+use emphatic_problems::World;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyIterator};
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-/// A learner, or learners in lanes, of whatever parts.
-pub(crate) struct Boxed<R> {
+/// A learner, or learners in lanes, with parts of any kind.
+pub(crate) struct BoxedLearner<R> {
     pub(crate) learner: Box<dyn emphatic::Learner<R>>,
-    /// What a part in Python has raised.
-    pub(crate) raised: Raised,
+    pub(crate) exception: PendingException,
 }
 
-impl<R: Real> Boxed<R> {
-    /// Learns from some steps of a batch.
-    pub(crate) fn teach(&mut self, columns: &Columns, range: Range<usize>) -> PyResult<()> {
-        columns.teach(&mut *self.learner, &self.raised, range)
-    }
-
+impl<R: emphatic::Real> BoxedLearner<R> {
     pub(crate) fn state(&mut self) -> PyResult<SavedState> {
         let state = self.learner.state();
-        self.raised.check()?;
+        self.exception.check()?;
         state.or_raise()
     }
 }
@@ -72,158 +65,213 @@ impl Update {
     }
 }
 
-/// A learner.
-#[pyclass(frozen, subclass, module = "emphatic._native")]
-pub(crate) struct Learner {
-    pub(crate) made: Arc<Made>,
-    inside: Mutex<Inside>,
-}
-
-/// What a learner is made of.
-pub(crate) struct Made {
+/// What a learner is composed of. It never changes, so copies share it.
+pub(crate) struct Composition {
     pub(crate) settings: Settings,
     pub(crate) recipe: Recipe,
-    pub(crate) problems: Vec<Arc<ProblemFile>>,
-    pub(crate) sight: Sight,
+    pub(crate) problems: Vec<Py<Problem>>,
     /// An emphasis that is written in Python.
-    pub(crate) in_python: Option<Py<PyAny>>,
+    pub(crate) python_emphasis: Option<Py<PyAny>>,
+    /// The form in which states are given.
+    pub(crate) form: StateForm,
+    /// Whether actions are given by their numbers.
+    finite: bool,
 }
 
-impl Made {
+impl Composition {
     fn new(
         settings: Settings,
-        problems: Vec<Arc<ProblemFile>>,
-        in_python: Option<Py<PyAny>>,
+        problems: Vec<Py<Problem>>,
+        python_emphasis: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let (recipe, sight) = (settings.recipe(&problems)?, settings.features()?.sight());
-        Ok(Self { settings, recipe, problems, sight, in_python })
+        let (recipe, form) = (settings.recipe(&problems)?, settings.features()?.form());
+        let finite = settings.acts() == Some(Acts::Finite);
+        Ok(Self { settings, recipe, problems, python_emphasis, form, finite })
     }
 
-    /// Puts a learner together.
-    pub(crate) fn compose(&self) -> PyResult<Boxed<f64>> {
+    /// Composes a learner.
+    pub(crate) fn compose(&self) -> PyResult<BoxedLearner<f64>> {
         Self::side_by_side(&[self])
     }
 
-    /// Puts learners together, one in each lane. They must differ in numbers alone.
-    pub(crate) fn side_by_side<R: Composable>(all: &[&Self]) -> PyResult<Boxed<R>> {
-        let recipes: Vec<&Recipe> = all.iter().map(|made| &made.recipe).collect();
-        let mine = all.iter().filter_map(|made| made.in_python.as_ref());
-        let parts = match all[0].in_python {
-            Some(_) => Python::attach(|py| mine.map(|part| part.clone_ref(py)).collect()),
+    /// Composes learners, one in each lane. They must differ in numbers alone.
+    pub(crate) fn side_by_side<R: Composable>(all: &[&Self]) -> PyResult<BoxedLearner<R>> {
+        let recipes: Vec<&Recipe> = all.iter().map(|composition| &composition.recipe).collect();
+        let emphases = all.iter().filter_map(|composition| composition.python_emphasis.as_ref());
+        let emphases = match all[0].python_emphasis {
+            Some(_) => Python::attach(|py| emphases.map(|emphasis| emphasis.clone_ref(py)).collect()),
             None => Vec::new(),
         };
-        let (catalogue, raised) = with_parts(catalogue(), parts, recipes[0].emphasis.features.as_ref());
-        let composed = R::compose(&catalogue, &recipes, &known(&all[0].problems), Isa::best());
-        raised.check()?;
-        Ok(Boxed { learner: composed.or_raise()?, raised })
+        let problems: Vec<KnownProblem> = all[0].problems.iter().map(known).collect();
+        let (catalogue, exception) = catalogue_with(emphases, recipes[0].emphasis.features.as_ref());
+        let composed = R::compose(&catalogue, &recipes, &problems, Isa::best());
+        exception.check()?;
+        Ok(BoxedLearner { learner: composed.or_raise()?, exception })
     }
 
-    /// Puts a learner together that goes on from a state.
-    pub(crate) fn restored(&self, state: &SavedState) -> PyResult<Boxed<f64>> {
+    /// Composes a learner that goes on from a state.
+    pub(crate) fn restored(&self, state: &SavedState) -> PyResult<BoxedLearner<f64>> {
         let mut boxed = self.compose()?;
         let restored = boxed.learner.restore(state);
-        boxed.raised.check()?;
+        boxed.exception.check()?;
         restored.or_raise()?;
         Ok(boxed)
     }
 }
 
-/// What changes.
-pub(crate) struct Inside {
-    pub(crate) boxed: Boxed<f64>,
-    /// γ of the next step, unless it says otherwise.
+fn known(problem: &Py<Problem>) -> KnownProblem {
+    match &problem.get().file.world {
+        World::Finite(task) => KnownProblem::Finite(task.clone()),
+        World::Continuous(problem) => KnownProblem::Continuous(problem.clone()),
+    }
+}
+
+/// What changes in a learner.
+pub(crate) struct LearnerState {
+    pub(crate) boxed: BoxedLearner<f64>,
+    /// γ of the next step, unless that gives its own.
     pub(crate) gamma: f64,
 }
 
-/// What a learner is made from: its settings as JSON, or a learner that is not yet Python's.
-#[derive(FromPyObject)]
-pub(crate) enum Source<'py> {
-    Settings(String),
-    Ready(PyRef<'py, Ready>),
+/// The Python objects of a learner's parts.
+struct PartObjects {
+    policy: Py<PyAny>,
+    critic: Py<PyAny>,
+    emphasis: Py<PyAny>,
 }
 
-/// A learner on its way to Python, where it gets its class.
-#[pyclass(frozen, module = "emphatic._native")]
-pub(crate) struct Ready(Mutex<Option<Learner>>);
-
-impl Ready {
-    fn take(&self) -> PyResult<Learner> {
-        let learner = self.0.try_lock().ok().and_then(|mut learner| learner.take());
-        learner.ok_or_else(|| PyRuntimeError::new_err("this learner has been taken already"))
-    }
+/// A learner.
+#[pyclass(frozen, subclass, module = "emphatic._native")]
+pub(crate) struct Learner {
+    pub(crate) composition: Arc<Composition>,
+    parts: Arc<PartObjects>,
+    state: Arc<Mutex<LearnerState>>,
 }
 
 #[pymethods]
 impl Learner {
+    /// Gives a learner of this very class, as all functions here return it, the class that was asked for.
     #[new]
-    #[pyo3(signature = (source, problems=Vec::new(), state=None, in_python=None))]
-    fn new(
-        py: Python<'_>,
-        source: Source<'_>,
-        problems: Vec<PyRef<'_, Problem>>,
-        state: Option<&Bound<'_, PyBytes>>,
-        in_python: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
-        let settings = match source {
-            Source::Ready(ready) => return ready.take(),
-            Source::Settings(json) => json,
-        };
-        let settings = Settings::parse(&settings)?;
-        let problems: Vec<_> = problems.iter().map(|problem| problem.file.clone()).collect();
-        let (made, boxed) = py.detach(|| -> PyResult<_> {
-            let made = Made::new(settings, problems, in_python)?;
-            let boxed = made.compose()?;
-            Ok((Arc::new(made), boxed))
-        })?;
-        let mut inside = Inside { boxed, gamma: 0.0 };
-        if let Some(state) = state {
-            let bytes = state.as_bytes();
-            let need = bytes.len() as f64 + made.settings.size(1).copy;
-            memory::ask(need, || format!("the state of {}", made.settings))?;
-            let read = saved::read_state(bytes, &mut *inside.boxed.learner);
-            inside.boxed.raised.check()?;
-            inside.gamma = read?;
-        }
-        Ok(Self { made, inside: Mutex::new(inside) })
+    fn new(learner: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let Self { composition, parts, state } = learner.cast_exact::<Self>()?.get();
+        Ok(Self { composition: composition.clone(), parts: parts.clone(), state: state.clone() })
     }
 
-    /// Reads a learner that was saved: its settings as JSON, its problems (name and text), its state.
+    /// Composes a learner of its parts' Python objects. `class_name` is written to files.
     #[staticmethod]
-    #[pyo3(name = "_read")]
-    fn read(py: Python<'_>, path: PathBuf) -> PyResult<(String, Vec<NameAndText>, Bound<'_, PyBytes>)> {
-        saved::read_file(py, &path)
+    #[pyo3(name = "_composed")]
+    #[allow(clippy::too_many_arguments)] // They are one composition.
+    fn composed(
+        py: Python<'_>,
+        class_name: String,
+        rule: Rule,
+        policy: Bound<'_, PyAny>,
+        critic: Bound<'_, PyAny>,
+        emphasis: Bound<'_, PyAny>,
+        alpha: f64,
+        subset: Option<(usize, u64)>,
+    ) -> PyResult<Self> {
+        let mut problems = Vec::new();
+        let mut settings = Settings {
+            class: class_name,
+            rule,
+            policy: Part::read(&policy, Role::Policy, &mut problems)?,
+            actions: None,
+            critic: Part::read(&critic, Role::Critic, &mut problems)?,
+            emphasis: Part::read(&emphasis, Role::Emphasis, &mut problems)?,
+            alpha,
+            subset,
+        };
+        if settings.acts() == Some(Acts::Finite) {
+            settings.actions = Some(policy.getattr("actions")?.extract()?);
+        }
+        let python_emphasis = settings.emphasis.is_python().then(|| emphasis.clone().unbind());
+        let (composition, boxed) = compose(py, settings, problems, python_emphasis)?;
+        let parts =
+            PartObjects { policy: policy.unbind(), critic: critic.unbind(), emphasis: emphasis.unbind() };
+        Ok(Self::with_parts(composition, parts, LearnerState { boxed, gamma: 0.0 }))
+    }
+
+    /// Composes a learner of settings as JSON, and goes on from a state as bytes.
+    #[staticmethod]
+    #[pyo3(name = "_restored")]
+    fn unpickled(
+        py: Python<'_>,
+        settings: &str,
+        problems: Vec<Py<Problem>>,
+        state: &[u8],
+        python_emphasis: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        Self::restored(py, Settings::parse(settings)?, problems, state, python_emphasis)
     }
 
     /// Writes the whole learner, traces included, to a safetensors file; `emphatic.load` reads it. The tensors are its numbers,
     /// the metadata its settings.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let Made { settings, problems, .. } = &*self.made;
-        let problems: Vec<_> = problems.iter().map(|p| (p.name.clone(), p.text.clone())).collect();
+        let Composition { settings, problems, .. } = &*self.composition;
         let (state, gamma) = self.state()?;
-        py.detach(|| Saved::file(state.into_tensors(), gamma, settings, &problems)?.write(&path))
+        py.detach(|| StateFile::file(state.into_tensors(), gamma, settings, problems)?.write(&path))
     }
 
-    /// The same once more.
-    #[pyo3(name = "_twin")]
-    fn twin(&self, py: Python<'_>) -> PyResult<Ready> {
-        let (made, size) = (&self.made, self.made.settings.size(1));
-        memory::ask(size.learner + 2.0 * size.copy, || format!("a copy of {}", made.settings))?;
+    /// Copies the learner.
+    #[pyo3(name = "_copy")]
+    fn copied(&self, py: Python<'_>) -> PyResult<Self> {
+        let Composition { settings, .. } = &*self.composition;
+        let bytes = settings.bytes(1);
+        memory::check(bytes.learner + 2.0 * bytes.copy, || format!("a copy of {settings}"))?;
         let (state, gamma) = self.state()?;
-        let boxed = py.detach(|| made.restored(&state))?;
-        Ok(self.with(Inside { boxed, gamma }))
+        let boxed = py.detach(|| self.composition.restored(&state))?;
+        Ok(self.with_state(LearnerState { boxed, gamma }))
     }
 
-    /// The state, traces included, for this very version of the package.
+    /// The state, traces included, for this version of the package.
     #[pyo3(name = "_state")]
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let (state, gamma) = self.state()?;
-        Saved::new(state.into_tensors(), gamma, Vec::new())?.bytes(py)
+        StateFile::new(state.into_tensors(), gamma, Vec::new())?.bytes(py)
     }
 
     /// The settings as JSON.
     #[pyo3(name = "_settings_json")]
     fn settings_json(&self) -> PyResult<String> {
-        self.made.settings.json()
+        self.composition.settings.json()
+    }
+
+    /// The problems that exact parts know.
+    #[getter(_problems)]
+    fn problems(&self, py: Python<'_>) -> Vec<Py<Problem>> {
+        self.composition.problems.iter().map(|problem| problem.clone_ref(py)).collect()
+    }
+
+    /// The emphasis that is written in Python, `None` if it is not.
+    #[getter(_python_emphasis)]
+    fn python_emphasis(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.composition.python_emphasis.as_ref().map(|emphasis| emphasis.clone_ref(py))
+    }
+
+    /// The form of the policy.
+    #[getter]
+    fn policy(&self, py: Python<'_>) -> Py<PyAny> {
+        self.parts.policy.clone_ref(py)
+    }
+
+    /// What the critic is made of; `critic_weights` has what it has learned.
+    #[getter]
+    fn critic(&self, py: Python<'_>) -> Py<PyAny> {
+        self.parts.critic.clone_ref(py)
+    }
+
+    /// How states are weighted.
+    #[getter]
+    fn emphasis<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        // A copy: one that is written in Python can be changed.
+        py.import("copy")?.call_method1("copy", (&self.parts.emphasis,))
+    }
+
+    /// The actor's step-size, before it is divided by the number of active features.
+    #[getter]
+    fn alpha(&self) -> f64 {
+        self.composition.settings.alpha
     }
 
     /// Learns from one step: in a state seen as `x` the behaviour took `action` with probability (or density) `mu`, got `reward` and came to a
@@ -248,24 +296,25 @@ impl Learner {
         let gamma_next = real(gamma_next, "gamma_next")?;
         let interest = interest.map_or(Ok(1.0), |interest| real(interest, "interest"))?;
         let gamma = gamma.map(|gamma| real(gamma, "gamma")).transpose()?;
-        let (x, action) = (Input::new(x, self.sight(), "x")?, self.action(action)?);
-        // What lies beyond an end may be anything.
-        let next = if gamma_next == 0.0 { None } else { Some(Input::new(x_next, self.sight(), "x_next")?) };
-        let state = x.seen()?;
-        let next = next.as_ref().map_or(Ok(state), Input::seen)?;
-        let mut inside = self.inside()?;
-        let gamma = gamma.unwrap_or(inside.gamma);
+        let (x, action) = (StateArgument::new(x, self.form(), "x")?, self.action(action)?);
+        // After an end, `x_next` may be anything.
+        let after_end = gamma_next == 0.0;
+        let next = if after_end { None } else { Some(StateArgument::new(x_next, self.form(), "x_next")?) };
+        let state = x.state()?;
+        let next = next.as_ref().map_or(Ok(state), StateArgument::state)?;
+        let mut locked = self.lock()?;
+        let gamma = gamma.unwrap_or(locked.gamma);
         let step = Step { state, action, mu, reward, next, gamma, gamma_next, interest };
-        let updated = inside.boxed.learner.update(&step).or_raise();
-        inside.boxed.raised.check()?;
+        let updated = locked.boxed.learner.update(&step).or_raise();
+        locked.boxed.exception.check()?;
         let emphatic::Update { rho, emphasis, delta, .. } = updated?;
-        inside.gamma = gamma_next;
+        locked.gamma = gamma_next;
         Ok(Update { rho, emphasis, delta })
     }
 
     /// The next step is the first of an episode, whatever came before: for time limits.
     fn new_episode(&self) -> PyResult<()> {
-        self.inside()?.gamma = 0.0;
+        self.lock()?.gamma = 0.0;
         Ok(())
     }
 
@@ -273,25 +322,24 @@ impl Learner {
     fn learn_batch(
         &self,
         py: Python<'_>,
-        batch: &Bound<'_, PyAny>,
+        batch: BatchArrays<'_>,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let arrays = Arrays::of(batch)?;
-        let columns = arrays.columns(self.sight())?;
-        // A learner that is left half-way is not used any more: its lock knows.
+        let columns = batch.columns(self.form())?;
+        // A panic poisons the lock, so a learner that was left half-way cannot be used any more.
         unless_changed(|| {
-            let mut inside = self.inside()?;
-            for piece in Pieces::new(columns.len()) {
-                let Inside { boxed, gamma } = &mut *inside;
+            let mut locked = self.lock()?;
+            for chunk in Chunks::new(columns.len()) {
+                let LearnerState { boxed, gamma } = &mut *locked;
                 let before = boxed.learner.steps();
-                let learned = py.detach(|| boxed.teach(&columns, piece.clone()));
-                // A step that makes no sense may come after others.
+                let learned = py.detach(|| boxed.learn(&columns, chunk.clone()));
+                // Some steps may have been learned from before one was refused.
                 if let Some(last) = (boxed.learner.steps() - before).checked_sub(1) {
-                    *gamma = columns.gamma_after(piece.start + last as usize);
+                    *gamma = columns.gamma_after(chunk.start + last as usize);
                 }
                 learned?;
                 py.check_signals()?;
-                progress.call1((piece.end, columns.len()))?;
+                progress.call1((chunk.end, columns.len()))?;
             }
             Ok(())
         })
@@ -304,26 +352,21 @@ impl Learner {
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let x = Input::new(x, self.sight(), "x")?;
-        Ok(PyArray1::from_vec(py, self.acting()?.boxed.learner.distribution(x.seen()?).or_raise()?))
+        let x = StateArgument::new(x, self.form(), "x")?;
+        Ok(PyArray1::from_vec(py, self.lock_to_act()?.boxed.learner.distribution(x.state()?).or_raise()?))
     }
 
     /// The same in many states, flat.
     #[pyo3(name = "_distributions")]
-    fn distributions<'py>(
-        &self,
-        py: Python<'py>,
-        x: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let x = Numbers::new(x)?;
-        let (states, rows) = (x.states(self.sight())?, x.rows());
+    fn distributions<'py>(&self, py: Python<'py>, x: Numbers<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (states, rows) = (x.states(self.form())?, x.rows());
         let all = unless_changed(|| {
-            let mut inside = self.acting()?;
-            let mut all = memory::room(rows.saturating_mul(self.made.settings.outputs()))?;
-            for mut piece in Pieces::new(rows) {
-                let (learner, all) = (&mut inside.boxed.learner, &mut all);
+            let mut locked = self.lock_to_act()?;
+            let mut all = memory::with_capacity(rows.saturating_mul(self.outputs()))?;
+            for mut chunk in Chunks::new(rows) {
+                let (learner, all) = (&mut locked.boxed.learner, &mut all);
                 py.detach(move || {
-                    piece.try_for_each(|t| {
+                    chunk.try_for_each(|t| {
                         all.extend(learner.distribution(states.at(t)).or_raise()?);
                         Ok::<_, PyErr>(())
                     })
@@ -337,8 +380,8 @@ impl Learner {
 
     /// π(a|x): the probability, or the density, of an action.
     fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let (x, action) = (Input::new(x, self.sight(), "x")?, self.action(action)?);
-        let probability = self.acting()?.boxed.learner.probability(x.seen()?, action).or_raise()?;
+        let (x, action) = (StateArgument::new(x, self.form(), "x")?, self.action(action)?);
+        let probability = self.lock_to_act()?.boxed.learner.probability(x.state()?, action).or_raise()?;
         let computed = "a deterministic policy has no probabilities; `action(x)` is what it does";
         probability.ok_or_else(|| PyTypeError::new_err(computed))
     }
@@ -351,9 +394,9 @@ impl Learner {
         x: &Bound<'_, PyAny>,
         rng: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        let x = Input::new(x, self.sight(), "x")?;
+        let x = StateArgument::new(x, self.form(), "x")?;
         let mut numbers = Generator { rng, failed: None };
-        let sampled = self.acting()?.boxed.learner.sample(0, x.seen()?, &mut numbers);
+        let sampled = self.lock_to_act()?.boxed.learner.sample(0, x.state()?, &mut numbers);
         numbers.failed.map_or(Ok(()), Err)?;
         if sampled == Err(StepError::Acting) {
             self.check()?;
@@ -364,16 +407,22 @@ impl Learner {
         })
     }
 
-    /// θ, flat: a copy.
+    /// A copy of θ, flat.
     #[pyo3(name = "_weights")]
     fn weights_flat<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(PyArray1::from_vec(py, memory::copied(self.inside()?.boxed.learner.weights())?))
+        Ok(PyArray1::from_vec(py, memory::copied(self.lock()?.boxed.learner.weights())?))
     }
 
     #[pyo3(name = "_set_weights")]
     fn set_weights_flat(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
         let weights = memory::copied(weights.as_slice()?)?;
-        self.inside()?.boxed.learner.set_weights(weights).or_raise()
+        self.lock()?.boxed.learner.set_weights(weights).or_raise()
+    }
+
+    /// The number of the policy's weights for each feature.
+    #[getter(_outputs)]
+    fn outputs(&self) -> usize {
+        self.composition.settings.outputs()
     }
 
     /// What the critic and the emphasis have learned, flat, by the names of the equations.
@@ -381,9 +430,9 @@ impl Learner {
     fn estimates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.check_state_memory()?;
         let all = PyDict::new(py);
-        let mut inside = self.inside()?;
-        let estimates = inside.boxed.learner.estimates();
-        inside.boxed.raised.check()?;
+        let mut locked = self.lock()?;
+        let estimates = locked.boxed.learner.estimates();
+        locked.boxed.exception.check()?;
         for (name, weights) in estimates.or_raise()? {
             all.set_item(name, PyArray1::from_vec(py, weights))?;
         }
@@ -393,13 +442,13 @@ impl Learner {
     /// How many steps it has learned from.
     #[getter]
     fn steps(&self) -> PyResult<u64> {
-        Ok(self.inside()?.boxed.learner.steps())
+        Ok(self.lock()?.boxed.learner.steps())
     }
 
     /// The number of the step (the first is 1) after which the weights were no longer finite.
     #[getter]
     fn diverged(&self) -> PyResult<Option<u64>> {
-        Ok(self.inside()?.boxed.learner.diverged(0))
+        Ok(self.lock()?.boxed.learner.diverged(0))
     }
 
     /// Raises `DivergedError` if the weights have left the finite numbers.
@@ -413,33 +462,81 @@ impl Learner {
     }
 }
 
+/// Composes a learner while other Python threads run.
+fn compose(
+    py: Python<'_>,
+    settings: Settings,
+    problems: Vec<Py<Problem>>,
+    python_emphasis: Option<Py<PyAny>>,
+) -> PyResult<(Composition, BoxedLearner<f64>)> {
+    py.detach(|| {
+        let composition = Composition::new(settings, problems, python_emphasis)?;
+        let boxed = composition.compose()?;
+        Ok((composition, boxed))
+    })
+}
+
 impl Learner {
-    /// A learner with the same settings and another inside.
-    pub(crate) fn with(&self, inside: Inside) -> Ready {
-        Ready(Mutex::new(Some(Self { made: self.made.clone(), inside: Mutex::new(inside) })))
+    fn with_parts(composition: Composition, parts: PartObjects, state: LearnerState) -> Self {
+        let (composition, parts) = (Arc::new(composition), Arc::new(parts));
+        Self { composition, parts, state: Arc::new(Mutex::new(state)) }
     }
 
-    pub(crate) fn sight(&self) -> Sight {
-        self.made.sight
+    /// Returns a learner with the same composition and another state.
+    pub(crate) fn with_state(&self, state: LearnerState) -> Self {
+        let (composition, parts) = (self.composition.clone(), self.parts.clone());
+        Self { composition, parts, state: Arc::new(Mutex::new(state)) }
     }
 
-    /// The weights, if nothing has been learned yet.
+    /// Composes a learner that goes on from a saved state.
+    pub(crate) fn restored(
+        py: Python<'_>,
+        settings: Settings,
+        problems: Vec<Py<Problem>>,
+        state: &[u8],
+        python_emphasis: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let (composition, mut boxed) = compose(py, settings, problems, python_emphasis)?;
+        let Composition { settings, problems, python_emphasis, .. } = &composition;
+        let bytes = state.len() as f64 + settings.bytes(1).copy;
+        memory::check(bytes, || format!("the state of {settings}"))?;
+        let gamma = read_state(state, &mut *boxed.learner);
+        boxed.exception.check()?;
+        let state = LearnerState { boxed, gamma: gamma? };
+        let object = |part: &Part, role, actions| part.object(py, role, problems, actions).map(Bound::unbind);
+        let parts = PartObjects {
+            policy: object(&settings.policy, Role::Policy, settings.actions)?,
+            critic: object(&settings.critic, Role::Critic, None)?,
+            emphasis: match python_emphasis {
+                Some(emphasis) => emphasis.clone_ref(py),
+                None => object(&settings.emphasis, Role::Emphasis, None)?,
+            },
+        };
+        Ok(Self::with_parts(composition, parts, state))
+    }
+
+    /// The form in which states are given.
+    pub(crate) fn form(&self) -> StateForm {
+        self.composition.form
+    }
+
+    /// Returns the weights, `None` if the learner has already learned.
     pub(crate) fn fresh_weights(&self) -> PyResult<Option<Vec<f64>>> {
-        let inside = self.inside()?;
-        (inside.boxed.learner.steps() == 0)
-            .then(|| memory::copied(inside.boxed.learner.weights()))
+        let locked = self.lock()?;
+        (locked.boxed.learner.steps() == 0)
+            .then(|| memory::copied(locked.boxed.learner.weights()))
             .transpose()
     }
 
-    fn inside(&self) -> PyResult<MutexGuard<'_, Inside>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, LearnerState>> {
         let half_way = || {
             PyRuntimeError::new_err(
                 "this learner was left half-way by an earlier error; load it or make a new one",
             )
         };
-        match self.inside.try_lock() {
-            Ok(inside) if inside.boxed.raised.half_way() => Err(half_way()),
-            Ok(inside) => Ok(inside),
+        match self.state.try_lock() {
+            Ok(state) if state.boxed.exception.half_way() => Err(half_way()),
+            Ok(state) => Ok(state),
             Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
                 "this learner is in use by another thread; let each thread have its own: learner.copy()",
             )),
@@ -447,42 +544,39 @@ impl Learner {
         }
     }
 
-    /// To see how it acts: there is room for a distribution.
-    fn acting(&self) -> PyResult<MutexGuard<'_, Inside>> {
-        let settings = &self.made.settings;
-        memory::ask(16.0 * settings.outputs() as f64, || format!("what {settings} does"))?;
-        self.inside()
+    /// Locks the learner to see how it acts, if memory has room for a distribution.
+    fn lock_to_act(&self) -> PyResult<MutexGuard<'_, LearnerState>> {
+        let settings = &self.composition.settings;
+        memory::check(16.0 * settings.outputs() as f64, || format!("what {settings} does"))?;
+        self.lock()
     }
 
     fn check_state_memory(&self) -> PyResult<()> {
-        let settings = &self.made.settings;
-        memory::ask(settings.size(1).copy, || format!("a copy of the state of {settings}"))
+        let settings = &self.composition.settings;
+        memory::check(settings.bytes(1).copy, || format!("a copy of the state of {settings}"))
     }
 
-    /// The state, and γ of the next step.
+    /// Copies the state, with γ of the next step.
     fn state(&self) -> PyResult<(SavedState, f64)> {
         self.check_state_memory()?;
-        let mut inside = self.inside()?;
-        Ok((inside.boxed.state()?, inside.gamma))
+        let mut locked = self.lock()?;
+        Ok((locked.boxed.state()?, locked.gamma))
     }
 
     fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<Action> {
-        match self.made.settings.acts() {
-            Some(Acts::Finite) => {
-                let (number, actions) =
-                    (whole(action, "the action")?, self.made.settings.actions.unwrap_or(0));
-                usize::try_from(number).map(Action::Number).map_err(|_| {
-                    PyIndexError::new_err(format!(
-                        "action {number} does not exist: there are {actions} actions, numbered from 0"
-                    ))
-                })
-            }
-            _ => Ok(Action::Real(real(action, "the action")?)),
+        if !self.composition.finite {
+            return Ok(Action::Real(real(action, "the action")?));
         }
+        let (number, actions) = (whole(action, "the action")?, self.outputs());
+        usize::try_from(number).map(Action::Number).map_err(|_| {
+            PyIndexError::new_err(format!(
+                "action {number} does not exist: there are {actions} actions, numbered from 0"
+            ))
+        })
     }
 }
 
-/// A NumPy generator, as policies draw from it.
+/// A NumPy generator that policies draw from.
 struct Generator<'a, 'py> {
     rng: &'a Bound<'py, PyAny>,
     failed: Option<PyErr>,
@@ -512,7 +606,7 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string())
 }
 
-/// A real number of any kind.
+/// Reads a real number of any Python type.
 fn real(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
     value.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(value.py()) {
@@ -525,7 +619,7 @@ fn real(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
     })
 }
 
-/// A whole number of any kind; a bool or a float is none.
+/// Reads a whole number of any Python type but bool and float.
 fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<isize> {
     let wrong = || PyTypeError::new_err(format!("{what} is {}; it must be a whole number", shown(value)));
     if value.is_instance_of::<PyBool>() {
@@ -539,38 +633,28 @@ fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<isize> {
     })
 }
 
-/// What was given for one state.
-enum Input<'py> {
+/// A state as it was passed from Python.
+enum StateArgument<'py> {
     Vector(PyReadonlyArray1<'py, f64>),
     Active(PyReadonlyArray1<'py, isize>),
     Number(usize),
 }
 
-impl<'py> Input<'py> {
-    fn new(x: &Bound<'py, PyAny>, sight: Sight, name: &str) -> PyResult<Self> {
-        match sight {
-            Sight::Vector => {
-                if let Some(array) = readable(x)? {
-                    return Ok(Self::Vector(array));
-                }
-                Ok(Self::Vector(converted(x, "vector", name)?.extract()?))
-            }
-            Sight::Active => {
-                if let Some(array) = readable(x)? {
-                    return Ok(Self::Active(array));
-                }
-                Ok(Self::Active(converted(x, "active", name)?.extract()?))
-            }
-            Sight::Number => {
+impl<'py> StateArgument<'py> {
+    fn new(x: &Bound<'py, PyAny>, form: StateForm, name: &str) -> PyResult<Self> {
+        Ok(match form {
+            StateForm::Vector => Self::Vector(array(x, "vector", name)?),
+            StateForm::Active => Self::Active(array(x, "active", name)?),
+            StateForm::Number => {
                 let number = whole(x, name)?;
                 let wrong =
                     |_| PyIndexError::new_err(format!("{name} is {number}; states are numbered from 0"));
-                Ok(Self::Number(usize::try_from(number).map_err(wrong)?))
+                Self::Number(usize::try_from(number).map_err(wrong)?)
             }
-        }
+        })
     }
 
-    fn seen(&self) -> PyResult<State<'_>> {
+    fn state(&self) -> PyResult<State<'_>> {
         Ok(match self {
             Self::Vector(array) => State::Vector(array.as_slice()?),
             Self::Active(array) => State::Active(bytemuck::cast_slice(array.as_slice()?)),
@@ -579,15 +663,18 @@ impl<'py> Input<'py> {
     }
 }
 
-/// An array that can be read as it is.
-fn readable<'py, T: numpy::Element>(x: &Bound<'py, PyAny>) -> PyResult<Option<PyReadonlyArray1<'py, T>>> {
-    // Not a subclass, whose numbers may not be all: a masked array has a mask.
-    let Ok(array) = x.cast_exact::<PyArray1<T>>() else { return Ok(None) };
-    let array = array.try_readonly()?;
-    Ok(array.as_slice().is_ok().then_some(array))
-}
-
-/// What is no array of the right type, made one by Python, or refused.
-fn converted<'py>(x: &Bound<'py, PyAny>, how: &str, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    x.py().import("emphatic.convert")?.call_method1(how, (x, name))
+/// Returns an array as it is if it can be read, else converted by a function of `emphatic.convert`.
+fn array<'py, T: numpy::Element>(
+    x: &Bound<'py, PyAny>,
+    convert: &str,
+    name: &str,
+) -> PyResult<PyReadonlyArray1<'py, T>> {
+    // No subclass: a masked array is not all numbers.
+    if let Ok(array) = x.cast_exact::<PyArray1<T>>() {
+        let array = array.try_readonly()?;
+        if array.as_slice().is_ok() {
+            return Ok(array);
+        }
+    }
+    Ok(x.py().import("emphatic.convert")?.call_method1(convert, (x, name))?.extract()?)
 }

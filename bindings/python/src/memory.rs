@@ -1,47 +1,123 @@
-//! Memory, asked for before it is needed.
+//! Memory: how much a learner takes, and whether it is available before it is used.
 //!
-//! Where Rust misses memory it ends the process. So what needs much of it first asks for all of it at once, and gives it back: what is
-//! not to be had is a `MemoryError`.
+//! Rust ends the process when memory runs out. So what needs much of it first allocates all of it at once and frees it again; if
+//! that fails, a `MemoryError` is raised.
 
+use crate::settings::{FeaturesPart, Part, Settings};
+use emphatic::catalogue::{Extent, Role, Size};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use std::collections::TryReserveError;
 use std::hint::black_box;
 
-/// What is less is not worth asking for.
+/// Less than this is not checked.
 const LITTLE: f64 = 65536.0;
 
-/// No machine has as much, though some promise it.
+/// No machine has as much, though some systems promise it.
 const TOO_MUCH: f64 = (1_u64 << 45) as f64;
 
-/// Raises `MemoryError` if so many bytes are not to be had. The message starts with what does not fit.
-pub(crate) fn ask(bytes: f64, what: impl FnOnce() -> String) -> PyResult<()> {
+/// JSON takes at most this many times its length in memory while it is parsed: `[],` is short.
+pub(crate) const PARSED_JSON: f64 = 40.0;
+
+/// Raises `MemoryError` unless this many bytes are available. `what` begins the message: what does not fit.
+pub(crate) fn check(bytes: f64, what: impl FnOnce() -> String) -> PyResult<()> {
     if bytes < LITTLE {
         return Ok(());
     }
     let mut room = Vec::<u8>::new();
-    // With the allocator's own share, and whatever small is needed beside.
-    let asked = room.try_reserve_exact((1.02 * bytes + 1e6) as usize);
-    // The compiler may leave out memory that is not used, and then takes it for granted.
+    // With the allocator's own share, and small allocations beside it.
+    let reserved = room.try_reserve_exact((1.02 * bytes + 1e6) as usize);
+    // The compiler may leave out an allocation that is not used.
     black_box(&mut room);
-    if asked.is_ok() && bytes < TOO_MUCH { Ok(()) } else { Err(too_much(what())) }
+    if reserved.is_ok() && bytes < TOO_MUCH { Ok(()) } else { Err(too_much(what())) }
 }
 
 fn too_much(what: String) -> PyErr {
     PyMemoryError::new_err(format!("{what} does not fit into memory"))
 }
 
-/// Room for so many numbers.
-pub(crate) fn room(count: usize) -> PyResult<Vec<f64>> {
-    let mut room = Vec::new();
-    let missed = |_: TryReserveError| too_much(format!("a list of {count} numbers"));
-    room.try_reserve_exact(count).map_err(missed)?;
-    Ok(room)
+/// Returns an empty vector with room for `count` numbers.
+pub(crate) fn with_capacity(count: usize) -> PyResult<Vec<f64>> {
+    let mut numbers = Vec::new();
+    let failed = |_: TryReserveError| too_much(format!("a list of {count} numbers"));
+    numbers.try_reserve_exact(count).map_err(failed)?;
+    Ok(numbers)
 }
 
-/// A copy of numbers.
+/// Copies numbers.
 pub(crate) fn copied(numbers: &[f64]) -> PyResult<Vec<f64>> {
-    let mut copy = room(numbers.len())?;
+    let mut copy = with_capacity(numbers.len())?;
     copy.extend_from_slice(numbers);
     Ok(copy)
+}
+
+/// The bytes that a learner, or learners in lanes, take. All are upper bounds but for `least_state`. Floating point, which does not overflow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LearnerBytes {
+    /// The learner in memory.
+    pub(crate) learner: f64,
+    /// Its saved state.
+    pub(crate) state: f64,
+    /// What copying the state takes.
+    pub(crate) copy: f64,
+    /// The policy's weights.
+    pub(crate) weights: f64,
+    /// A lower bound of the saved state of one learner.
+    pub(crate) least_state: f64,
+}
+
+impl Settings {
+    /// Returns the bytes that one learner, or learners in lanes, take.
+    pub(crate) fn bytes(&self, lanes: usize) -> LearnerBytes {
+        let len = self.policy.features.as_ref().map_or(0.0, |features| features.len() as f64);
+        let (lanes, outputs) = (lanes as f64, self.outputs() as f64);
+        let weights = len * outputs;
+        let critic = self.critic.size(Role::Critic, len, outputs);
+        let emphasis = self.emphasis.size(Role::Emphasis, len, outputs);
+        let in_lanes = lanes * (critic.in_lanes + emphasis.in_lanes);
+        let shared = critic.shared + emphasis.shared;
+        let tables = self.policy.tables() + self.critic.tables() + self.emphasis.tables();
+        // Distributions, the advantages of all actions, and a list of the actions.
+        let beside = (4.0 * lanes + 1.0) * outputs;
+        // A trace lists its features.
+        let state = lanes * weights + in_lanes + shared.min(in_lanes / lanes) + outputs;
+        LearnerBytes {
+            learner: 8.0 * (lanes * weights + in_lanes + shared + beside + tables),
+            state: 8.0 * state,
+            // Traces are collected first.
+            copy: 8.0 * (state + in_lanes),
+            weights: 8.0 * lanes * weights,
+            least_state: 8.0 * weights,
+        }
+    }
+}
+
+impl Part {
+    /// Returns how many numbers the part holds, with the parts inside it, for a policy with `len` features.
+    fn size(&self, role: Role, len: f64, outputs: f64) -> Size {
+        let features = self.features.as_ref().map_or(len, |features| features.len() as f64);
+        let extent = Extent { features, actions: outputs, numbers: &self.numbers };
+        let own = self.entry(role).map_or_else(Default::default, |entry| entry.size(&extent));
+        let Some(inner) = &self.inner else { return own };
+        let inner = inner.size(Role::Critic, len, outputs);
+        Size { in_lanes: own.in_lanes + inner.in_lanes, shared: own.shared + inner.shared }
+    }
+
+    /// Returns how many numbers its feature tables hold, with those of the parts inside it.
+    fn tables(&self) -> f64 {
+        let own = self.features.as_ref().map_or(0.0, FeaturesPart::table);
+        own + self.inner.as_ref().map_or(0.0, |inner| inner.tables())
+    }
+}
+
+impl FeaturesPart {
+    /// Returns how many numbers the table of features holds, with what it is built from.
+    fn table(&self) -> f64 {
+        match self {
+            Self::Dense { .. } | Self::Active { .. } => 0.0,
+            Self::OneHot { states } => 4.0 * *states as f64,
+            // A vector may have room for twice as many.
+            Self::Table { rows, .. } => rows.iter().map(|row| 2.0 + 4.0 * row.len() as f64).sum(),
+        }
+    }
 }

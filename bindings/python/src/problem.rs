@@ -1,9 +1,9 @@
-//! Decision problems, and what is exactly true of them.
+//! Decision problems, their exact solutions and diagnoses.
 
 use crate::error::{OrRaise, in_file};
+use crate::interrupts::{Chunks, Messages};
 use crate::memory;
-use crate::waiting::{Pieces, Waiting};
-use emphatic::{Action, Exact, Fixed, ProblemError, State, Step, Table, Task};
+use emphatic::{Action, Exact, Fixed, ProblemError, State, Step, Table, Task, Transition};
 use emphatic_chart::Renderer;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
 use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
@@ -25,25 +25,47 @@ pub(crate) struct Problem {
 
 type Column<'py> = Bound<'py, PyArray1<f64>>;
 
-/// What a diagnosis has said of its progress, and what it has been told.
+/// The progress of a diagnosis, and whether it is to stop.
 #[derive(Default)]
-struct Said {
+struct DiagnosisProgress {
     done: AtomicUsize,
     all: AtomicUsize,
     stop: AtomicBool,
 }
 
-impl Said {
-    fn tell(&self, done: usize, all: usize) -> ControlFlow<()> {
+impl DiagnosisProgress {
+    fn set(&self, done: usize, all: usize) -> ControlFlow<()> {
         self.done.fetch_max(done, Ordering::Relaxed);
         self.all.store(all, Ordering::Relaxed);
         if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
+/// A diagnosis as Python reads it.
+#[derive(IntoPyObject)]
+struct DiagnosisTexts {
+    json: String,
+    text: String,
+    /// `None` if there is nothing to draw.
+    svg: Option<String>,
+    /// The experiment file that it suggests.
+    experiment: Option<String>,
+}
+
+/// All transitions of a problem.
+#[derive(IntoPyObject)]
+struct TransitionColumns<'py> {
+    state: Bound<'py, PyArray1<isize>>,
+    action: Bound<'py, PyArray1<isize>>,
+    next: Bound<'py, PyArray1<isize>>,
+    probability: Column<'py>,
+    reward: Column<'py>,
+    gamma: Column<'py>,
+}
+
 #[pymethods]
 impl Problem {
-    /// From the text of a problem file, or else from a path or the name of a problem that comes along.
+    /// Reads the text of a problem file; without it, the file at a path or a shipped problem by its name.
     #[new]
     #[pyo3(signature = (name, text=None))]
     fn new(py: Python<'_>, name: PathBuf, text: Option<String>) -> PyResult<Self> {
@@ -80,7 +102,7 @@ impl Problem {
         self.file.world.actions().to_vec()
     }
 
-    /// How the target is written: `softmax`, `fixed`, `gaussian` or `deterministic`; and its weights.
+    /// The kind of the target, `softmax`, `fixed`, `gaussian` or `deterministic`, and its weights.
     #[pyo3(name = "_target")]
     fn target(&self, py: Python<'_>) -> (&'static str, Option<Py<PyArray1<f64>>>) {
         let weights = |weights: &[f64]| Some(PyArray1::from_slice(py, weights).unbind());
@@ -133,7 +155,7 @@ impl Problem {
         )
     }
 
-    /// Each state's active features and their values, and how many features there are: of the actor or of the critic.
+    /// The features of the critic or of the actor: how many there are, and each state's active ones with their values.
     #[pyo3(name = "_features")]
     fn features(&self, critic: bool) -> (usize, Vec<Vec<(usize, f64)>>) {
         let world = &self.file.world;
@@ -147,29 +169,29 @@ impl Problem {
         self.file.world.actor().len()
     }
 
-    /// Columns of all transitions: state, action, next, probability, reward, gamma.
-    #[allow(clippy::type_complexity)] // They are one table.
+    /// All transitions, as columns.
     #[pyo3(name = "_transitions")]
-    fn transition_columns<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<([Bound<'py, PyArray1<isize>>; 3], [Column<'py>; 3])> {
+    fn transition_columns<'py>(&self, py: Python<'py>) -> PyResult<TransitionColumns<'py>> {
         let task = self.finite()?;
-        let (mut whole, mut real) = ([const { Vec::new() }; 3], [const { Vec::new() }; 3]);
+        let mut rows = Vec::new();
         for (s, a) in (0..task.states()).flat_map(|s| (0..task.actions()).map(move |a| (s, a))) {
-            for t in task.problem().transitions(s, a) {
-                for (column, x) in whole.iter_mut().zip([s, a, t.next]) {
-                    column.push(x as isize);
-                }
-                for (column, x) in real.iter_mut().zip([t.probability, t.reward, t.gamma]) {
-                    column.push(x);
-                }
-            }
+            rows.extend(task.problem().transitions(s, a).iter().map(|t| (s, a, t)));
         }
-        Ok((whole.map(|x| PyArray1::from_vec(py, x)), real.map(|x| PyArray1::from_vec(py, x))))
+        let whole = |of: fn(&(usize, usize, &Transition)) -> usize| {
+            PyArray1::from_iter(py, rows.iter().map(|row| of(row) as isize))
+        };
+        let real = |of: fn(&Transition) -> f64| PyArray1::from_iter(py, rows.iter().map(|(.., t)| of(t)));
+        Ok(TransitionColumns {
+            state: whole(|row| row.0),
+            action: whole(|row| row.1),
+            next: whole(|row| row.2.next),
+            probability: real(|t| t.probability),
+            reward: real(|t| t.reward),
+            gamma: real(|t| t.gamma),
+        })
     }
 
-    /// What is exactly true of the target, or of other weights (of a Gaussian if there are two outputs for each feature), or of
+    /// Solves the problem exactly for the target, for other weights (of a Gaussian if there are two outputs for each feature), or for
     /// other probabilities.
     #[pyo3(name = "_solve")]
     fn solution<'py>(
@@ -201,7 +223,7 @@ impl Problem {
         .map_err(|error: ProblemError| PyValueError::new_err(error.to_string()))
     }
 
-    /// The diagnosis as JSON, as text and, if there is anything to draw, as SVG; and the experiment it suggests.
+    /// Diagnoses the problem.
     #[pyo3(name = "_diagnose")]
     fn diagnosis(
         &self,
@@ -210,39 +232,39 @@ impl Problem {
         seed: u64,
         threads: Option<NonZeroUsize>,
         progress: &Bound<'_, PyAny>,
-    ) -> PyResult<(String, String, Option<String>, Option<String>)> {
+    ) -> PyResult<DiagnosisTexts> {
         let mut options = Options { starts, seed, ..Options::default() };
         options.threads = threads.map_or(options.threads, usize::from);
         let file = self.file.clone();
-        let said = Arc::new(Said::default());
+        let reached = Arc::new(DiagnosisProgress::default());
         let (sender, receiver) = mpsc::channel();
-        let heard = said.clone();
-        // A thread of its own, which need not be waited for if the user has had enough.
+        let seen = reached.clone();
+        // In a thread of its own, which need not be waited for after Ctrl-C.
         let work = move || {
-            let diagnosis = diagnose(&file, &options, &|done, all| heard.tell(done, all)).map(|diagnosis| {
-                let drawn = diagnosis.as_ref().and_then(|diagnosis| figure::figure(&file, diagnosis));
-                diagnosis.zip(Some(drawn))
-            });
-            let _ = sender.send(diagnosis);
+            let diagnosis = diagnose(&file, &options, &|done, all| seen.set(done, all));
+            let _ = sender.send(diagnosis.map(|diagnosis| {
+                let svg = diagnosis.as_ref().and_then(|diagnosis| figure::figure(&file, diagnosis));
+                diagnosis.zip(Some(svg))
+            }));
         };
         let unstarted = |error| PyRuntimeError::new_err(format!("no thread could be started: {error}"));
         std::thread::Builder::new().spawn(work).map_err(unstarted)?;
-        let tell = || -> PyResult<()> {
-            let [done, all] = [&said.done, &said.all].map(|n| n.load(Ordering::Relaxed));
+        let report = || -> PyResult<()> {
+            let [done, all] = [&reached.done, &reached.all].map(|n| n.load(Ordering::Relaxed));
             progress.call1((done, all)).map(|_| ())
         };
-        let waited = Waiting::new(receiver).next(py, tell);
-        said.stop.store(true, Ordering::Relaxed);
+        let received = Messages::new(receiver).next(py, report);
+        reached.stop.store(true, Ordering::Relaxed);
         let ended = || PyRuntimeError::new_err("the diagnosis ended early");
-        let (diagnosis, drawn) = waited?.ok_or_else(ended)?.or_raise()?.ok_or_else(ended)?;
+        let (diagnosis, svg) = received?.ok_or_else(ended)?.or_raise()?.ok_or_else(ended)?;
         let json =
             serde_json::to_string(&diagnosis).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let suggested = diagnosis.suggestion.as_ref();
         let experiment = suggested.map(|s| s.experiment(&self.file, "experiment.toml".as_ref()));
-        Ok((json, diagnosis.text(), drawn, experiment))
+        Ok(DiagnosisTexts { json, text: diagnosis.text(), svg, experiment })
     }
 
-    /// Experience of the behaviour: the columns of a batch.
+    /// The columns of a batch of the behaviour's experience.
     #[pyo3(name = "_experience")]
     fn experience<'py>(
         &self,
@@ -311,7 +333,7 @@ fn rows<'py>(
     PyArray2::from_vec2(py, &rows).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A solution's numbers by their names.
+/// Returns a solution's numbers by their names.
 fn as_dict<'py>(py: Python<'py>, solution: &Solution) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("policy", solution.policy)?;
@@ -338,24 +360,24 @@ fn as_dict<'py>(py: Python<'py>, solution: &Solution) -> PyResult<Bound<'py, PyD
 /// A step of a problem: its states are numbers.
 type Numbered = Step<State<'static>, Action>;
 
-/// So many steps of a stream. Ctrl-C is looked for now and then.
+/// Takes `count` steps of a stream, unless Ctrl-C interrupts it.
 fn taken(
     py: Python<'_>,
     mut stream: impl Iterator<Item = Numbered> + Send,
     count: usize,
 ) -> PyResult<Vec<Numbered>> {
-    // Its columns are made while the steps are still there.
+    // The steps and the columns made of them.
     let bytes = (size_of::<Numbered>() + 8 * 8) as f64 * count as f64;
-    memory::ask(bytes, || format!("experience of {count} steps"))?;
+    memory::check(bytes, || format!("experience of {count} steps"))?;
     let mut steps = Vec::with_capacity(count);
-    for piece in Pieces::new(count) {
-        py.detach(|| steps.extend(stream.by_ref().take(piece.len())));
+    for chunk in Chunks::new(count) {
+        py.detach(|| steps.extend(stream.by_ref().take(chunk.len())));
         py.check_signals()?;
     }
     Ok(steps)
 }
 
-/// Steps as the columns of a batch.
+/// Returns steps as the columns of a batch.
 fn columns<'py, N: numpy::Element>(
     py: Python<'py>,
     steps: &[Numbered],
@@ -381,13 +403,13 @@ fn columns<'py, N: numpy::Element>(
     Ok(dict)
 }
 
-/// The problems that come along: name, and what each is.
+/// The name of each shipped problem, and what it is.
 #[pyfunction]
 pub(crate) fn shipped_problems() -> Vec<(&'static str, &'static str)> {
     SHIPPED.iter().map(|shipped| (shipped.name, shipped.about())).collect()
 }
 
-/// A drawing as PNG.
+/// Renders a drawing as PNG.
 #[pyfunction]
 pub(crate) fn png<'py>(py: Python<'py>, svg: &str) -> PyResult<Bound<'py, PyBytes>> {
     let bytes =

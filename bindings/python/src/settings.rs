@@ -1,26 +1,19 @@
-//! What a learner is made of, as data: the same between Python and here, and in saved files.
+//! What a learner is made of, as data: read from the parts' Python objects or from the JSON of files and pickles.
 //!
-//! It is a [`Recipe`] with the name of a Python class. Each part has its own numbers, so that names of different parts never meet.
+//! It is a [`Recipe`] with the name of a Python class. Each part has its own numbers, so that equal names of different parts do not
+//! collide.
 
-use crate::{in_python, memory};
-use emphatic::catalogue::{Acts, Entry, Extent, Need, Role};
-use emphatic::{Catalogue, Features, Known, PartRecipe, Recipe, RuleKind, Subset, Table};
-use emphatic_problems::{ProblemFile, World};
+use crate::problem::Problem;
+use crate::{memory, python_emphasis};
+use emphatic::catalogue::{Acts, Entry, Need, Role};
+use emphatic::{Catalogue, Features, PartRecipe, Recipe, RuleKind, Subset, Table};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-/// What JSON takes in memory at most while it is read, in its own length: `[],` is short.
-pub(crate) const TEXT_IN_MEMORY: f64 = 40.0;
-
-/// The parts that there are.
-pub(crate) fn catalogue() -> &'static Catalogue {
-    Catalogue::standard()
-}
-
-/// A learner's settings.
+/// The settings of a learner.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
@@ -28,18 +21,18 @@ pub(crate) struct Settings {
     pub(crate) class: String,
     pub(crate) rule: Rule,
     pub(crate) policy: Part,
-    /// How many actions the policy has, if they are finitely many.
+    /// The number of actions, if the policy has finitely many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) actions: Option<usize>,
     pub(crate) critic: Part,
     pub(crate) emphasis: Part,
     pub(crate) alpha: f64,
-    /// How many actions are drawn at each step, if not all, and the seed they are drawn by.
+    /// How many actions are drawn at each step instead of all, and the seed they are drawn by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) subset: Option<(usize, u64)>,
 }
 
-/// By which rule the actor learns.
+/// The rule by which the actor learns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Rule {
@@ -48,8 +41,29 @@ pub(crate) enum Rule {
     Deterministic,
 }
 
+impl Rule {
+    /// The name of the rule in files and in Python.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Taken => "taken",
+            Self::All => "all",
+            Self::Deterministic => "deterministic",
+        }
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Rule {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let name: String = name.extract()?;
+        let rule = [Self::Taken, Self::All, Self::Deterministic].into_iter().find(|rule| rule.name() == name);
+        rule.ok_or_else(|| PyValueError::new_err(format!("there is no rule `{name}`")))
+    }
+}
+
 /// A part, by its name in the catalogue.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
     pub(crate) kind: String,
@@ -58,39 +72,41 @@ pub(crate) struct Part {
     pub(crate) class: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) numbers: BTreeMap<String, f64>,
-    /// Left out, they are the policy's.
+    /// `None` for the policy's features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) features: Option<FeaturesPart>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) inner: Option<Box<Part>>,
-    /// The number of a problem in the learner's list.
+    /// The index of a problem in the learner's list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<usize>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The features of a part. Python's classes are told apart by their attributes, so the order of the variants matters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, FromPyObject)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum FeaturesPart {
-    Dense {
-        len: usize,
-    },
     Active {
         len: usize,
         most_active: usize,
     },
-    /// For each state its active features and their values.
+    /// The active features of each state and their values.
     Table {
         len: usize,
+        #[pyo3(attribute("_rows"))]
         rows: Vec<Vec<(usize, f64)>>,
     },
     OneHot {
         states: usize,
     },
+    Dense {
+        len: usize,
+    },
 }
 
-/// What is seen of a state.
+/// The form in which a state is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Sight {
+pub(crate) enum StateForm {
     /// A vector of features.
     Vector,
     /// A list of active features.
@@ -99,10 +115,23 @@ pub(crate) enum Sight {
     Number,
 }
 
+/// Returns the index of a problem in a learner's list, and adds it if it is new.
+fn problem_index(problem: &Bound<'_, PyAny>, problems: &mut Vec<Py<Problem>>) -> PyResult<usize> {
+    let Ok(problem) = problem.cast::<Problem>() else {
+        let message = format!("the problem is {}; it must be a Problem", problem.repr()?);
+        return Err(PyTypeError::new_err(message));
+    };
+    let known = problems.iter().position(|known| known.as_ptr() == problem.as_ptr());
+    Ok(known.unwrap_or_else(|| {
+        problems.push(problem.clone().unbind());
+        problems.len() - 1
+    }))
+}
+
 impl Settings {
-    /// From JSON.
+    /// Parses JSON.
     pub(crate) fn parse(json: &str) -> PyResult<Self> {
-        memory::ask(TEXT_IN_MEMORY * json.len() as f64, || "what the settings say".to_owned())?;
+        memory::check(memory::PARSED_JSON * json.len() as f64, || "what the settings say".to_owned())?;
         let wrong = |error| PyValueError::new_err(format!("the settings make no sense: {error}"));
         serde_json::from_str(json).map_err(wrong)
     }
@@ -111,23 +140,23 @@ impl Settings {
         serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// What the policy does.
+    /// How the policy chooses an action.
     pub(crate) fn acts(&self) -> Option<Acts> {
         self.policy.entry(Role::Policy).and_then(|entry| entry.acts)
     }
 
-    /// What the policy sees of a state.
+    /// The policy's features.
     pub(crate) fn features(&self) -> PyResult<&FeaturesPart> {
         self.policy.features.as_ref().ok_or_else(|| PyTypeError::new_err("the policy needs features"))
     }
 
-    /// The recipe, if its parts see the same states and memory has room for the learner. (Whether the parts go together in all else, whoever
-    /// composes them says.)
-    pub(crate) fn recipe(&self, problems: &[Arc<ProblemFile>]) -> PyResult<Recipe> {
-        let seen = self.features()?;
-        self.critic.check(Role::Critic, seen, problems)?;
-        self.emphasis.check(Role::Emphasis, seen, problems)?;
-        self.check_memory(1)?;
+    /// Returns the recipe, if the parts' features are of the same states and memory has room for the learner. (All other
+    /// requirements are checked when the learner is composed.)
+    pub(crate) fn recipe(&self, problems: &[Py<Problem>]) -> PyResult<Recipe> {
+        let features = self.features()?;
+        self.critic.check(Role::Critic, features, problems)?;
+        self.emphasis.check(Role::Emphasis, features, problems)?;
+        memory::check(self.bytes(1).learner, || self.to_string())?;
         let rule = match self.rule {
             Rule::Taken => RuleKind::Taken,
             Rule::All => RuleKind::All,
@@ -141,39 +170,10 @@ impl Settings {
         Ok(recipe)
     }
 
-    /// Weights of the policy for each feature.
+    /// The number of the policy's weights for each feature.
     pub(crate) fn outputs(&self) -> usize {
         let declared = self.policy.entry(Role::Policy).and_then(|entry| entry.outputs);
         declared.or(self.actions).unwrap_or(1)
-    }
-
-    /// The size of one learner, or of those in lanes.
-    pub(crate) fn size(&self, lanes: usize) -> Size {
-        let len = self.policy.features.as_ref().map_or(0.0, |features| features.len() as f64);
-        let (lanes, outputs) = (lanes as f64, self.outputs() as f64);
-        let weights = len * outputs;
-        let [critic, emphasis] = [(Role::Critic, &self.critic), (Role::Emphasis, &self.emphasis)]
-            .map(|(role, part)| part.size(role, len, outputs));
-        let in_lanes = lanes * (critic.in_lanes + emphasis.in_lanes);
-        let shared = critic.shared + emphasis.shared;
-        let tables = self.policy.tables() + self.critic.tables() + self.emphasis.tables();
-        // Distributions, the advantages of all actions, and a list of them.
-        let beside = (4.0 * lanes + 1.0) * outputs;
-        // A trace lists its features.
-        let state = lanes * weights + in_lanes + shared.min(in_lanes / lanes) + outputs;
-        Size {
-            learner: 8.0 * (lanes * weights + in_lanes + shared + beside + tables),
-            state: 8.0 * state,
-            // Traces are collected first.
-            copy: 8.0 * (state + in_lanes),
-            weights: 8.0 * lanes * weights,
-            least: 8.0 * weights,
-        }
-    }
-
-    /// Refuses a learner, or learners in lanes, that memory has no room for.
-    pub(crate) fn check_memory(&self, lanes: usize) -> PyResult<()> {
-        memory::ask(self.size(lanes).learner, || self.to_string())
     }
 }
 
@@ -185,35 +185,89 @@ impl std::fmt::Display for Settings {
     }
 }
 
-/// How many bytes something takes: at most, but for `least`. In floating point, where nothing is too large.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Size {
-    /// In memory.
-    pub(crate) learner: f64,
-    /// Its state.
-    pub(crate) state: f64,
-    /// What a copy of the state takes while it is made.
-    pub(crate) copy: f64,
-    /// The policy's weights.
-    pub(crate) weights: f64,
-    /// The state of one learner, at least.
-    pub(crate) least: f64,
-}
-
 impl Part {
     pub(crate) fn entry(&self, role: Role) -> Option<&'static Entry> {
-        catalogue().find(role, &self.kind)
+        Catalogue::standard().find(role, &self.kind)
+    }
+
+    /// Whether the part is written in Python.
+    pub(crate) fn is_python(&self) -> bool {
+        self.kind == python_emphasis::KIND
+    }
+
+    /// Reads a part from its Python object. The problem that it needs is added to the learner's list.
+    pub(crate) fn read(
+        part: &Bound<'_, PyAny>,
+        role: Role,
+        problems: &mut Vec<Py<Problem>>,
+    ) -> PyResult<Self> {
+        let mut read = Self { kind: part.getattr("_kind")?.extract()?, ..Self::default() };
+        let mut names = Vec::new();
+        if let Some(entry) = read.entry(role) {
+            names.extend(entry.settings.iter().map(|setting| setting.name.to_owned()));
+            if let Some(inner) = entry.inner {
+                let inner = Self::read(&part.getattr(inner.name)?, Role::Critic, problems)?;
+                read.inner = Some(Box::new(inner));
+            }
+            if entry.needs.contains(&Need::Problem) {
+                read.problem = Some(problem_index(&part.getattr("problem")?, problems)?);
+            }
+        } else {
+            read.class = Some(part.get_type().name()?.extract()?);
+            names = part.call_method0("_setting_names")?.extract()?;
+        }
+        for name in names {
+            let number: f64 = part.getattr(&*python_name(part.py(), &name)?)?.extract()?;
+            if !number.is_finite() {
+                return Err(PyValueError::new_err(format!("{name} is {number}; it must be finite")));
+            }
+            read.numbers.insert(name, number);
+        }
+        if let Some(features) = part.getattr_opt("features")?.filter(|features| !features.is_none()) {
+            read.features = Some(FeaturesPart::read(&features)?);
+        }
+        Ok(read)
+    }
+
+    /// Makes the part's Python object. `actions` is the policy's number of actions.
+    pub(crate) fn object<'py>(
+        &self,
+        py: Python<'py>,
+        role: Role,
+        problems: &[Py<Problem>],
+        actions: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(entry) = self.entry(role) else {
+            return Err(PyValueError::new_err(format!("there is no {} `{}`", role.word(), self.kind)));
+        };
+        let values = PyDict::new(py);
+        for (name, number) in &self.numbers {
+            values.set_item(&*python_name(py, name)?, number)?;
+        }
+        if let Some(actions) = actions {
+            values.set_item("actions", actions)?;
+        }
+        if let Some(features) = &self.features {
+            values.set_item("features", features.object(py)?)?;
+        }
+        if let (Some(inner), Some(part)) = (entry.inner, &self.inner) {
+            values.set_item(inner.name, part.object(py, Role::Critic, problems, None)?)?;
+        }
+        if entry.needs.contains(&Need::Problem) {
+            values.set_item("problem", problems.get(self.problem.unwrap_or(0)))?;
+        }
+        py.import("emphatic.catalogue")?.getattr(entry.class)?.call((), Some(&values))
     }
 
     /// Refuses features of other states than the policy's, in this part and in those inside it.
-    fn check(&self, role: Role, seen: &FeaturesPart, problems: &[Arc<ProblemFile>]) -> PyResult<()> {
+    fn check(&self, role: Role, policys: &FeaturesPart, problems: &[Py<Problem>]) -> PyResult<()> {
         if let Some(features) = &self.features {
-            if features.sight() != seen.sight() {
+            if features.form() != policys.form() {
                 return Err(PyTypeError::new_err(
                     "all parts of a learner must see the state in the same form: vectors, active features, or numbers",
                 ));
             }
-            if features.extent() != seen.extent() {
+            if features.extent() != policys.extent() {
                 return Err(PyTypeError::new_err(format!(
                     "policy and {} must see the same states: vectors of one length, or tables of as many states",
                     role.word()
@@ -221,24 +275,24 @@ impl Part {
             }
         }
         if let Some(entry) = self.entry(role).filter(|entry| entry.needs.contains(&Need::Problem)) {
-            self.check_problem(entry.class, seen, problems)?;
+            self.check_problem(entry.class, policys, problems)?;
         }
-        self.inner.as_ref().map_or(Ok(()), |inner| inner.check(Role::Critic, seen, problems))
+        self.inner.as_ref().map_or(Ok(()), |inner| inner.check(Role::Critic, policys, problems))
     }
 
-    fn check_problem(&self, class: &str, seen: &FeaturesPart, problems: &[Arc<ProblemFile>]) -> PyResult<()> {
-        if seen.sight() != Sight::Number {
+    fn check_problem(&self, class: &str, policys: &FeaturesPart, problems: &[Py<Problem>]) -> PyResult<()> {
+        if policys.form() != StateForm::Number {
             return Err(PyTypeError::new_err(format!(
                 "{class} knows states by their numbers: give the policy OneHot or Table features"
             )));
         }
-        let number = self.problem.unwrap_or(0);
+        let index = self.problem.unwrap_or(0);
         let missing =
-            || PyTypeError::new_err(format!("the settings name problem {number}, which was not given"));
-        let states = problems.get(number).ok_or_else(missing)?.world.states().len();
-        match seen.extent().unwrap_or(0) {
-            seen if seen != states => Err(PyValueError::new_err(format!(
-                "the policy's features are of {seen} states; the problem has {states}"
+            || PyTypeError::new_err(format!("the settings name problem {index}, which was not given"));
+        let states = problems.get(index).ok_or_else(missing)?.get().file.world.states().len();
+        match policys.extent().unwrap_or(0) {
+            extent if extent != states => Err(PyValueError::new_err(format!(
+                "the policy's features are of {extent} states; the problem has {states}"
             ))),
             _ => Ok(()),
         }
@@ -246,33 +300,14 @@ impl Part {
 
     fn recipe(&self) -> PyResult<PartRecipe> {
         let mut recipe = PartRecipe::new(self.kind.clone());
-        // Those of a part in Python are its own affair.
-        if self.kind != in_python::KIND {
+        // A part in Python reads its numbers itself.
+        if !self.is_python() {
             recipe.numbers = self.numbers.clone();
         }
-        recipe.features = self.features.as_ref().map(FeaturesPart::made).transpose()?;
+        recipe.features = self.features.as_ref().map(FeaturesPart::features).transpose()?;
         recipe.inner = self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?;
         recipe.problem = self.problem.unwrap_or(0);
         Ok(recipe)
-    }
-
-    /// How many numbers it holds with the parts inside it, if the policy has `len` features.
-    fn size(&self, role: Role, len: f64, outputs: f64) -> emphatic::catalogue::Size {
-        let features = self.features.as_ref().map_or(len, |features| features.len() as f64);
-        let extent = Extent { features, actions: outputs, numbers: &self.numbers };
-        let own = self.entry(role).map_or_else(Default::default, |entry| entry.size(&extent));
-        let Some(inner) = &self.inner else { return own };
-        let inner = inner.size(Role::Critic, len, outputs);
-        emphatic::catalogue::Size {
-            in_lanes: own.in_lanes + inner.in_lanes,
-            shared: own.shared + inner.shared,
-        }
-    }
-
-    /// The numbers in its tables, and in those of the parts inside it.
-    fn tables(&self) -> f64 {
-        let own = self.features.as_ref().map_or(0.0, FeaturesPart::size);
-        own + self.inner.as_ref().map_or(0.0, |inner| inner.tables())
     }
 
     fn most_features(&self) -> usize {
@@ -281,7 +316,39 @@ impl Part {
     }
 }
 
+/// Returns the Python field of a setting: a keyword such as `lambda` is followed by an underscore.
+fn python_name<'a>(py: Python<'_>, name: &'a str) -> PyResult<std::borrow::Cow<'a, str>> {
+    let keyword: bool = py.import("keyword")?.call_method1("iskeyword", (name,))?.extract()?;
+    Ok(if keyword { format!("{name}_").into() } else { name.into() })
+}
+
 impl FeaturesPart {
+    /// Reads features from their Python object, if memory has room for the table.
+    fn read(features: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Some(rows) = features.getattr_opt("_rows")? {
+            let mut bytes = 0.0;
+            for row in rows.try_iter()? {
+                bytes += 32.0 * (1 + row?.len()?) as f64;
+            }
+            memory::check(bytes, || "a table of features".to_owned())?;
+        }
+        features.extract::<Self>().or_else(|_| {
+            let right = "they must be Dense, Active, OneHot or Table";
+            Err(PyTypeError::new_err(format!("features are {}; {right}", features.repr()?)))
+        })
+    }
+
+    /// Makes the Python object.
+    pub(crate) fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let parts = py.import("emphatic.parts")?;
+        match self {
+            Self::Dense { len } => parts.call_method1("Dense", (len,)),
+            Self::Active { len, most_active } => parts.call_method1("Active", (len, most_active)),
+            Self::OneHot { states } => parts.call_method1("OneHot", (states,)),
+            Self::Table { len, rows } => parts.getattr("Table")?.call_method1("_sparse", (len, rows)),
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Dense { len } | Self::Active { len, .. } | Self::Table { len, .. } => *len,
@@ -289,17 +356,7 @@ impl FeaturesPart {
         }
     }
 
-    /// How many numbers the table has, with what it is made from.
-    fn size(&self) -> f64 {
-        match self {
-            Self::Dense { .. } | Self::Active { .. } => 0.0,
-            Self::OneHot { states } => 4.0 * *states as f64,
-            // A list may have room for twice as many.
-            Self::Table { rows, .. } => rows.iter().map(|row| 2.0 + 4.0 * row.len() as f64).sum(),
-        }
-    }
-
-    /// The length of vectors, or the number of states; active features may be of any number.
+    /// The length of vectors, or the number of states; `None` for active features, which may be of any number.
     fn extent(&self) -> Option<usize> {
         match self {
             Self::Dense { len } => Some(*len),
@@ -309,33 +366,24 @@ impl FeaturesPart {
         }
     }
 
-    /// How such a state is written.
-    pub(crate) fn sight(&self) -> Sight {
+    /// The form in which states are given.
+    pub(crate) fn form(&self) -> StateForm {
         match self {
-            Self::Dense { .. } => Sight::Vector,
-            Self::Active { .. } => Sight::Active,
-            Self::Table { .. } | Self::OneHot { .. } => Sight::Number,
+            Self::Dense { .. } => StateForm::Vector,
+            Self::Active { .. } => StateForm::Active,
+            Self::Table { .. } | Self::OneHot { .. } => StateForm::Number,
         }
     }
 
-    fn made(&self) -> PyResult<Features> {
+    fn features(&self) -> PyResult<Features> {
         Ok(match self {
             Self::Dense { len } => Features::dense(*len),
             Self::Active { len, most_active } => Features::active(*len, *most_active),
             Self::OneHot { states } => Features::one_hot(*states),
-            // What does not exist under its number is here a wrong value like any other.
+            // An index out of range is a wrong value here, not an `IndexError`.
             Self::Table { len, rows } => {
                 Table::new(*len, rows).map_err(|error| PyValueError::new_err(error.to_string()))?.into()
             }
         })
     }
-}
-
-/// The problems, for those who compose.
-pub(crate) fn known(problems: &[Arc<ProblemFile>]) -> Vec<Known> {
-    let known = |problem: &Arc<ProblemFile>| match &problem.world {
-        World::Finite(task) => Known::Finite(task.clone()),
-        World::Continuous(problem) => Known::Continuous(problem.clone()),
-    };
-    problems.iter().map(known).collect()
 }

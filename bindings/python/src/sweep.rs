@@ -1,10 +1,10 @@
-//! Many settings learn from the same batch, side by side in lanes and on all cores.
+//! Many learners learn from the same batch, side by side in lanes and on all cores.
 
-use crate::columns::{Arrays, Columns, States, unless_changed};
+use crate::batch::{BatchArrays, Columns, States, unless_changed};
 use crate::error::OrRaise;
-use crate::learner::{Boxed, Inside, Learner, Made, Ready};
+use crate::interrupts::{Chunks, Messages};
+use crate::learner::{BoxedLearner, Composition, Learner, LearnerState};
 use crate::memory;
-use crate::waiting::{Pieces, Waiting};
 use emphatic::{Lanes, Real};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,47 +12,48 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-/// So many learners side by side.
+/// How many learners learn side by side.
 const LANES: usize = 16;
 
 /// Learners that differ in numbers alone, which learn side by side.
+#[derive(Default)]
 struct Group {
-    /// Their places in the list.
+    /// Their places in the list of all learners.
     places: Vec<usize>,
-    made: Vec<Arc<Made>>,
+    compositions: Vec<Arc<Composition>>,
     weights: Vec<Vec<f64>>,
 }
 
-/// Learns from a batch with learners like these, and gives them in their order.
+/// Learns from a batch with copies of these learners. Returns the copies in the same order.
 #[pyfunction]
 pub(crate) fn sweep(
     py: Python<'_>,
     learners: Vec<PyRef<'_, Learner>>,
-    batch: &Bound<'_, PyAny>,
+    batch: BatchArrays<'_>,
     threads: Option<NonZeroUsize>,
     progress: &Bound<'_, PyAny>,
-) -> PyResult<Vec<Ready>> {
+) -> PyResult<Vec<Learner>> {
     let Some(first) = learners.first() else { return Ok(Vec::new()) };
-    let sight = first.sight();
-    if let Some(k) = learners.iter().position(|learner| learner.sight() != sight) {
+    let form = first.form();
+    if let Some(k) = learners.iter().position(|learner| learner.form() != form) {
         let message =
             format!("settings[{k}] sees the state in another form than settings[0]: no batch suits both");
         return Err(PyValueError::new_err(message));
     }
-    let arrays = Arrays::of(batch)?;
-    let columns = arrays.columns(sight)?;
+    let columns = batch.columns(form)?;
     let groups = groups(py, &learners)?;
-    // Python does one thing at a time.
-    let in_python = learners.iter().any(|learner| learner.made.in_python.is_some());
+    // Python runs one thread at a time.
+    let in_python = learners.iter().any(|learner| learner.composition.python_emphasis.is_some());
     let threads = if in_python { Some(NonZeroUsize::MIN) } else { threads };
     let work = Work { columns, stop: AtomicBool::new(false), done: AtomicUsize::new(0) };
     let swept = work.run(py, &groups, threads, progress)?;
 
     let gamma = columns.len().checked_sub(1).map_or(0.0, |last| columns.gamma_after(last));
-    Ok(learners.iter().zip(swept).map(|(one, boxed)| one.with(Inside { boxed, gamma })).collect())
+    let learned = learners.iter().zip(swept);
+    Ok(learned.map(|(learner, boxed)| learner.with_state(LearnerState { boxed, gamma })).collect())
 }
 
-/// Learners that fit into lanes together.
+/// Groups learners that fit into lanes together.
 fn groups(py: Python<'_>, learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     for (place, learner) in learners.iter().enumerate() {
@@ -61,57 +62,56 @@ fn groups(py: Python<'_>, learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group
                 format!("settings[{place}] has already learned; a sweep starts from learners that have not");
             return Err(PyValueError::new_err(message));
         };
-        let made = &learner.made;
-        let fits = |group: &Group| group.places.len() < LANES && group.made[0].is_like(py, made);
-        match groups.iter_mut().find(|group| fits(group)) {
-            Some(group) => {
-                group.places.push(place);
-                group.made.push(made.clone());
-                group.weights.push(weights);
-            }
-            None => {
-                groups.push(Group { places: vec![place], made: vec![made.clone()], weights: vec![weights] })
-            }
-        }
+        let composition = &learner.composition;
+        let fits =
+            |group: &Group| group.places.len() < LANES && group.compositions[0].is_like(py, composition);
+        let number = groups.iter().position(fits).unwrap_or(groups.len());
+        groups.resize_with(groups.len().max(number + 1), Group::default);
+        let group = &mut groups[number];
+        group.places.push(place);
+        group.compositions.push(composition.clone());
+        group.weights.push(weights);
     }
     Ok(groups)
 }
 
-impl Made {
-    /// Whether a learner that is made of these fits into a lane beside one that is made of others.
+impl Composition {
+    /// Whether learners of both compositions fit into lanes side by side.
     fn is_like(&self, py: Python<'_>, other: &Self) -> bool {
-        let class = |made: &Self| made.in_python.as_ref().map(|part| part.bind(py).get_type().as_ptr());
-        self.recipe.is_like(&other.recipe)
-            && class(self) == class(other)
-            && self.problems.len() == other.problems.len()
-            && self.problems.iter().zip(&other.problems).all(|(a, b)| Arc::ptr_eq(a, b))
+        let class = |composition: &Self| {
+            composition.python_emphasis.as_ref().map(|emphasis| emphasis.bind(py).get_type().as_ptr())
+        };
+        let problems = |composition: &Self| -> Vec<*mut pyo3::ffi::PyObject> {
+            composition.problems.iter().map(Py::as_ptr).collect()
+        };
+        self.recipe.is_like(&other.recipe) && class(self) == class(other) && problems(self) == problems(other)
     }
 }
 
-/// What all threads share.
+/// A sweep, as all its threads share it.
 struct Work<'a> {
     columns: Columns<'a>,
     stop: AtomicBool,
-    /// Steps that have been learned from, by each learner.
+    /// How many steps have been learned from, counted for each learner.
     done: AtomicUsize,
 }
 
 impl Work<'_> {
-    /// Each learner, in their order.
+    /// Returns the learners in their order.
     fn run(
         &self,
         py: Python<'_>,
         groups: &[Group],
         threads: Option<NonZeroUsize>,
         progress: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<Boxed<f64>>> {
+    ) -> PyResult<Vec<BoxedLearner<f64>>> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.map_or(cores, usize::from).min(groups.len());
         self.check_memory(groups, threads)?;
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
-        let mut finished = Waiting::new(receiver);
-        let mut agents: Vec<Option<Boxed<f64>>> = Vec::new();
+        let mut finished = Messages::new(receiver);
+        let mut agents: Vec<Option<BoxedLearner<f64>>> = Vec::new();
         agents.resize_with(groups.iter().map(|group| group.places.len()).sum(), || None);
         std::thread::scope(|scope| {
             for started in 0..threads {
@@ -120,11 +120,11 @@ impl Work<'_> {
                     while !self.stop.load(Ordering::Relaxed)
                         && let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed))
                     {
-                        // Nobody listens any more once one has failed.
-                        let _ = sender.send((group, unless_changed(|| self.learn_as_needed(group))));
+                        // Fails if another group has failed: nobody receives any more.
+                        let _ = sender.send((group, unless_changed(|| self.learn_group(group))));
                     }
                 };
-                // Where no more threads are to be had, those that are there do the work.
+                // If no more threads can be started, those that run do the work.
                 match std::thread::Builder::new().spawn_scoped(scope, work) {
                     Ok(_) => {}
                     Err(error) if started == 0 => {
@@ -139,7 +139,7 @@ impl Work<'_> {
             if watched.is_err() {
                 self.stop.store(true, Ordering::Relaxed);
             }
-            // The threads are waited for without holding up the rest of Python.
+            // Waits for the threads while other Python threads run.
             finished.finish(py);
             watched
         })?;
@@ -150,16 +150,16 @@ impl Work<'_> {
     fn watch(
         &self,
         py: Python<'_>,
-        finished: &mut Waiting<(&Group, PyResult<Vec<Boxed<f64>>>)>,
-        agents: &mut [Option<Boxed<f64>>],
+        finished: &mut Messages<(&Group, PyResult<Vec<BoxedLearner<f64>>>)>,
+        agents: &mut [Option<BoxedLearner<f64>>],
         all: usize,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let tell = || -> PyResult<()> {
+        let report = || -> PyResult<()> {
             let done = self.done.load(Ordering::Relaxed);
             progress.call1((done, all)).map(|_| ())
         };
-        while let Some((group, learned)) = finished.next(py, tell)? {
+        while let Some((group, learned)) = finished.next(py, report)? {
             for (place, agent) in group.places.iter().zip(learned?) {
                 agents[*place] = Some(agent);
             }
@@ -167,21 +167,21 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn learn_as_needed(&self, group: &Group) -> PyResult<Vec<Boxed<f64>>> {
-        match group.made[0].in_python {
-            // Python gets to know the thread once, not at every step, which would take long.
+    fn learn_group(&self, group: &Group) -> PyResult<Vec<BoxedLearner<f64>>> {
+        match group.compositions[0].python_emphasis {
+            // Attaches the thread to Python once instead of at every step, which would be slow.
             Some(_) => Python::attach(|py| py.detach(|| self.learn(group))),
             None => self.learn(group),
         }
     }
 
-    fn learn(&self, group: &Group) -> PyResult<Vec<Boxed<f64>>> {
+    fn learn(&self, group: &Group) -> PyResult<Vec<BoxedLearner<f64>>> {
         let learners = 0..group.places.len();
         if !self.is_worth_lanes(group) {
-            return learners.map(|k| self.learn_alone(&group.made[k], &group.weights[k])).collect();
+            return learners.map(|k| self.learn_alone(&group.compositions[k], &group.weights[k])).collect();
         }
-        let made: Vec<&Made> = group.made.iter().map(|made| &**made).collect();
-        let mut lanes: Boxed<Lanes<LANES>> = Made::side_by_side(&made)?;
+        let compositions: Vec<&Composition> = group.compositions.iter().map(|each| &**each).collect();
+        let mut lanes: BoxedLearner<Lanes<LANES>> = Composition::side_by_side(&compositions)?;
         let of = |k: usize| Lanes::from_lanes(|lane| group.weights.get(lane).unwrap_or(&group.weights[0])[k]);
         lanes.learner.set_weights((0..group.weights[0].len()).map(of).collect()).or_raise()?;
         self.teach(&mut lanes, group.places.len())?;
@@ -190,53 +190,54 @@ impl Work<'_> {
         }
         let state = lanes.state()?;
         drop(lanes);
-        learners.map(|k| group.made[k].restored(&state.lane(k))).collect()
+        learners.map(|k| group.compositions[k].restored(&state.lane(k))).collect()
     }
 
-    fn learn_alone(&self, made: &Made, weights: &[f64]) -> PyResult<Boxed<f64>> {
-        let mut boxed = made.compose()?;
+    fn learn_alone(&self, composition: &Composition, weights: &[f64]) -> PyResult<BoxedLearner<f64>> {
+        let mut boxed = composition.compose()?;
         boxed.learner.set_weights(memory::copied(weights)?).or_raise()?;
         self.teach(&mut boxed, 1)?;
         Ok(boxed)
     }
 
-    /// Refuses a sweep that memory has no room for: all learners that come out of it, and in each thread those that learn side by side, their
+    /// Refuses a sweep that memory has no room for: all learners that are returned, and in each thread those that learn side by side, their
     /// weights, and their states in lanes and one by one.
     fn check_memory(&self, groups: &[Group], threads: usize) -> PyResult<()> {
         let (mut learners, mut kept, mut beside) = (0, 0.0, 0.0_f64);
         for group in groups {
-            let size = |lanes| group.made[0].settings.size(lanes);
+            let bytes = |lanes| group.compositions[0].settings.bytes(lanes);
             learners += group.places.len();
-            kept += group.places.len() as f64 * size(1).learner;
+            kept += group.places.len() as f64 * bytes(1).learner;
             beside = beside.max(match self.is_worth_lanes(group) {
                 true => {
-                    let (lanes, one) = (size(LANES), size(1));
+                    let (lanes, one) = (bytes(LANES), bytes(1));
                     lanes.learner + lanes.weights + lanes.copy + one.state + one.copy
                 }
-                false => size(1).weights,
+                false => bytes(1).weights,
             });
         }
-        memory::ask(kept + threads as f64 * beside, || format!("a sweep of {learners} learners"))
+        memory::check(kept + threads as f64 * beside, || format!("a sweep of {learners} learners"))
     }
 
-    /// Weights are laid out in lanes once, at a price: it pays where steps touch them often enough.
+    /// Whether lanes are faster: steps must touch the weights often enough to pay for laying them out in lanes.
     fn is_worth_lanes(&self, group: &Group) -> bool {
         let touched = match self.columns.x {
-            States::Vectors(_, width) | States::Active(_, width) => width,
+            States::Vectors { width, .. } | States::Active { width, .. } => width,
             States::Numbers(_) => 1,
         };
-        let features = group.made[0].recipe.policy.features.as_ref().map_or(0, |features| features.len());
+        let features =
+            group.compositions[0].recipe.policy.features.as_ref().map_or(0, |features| features.len());
         group.places.len() > 1 && self.columns.len() * touched > features
     }
 
-    /// So many learners learn from all steps.
-    fn teach<R: Real>(&self, learners: &mut Boxed<R>, count: usize) -> PyResult<()> {
-        for piece in Pieces::new(self.columns.len()) {
+    /// Lets `count` learners in lanes learn from all steps.
+    fn teach<R: Real>(&self, learners: &mut BoxedLearner<R>, count: usize) -> PyResult<()> {
+        for chunk in Chunks::new(self.columns.len()) {
             if self.stop.load(Ordering::Relaxed) {
                 break;
             }
-            learners.teach(&self.columns, piece.clone())?;
-            self.done.fetch_add(piece.len() * count, Ordering::Relaxed);
+            learners.learn(&self.columns, chunk.clone())?;
+            self.done.fetch_add(chunk.len() * count, Ordering::Relaxed);
         }
         Ok(())
     }

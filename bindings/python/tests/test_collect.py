@@ -346,7 +346,7 @@ class Always:
 
 @pytest.mark.parametrize("row", [[0.5, 0.5, 0.0], [0.1] * 10 + [0.0], [0.7, 0.1, 0.2 - 1e-10, 0.0]])
 def test_an_action_without_probability_is_never_taken(row: list[float]) -> None:
-    from emphatic.collect import _row
+    from emphatic.behaviour import _row
 
     last: Any = Always(float(np.nextafter(1.0, 0.0)))
     assert _row(np.array(row), "")(last) == (len(row) - 2, row[-2])

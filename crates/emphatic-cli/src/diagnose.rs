@@ -60,20 +60,22 @@ fn picture(text: &str) -> Result<PathBuf, String> {
 
 pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     let problem = ProblemFile::open(&arguments.file)?;
-    let mut options = Options::default();
-    options.starts = arguments.starts.map(|starts| starts as usize);
-    options.seed = arguments.seed;
-    options.threads = arguments.threads.map_or(options.threads, usize::from);
+    let default = Options::default();
+    let options = Options {
+        starts: arguments.starts.map(|starts| starts as usize),
+        seed: arguments.seed,
+        threads: arguments.threads.map_or(default.threads, usize::from),
+    };
     let mut display = Display::new(arguments.quiet);
     display.begin("following flows");
     let display = Mutex::new(display);
-    let tell = |done: usize, all: usize| {
+    let progress = |done: usize, all: usize| {
         if let Ok(mut display) = display.lock() {
             display.count(done, all, "flows");
         }
         ControlFlow::Continue(())
     };
-    let diagnosis = emphatic_diagnosis::diagnose(&problem, &options, &tell);
+    let diagnosis = emphatic_diagnosis::diagnose(&problem, &options, &progress);
     if let Ok(display) = display.lock() {
         display.clear();
     }
@@ -89,8 +91,8 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     }
     if let Some(path) = &arguments.write {
         let suggestion = diagnosis.suggestion.as_ref();
-        let suggestion =
-            suggestion.ok_or_else(|| miette!("there is nothing to try: {}", diagnosis.why_nothing()))?;
+        let suggestion = suggestion
+            .ok_or_else(|| miette!("there is nothing to try: {}", diagnosis.why_no_suggestion()))?;
         write_new(path, &suggestion.experiment(&problem, path))?;
         let path = output::path(path);
         say(&format!("{path} is written. Try `emphatic run {path}`."));

@@ -54,7 +54,7 @@ fn fraction(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "it is a number between 0 and 1".to_owned())
 }
 
-/// Why a problem has no solution for its target policy.
+/// The report that a problem has no solution for its target policy.
 pub(crate) fn unsolved(problem: &ProblemFile, error: &ProblemError) -> miette::Report {
     let help = match error {
         ProblemError::NeverEnds(_) => {

@@ -1,25 +1,26 @@
 //! The diagnosis: `emphatic diagnose`.
 
-use crate::critic::{Critics, critics};
+use crate::critic_stability::{Critics, critic_stability};
+use crate::diagnosable::{Diagnosable, Solved, with_policy};
 use crate::emphasis::{Emphasis, emphasis};
-use crate::flows::{Flows, Named, Tell, count, flows};
+use crate::flows::{Flows, Setting, count, flows};
 use crate::solve::angle;
-use crate::subject::{Subject, with_subject};
 use crate::suggestion::{Suggestion, suggest};
-use crate::words;
+use crate::verdict::verdict;
 use emphatic::{Exact, Policy, ProblemError};
 use emphatic_problems::{ProblemFile, Target, World};
 use serde::Serialize;
+use std::ops::ControlFlow;
 
-/// How much is looked at.
+/// Settings of a diagnosis.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How many random starts flows are followed from; nothing lets the size of the problem decide: ten in a small one, none in a
-    /// large one, whose flows are not followed at all.
+    /// The number of random starts of flows. `None` lets the size of the problem decide: ten in a small one, none in a
+    /// large one, whose flows are not integrated at all.
     pub starts: Option<usize>,
-    /// What random starts come from.
+    /// The seed of the random starts.
     pub seed: u64,
-    /// How many threads follow flows.
+    /// The number of threads that integrate flows.
     pub threads: usize,
 }
 
@@ -30,166 +31,182 @@ impl Default for Options {
     }
 }
 
-/// Random starts in a small problem.
+/// Called with the number of flows that are done and of all flows; `Break` stops the diagnosis.
+pub type Progress<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + Sync + 'a;
+
+/// The number of random starts in a small problem.
 const STARTS: usize = 10;
 
-/// Flows times transitions that are followed unless more is asked for: seconds of work, or a quarter of a minute if the flows are stiff.
+/// Flows times transitions that are integrated by default: seconds of work, or a quarter of a minute if the flows are stiff.
 const WORK: usize = 50_000;
 
-/// What there is to know of learning off-policy in a problem.
+/// Everything that matters for learning off-policy in a problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct Diagnosis {
     /// The problem's name.
     pub problem: String,
-    /// How large it is.
+    /// The problem's size.
     pub size: Size,
-    /// Which policy the objective, the trace and the critics are about, in words.
+    /// The policy that the objective, the trace and the critics are about, in words.
     pub given: &'static str,
     /// J_μ of that policy.
     pub objective: f64,
-    /// Which policy flows start from, in words: the given one, or zero weights.
+    /// The policy that flows start from, in words: the given one, or zero weights.
     pub start: &'static str,
     /// The angle between the gradient and the semi-gradient at the policy that flows start from, in degrees.
     pub angle: Option<f64>,
     /// Actions that the target takes and the behaviour never does, in states that the behaviour visits: state, action.
     pub uncovered: Vec<(String, String)>,
-    /// Where flows lead; nothing if the problem is too large to follow them, or the objective has no gradient.
+    /// Where flows lead; `None` if the problem is too large to integrate them.
     pub flows: Option<Flows>,
-    /// The follow-on trace for the given policy; nothing for a deterministic one, which has no ratio.
+    /// The follow-on trace for the given policy; `None` for a deterministic one, which has no ratio.
     pub emphasis: Option<Emphasis>,
     /// The follow-on trace for the policy in which the gradient's flow ends.
     pub emphasis_at_end: Option<Emphasis>,
     /// Linear critics for the given policy.
     pub critics: Critics,
-    /// What to start with; nothing if flows lead nowhere.
+    /// A setting to start with; `None` if flows lead nowhere.
     pub suggestion: Option<Suggestion>,
     /// The verdict in plain words.
     pub verdict: Vec<String>,
 }
 
-/// How large a problem is.
+/// The size of a problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct Size {
     /// States.
     pub states: usize,
-    /// Actions; nothing if the action is a real number.
+    /// Actions; `None` if the action is a real number.
     pub actions: Option<usize>,
     /// Transitions.
     pub transitions: usize,
-    /// Features that the actor sees.
+    /// The actor's features.
     pub actor_features: usize,
     /// Weights of the policy.
     pub weights: usize,
 }
 
-/// Diagnoses a problem. `tell` hears how many flows have been followed, of how many; nothing comes of it if that says to stop.
+/// Diagnoses a problem. Returns `None` if `progress` returned `Break`.
 pub fn diagnose(
     problem: &ProblemFile,
     options: &Options,
-    tell: &Tell,
+    progress: &Progress,
 ) -> Result<Option<Diagnosis>, ProblemError> {
-    let learned = learned(problem);
-    let found = with_subject!(&problem.world, &learned, |model, policy, weights| {
-        from_learned(problem, model, policy, weights, options, tell)
-    })?;
-    let Some(Learned { angle, flows, emphasis_at_end, start, size }) = found else { return Ok(None) };
-    // The trace and the critics are asked about for the policy that was given.
-    let (objective, critics, emphasis) =
-        with_subject!(&problem.world, &problem.target, |model, policy, weights| {
-            let exact = Exact::new(model, policy, weights)?;
-            let has_ratio = !matches!(problem.target, Target::Deterministic(_));
-            let emphasis = has_ratio.then(|| emphasis(&exact, problem.world.states()));
-            Ok::<_, ProblemError>((exact.objective(), critics(&exact, &problem.world.critic()), emphasis))
-        })?;
-    let given = if matches!(problem.target, Target::Fixed(_)) { "the given policy" } else { start };
-    let mut diagnosis = Diagnosis {
-        problem: problem.name.clone(),
-        size,
-        given,
-        objective,
-        start,
-        angle,
-        uncovered: uncovered(problem),
-        flows,
-        emphasis,
-        emphasis_at_end,
-        critics,
-        suggestion: None,
-        verdict: Vec::new(),
-    };
-    diagnosis.suggestion = with_subject!(&problem.world, &learned, |model, policy, weights| {
-        suggest(problem, model, policy, weights, &diagnosis)
-    });
-    diagnosis.verdict = words::verdict(&diagnosis);
-    Ok(Some(diagnosis))
+    with_policy!(&problem.world, &learning_start(problem), |model, policy, weights| {
+        let exact = Exact::new(model, policy, weights)?;
+        diagnose_from(problem, &Solved::new(&exact), weights, options, progress)
+    })
 }
 
-/// What depends on the policy that learning starts from.
-struct Learned {
-    angle: Option<f64>,
-    flows: Option<Flows>,
-    emphasis_at_end: Option<Emphasis>,
-    start: &'static str,
-    size: Size,
-}
-
-/// The policy that learning starts from: the target, or zero weights if it cannot be learned.
-pub(crate) fn learned(problem: &ProblemFile) -> Target {
+/// The policy that learning starts from: the target, or zero weights if it has none.
+pub(crate) fn learning_start(problem: &ProblemFile) -> Target {
     match (&problem.world, &problem.target) {
         (World::Finite(task), Target::Fixed(_)) => Target::Softmax(vec![0.0; task.softmax().len()]),
         (_, target) => target.clone(),
     }
 }
 
-fn from_learned<P: Policy + Sync, M: Subject<P>>(
+fn diagnose_from<P: Policy + Sync, M: Diagnosable<P>>(
     problem: &ProblemFile,
-    model: &M,
-    policy: &P,
+    start: &Solved<M, P>,
     weights: &[f64],
     options: &Options,
-    tell: &Tell,
-) -> Result<Option<Learned>, ProblemError> {
-    let world = &problem.world;
-    let exact = Exact::new(model, policy, weights)?;
-    let transitions = transitions(world);
-    let affordable = WORK / transitions.max(1);
-    let starts = options.starts.or_else(|| {
-        let most = affordable.checked_sub(count(0))? / (count(1) - count(0));
-        Some(most.min(STARTS))
-    });
-    let named =
-        Named { states: world.states(), features: world.actor(), largest_reward: largest_reward(world) };
-    let flows = match starts {
-        Some(starts) => match flows(model, policy, weights, &named, options, starts, tell)? {
-            Some(flows) => Some(flows),
-            None => return Ok(None),
-        },
+    progress: &Progress,
+) -> Result<Option<Diagnosis>, ProblemError> {
+    let (world, exact) = (&problem.world, start.exact);
+    // A fixed target has no weights, so learning starts from another policy.
+    let given = match (world, &problem.target) {
+        (World::Finite(task), Target::Fixed(fixed)) => {
+            Given::new(problem, &Solved::new(&Exact::new(&**task, fixed, &[])?))
+        }
+        _ => Given::new(problem, start),
+    };
+    let size = Size {
+        states: world.states().len(),
+        actions: Some(world.actions().len()).filter(|n| *n > 0),
+        transitions: transitions(world),
+        actor_features: world.actor().len(),
+        weights: weights.len(),
+    };
+    let flows = match options.starts.or_else(|| affordable_starts(size.transitions)) {
+        Some(starts) => {
+            let setting = Setting {
+                states: world.states(),
+                features: world.actor(),
+                largest_reward: largest_reward(world),
+            };
+            let Some(flows) = flows(exact, weights, &setting, options, starts, progress) else {
+                return Ok(None);
+            };
+            Some(flows)
+        }
         None => None,
     };
-    let emphasis_at_end = match &flows {
-        Some(flows) if !matches!(problem.target, Target::Deterministic(_)) && flows.leads_somewhere() => {
-            // Where the flow ends nowhere, nothing can be said.
-            let end = Exact::new(model, policy, &flows.ends[0]);
-            end.ok().map(|exact| emphasis(&exact, world.states()))
-        }
-        _ => None,
-    };
-    Ok(Some(Learned {
+    let start_name = if weights.iter().any(|w| *w != 0.0) { "the given policy" } else { "zero weights" };
+    let is_fixed = matches!(problem.target, Target::Fixed(_));
+    let mut diagnosis = Diagnosis {
+        problem: problem.name.clone(),
+        size,
+        given: if is_fixed { "the given policy" } else { start_name },
+        objective: given.objective,
+        start: start_name,
         angle: angle(&exact.gradient(1.0), &exact.gradient(0.0)),
+        uncovered: uncovered(problem),
+        emphasis_at_end: flows.as_ref().and_then(|flows| emphasis_at_end(problem, exact, flows)),
         flows,
-        emphasis_at_end,
-        start: if weights.iter().any(|w| *w != 0.0) { "the given policy" } else { "zero weights" },
-        size: Size {
-            states: world.states().len(),
-            actions: Some(world.actions().len()).filter(|n| *n > 0),
-            transitions,
-            actor_features: world.actor().len(),
-            weights: weights.len(),
-        },
-    }))
+        emphasis: given.emphasis,
+        critics: given.critics,
+        suggestion: None,
+        verdict: Vec::new(),
+    };
+    diagnosis.suggestion = suggest(problem, start, &diagnosis);
+    diagnosis.verdict = verdict(&diagnosis);
+    Ok(Some(diagnosis))
 }
 
-/// The largest reward, whatever its sign: what objectives are measured by.
+/// The part of a diagnosis that is about the given policy.
+struct Given {
+    objective: f64,
+    emphasis: Option<Emphasis>,
+    critics: Critics,
+}
+
+impl Given {
+    fn new<P: Policy, M: Diagnosable<P>>(problem: &ProblemFile, given: &Solved<M, P>) -> Self {
+        Self {
+            objective: given.exact.objective(),
+            emphasis: has_ratio(problem).then(|| emphasis(given, problem.world.states())),
+            critics: critic_stability(given.exact, &problem.world.critic()),
+        }
+    }
+}
+
+/// Whether the target has a ratio to the behaviour.
+fn has_ratio(problem: &ProblemFile) -> bool {
+    !matches!(problem.target, Target::Deterministic(_))
+}
+
+/// The trace at the end of the gradient's flow; `None` if there is no such policy, or it has no ratio.
+fn emphasis_at_end<P: Policy, M: Diagnosable<P>>(
+    problem: &ProblemFile,
+    start: &Exact<f64, M, P>,
+    flows: &Flows,
+) -> Option<Emphasis> {
+    if !has_ratio(problem) || !flows.leads_somewhere() {
+        return None;
+    }
+    let exact = Exact::new(start.model(), start.policy(), &flows.ends.gradient).ok()?;
+    Some(emphasis(&Solved::new(&exact), problem.world.states()))
+}
+
+/// As many random starts as the size of the problem allows; `None` if not even the flows from the given policy.
+fn affordable_starts(transitions: usize) -> Option<usize> {
+    let affordable = WORK / transitions.max(1);
+    let most = affordable.checked_sub(count(0))? / (count(1) - count(0));
+    Some(most.min(STARTS))
+}
+
+/// The largest absolute reward.
 fn largest_reward(world: &World) -> f64 {
     let World::Finite(task) = world else { return 2.0 };
     let pairs = (0..task.states()).flat_map(|s| (0..task.actions()).map(move |a| (s, a)));
@@ -206,11 +223,11 @@ fn transitions(world: &World) -> usize {
     }
 }
 
-/// What the target does and the behaviour never, where it comes.
+/// The actions that the target takes and the behaviour never does, in the states that the behaviour visits.
 fn uncovered(problem: &ProblemFile) -> Vec<(String, String)> {
     let World::Finite(task) = &problem.world else { return Vec::new() };
     let taken = |s: usize, a: usize| match &problem.target {
-        Target::Fixed(fixed) => crate::subject::at(fixed, &[], s)[a] > 0.0,
+        Target::Fixed(fixed) => crate::diagnosable::distribution(fixed, &[], s)[a] > 0.0,
         _ => true, // A softmax takes every action.
     };
     let (states, actions) = (task.problem().states(), task.problem().actions());
@@ -222,13 +239,8 @@ fn uncovered(problem: &ProblemFile) -> Vec<(String, String)> {
 }
 
 impl Diagnosis {
-    /// The verdict, the numbers under it and the suggestion.
-    pub fn text(&self) -> String {
-        words::text(self)
-    }
-
     /// Why there is no suggestion.
-    pub fn why_nothing(&self) -> &'static str {
+    pub fn why_no_suggestion(&self) -> &'static str {
         match &self.flows {
             _ if !self.uncovered.is_empty() => "the behaviour never takes an action that the target does",
             Some(flows) if flows.unbounded => "the objective has no bound",

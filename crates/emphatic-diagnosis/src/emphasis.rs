@@ -1,27 +1,27 @@
-//! Whether the emphasis can be estimated by the follow-on trace.
+//! How well the follow-on trace estimates the emphasis.
 
-use crate::subject::Subject;
-use emphatic::{Exact, Policy, Trace};
+use crate::diagnosable::{Diagnosable, Solved};
+use emphatic::Policy;
 use serde::Serialize;
 
-/// States that carry at least this share of the emphatic weighting are asked about, a hundred at most, and in any case so many
-/// that carry most.
+/// States with at least this share of the emphatic weighting are described, at most a hundred.
 const SHARE: f64 = 0.01;
+/// At least this many states are described, those with the largest shares.
 const LEAST: usize = 10;
 
-/// How near an estimate of m is wanted.
+/// The relative standard error that an estimate of m should have.
 pub const RELATIVE: f64 = 0.1;
 
 /// The follow-on trace for one policy.
 #[derive(Clone, Debug, Serialize)]
 pub struct Emphasis {
-    /// Bounds on the spectral radius of the second-moment operator; nothing if ρ² has no finite mean, or there is no ratio.
+    /// Bounds on the spectral radius of the second-moment operator; `None` if ρ² has no finite mean, or there is no ratio.
     pub spectral_radius: Option<[f64; 2]>,
     /// Whether the trace has a finite variance.
     pub finite: bool,
     /// The states that carry most of m, the largest first.
     pub states: Vec<StateEmphasis>,
-    /// After how many steps m is known to 10 % in each of those; nothing if it is never.
+    /// The number of steps after which m is known to 10 % in each of those; `None` if it never is.
     pub steps: Option<f64>,
 }
 
@@ -34,34 +34,34 @@ pub struct StateEmphasis {
     pub share: f64,
     /// E[F | s] = m/d_μ.
     pub mean: f64,
-    /// The standard deviation of F in it; nothing if it is infinite.
+    /// The standard deviation of F in it; `None` if it is infinite.
     pub standard_deviation: Option<f64>,
-    /// After how many steps m is known to 10 % in it; nothing if it is never.
+    /// The number of steps after which m is known to 10 % in it; `None` if it never is.
     pub steps: Option<f64>,
 }
 
 impl Emphasis {
-    /// The largest ratio of standard deviation to mean.
+    /// The largest ratio of standard deviation to mean; `None` if it is infinite.
     pub fn relative_spread(&self) -> Option<f64> {
         let ratios = self.states.iter().map(|s| s.standard_deviation.map(|sd| sd / s.mean));
         ratios.collect::<Option<Vec<f64>>>().map(|ratios| ratios.into_iter().fold(0.0, f64::max))
     }
 }
 
-/// Asks about the trace for a policy.
-pub(crate) fn emphasis<P: Policy, M: Subject<P>>(exact: &Exact<f64, M, P>, names: &[String]) -> Emphasis {
-    let trace = Trace::new(exact);
-    let (means, m) = (trace.means(), exact.emphatic_weighting(1.0));
+/// Describes the trace for a policy, given the names of the states.
+pub(crate) fn emphasis<P: Policy, M: Diagnosable<P>>(solved: &Solved<M, P>, names: &[String]) -> Emphasis {
+    let moments = solved.moments();
+    let (means, m) = (moments.means(), solved.exact.emphatic_weighting(1.0));
     let all: f64 = m.iter().sum();
     let mut large: Vec<usize> = (0..m.len()).filter(|&s| means[s] > 0.0 && m[s] > 0.0).collect();
     large.sort_by(|&a, &b| m[b].total_cmp(&m[a]).then(a.cmp(&b)));
     let share = large.iter().take_while(|&&s| m[s] >= SHARE * all).count();
     large.truncate(share.max(LEAST));
-    let deviations = trace.standard_deviations();
+    let deviations = moments.standard_deviations();
     let mut indicator = vec![0.0; m.len()];
     let mut of = |s: usize| {
         indicator[s] = 1.0;
-        let steps = trace.steps(&indicator, RELATIVE);
+        let steps = moments.estimation_steps(&indicator, RELATIVE);
         indicator[s] = 0.0;
         StateEmphasis {
             state: names[s].clone(),
@@ -74,8 +74,8 @@ pub(crate) fn emphasis<P: Policy, M: Subject<P>>(exact: &Exact<f64, M, P>, names
     let states: Vec<StateEmphasis> = large.into_iter().map(&mut of).collect();
     let steps = states.iter().map(|s| s.steps).collect::<Option<Vec<f64>>>();
     Emphasis {
-        spectral_radius: trace.spectral_radius(),
-        finite: trace.is_finite(),
+        spectral_radius: moments.spectral_radius(),
+        finite: moments.is_finite(),
         steps: steps.map(|steps| steps.into_iter().fold(0.0, f64::max)),
         states,
     }

@@ -1,11 +1,12 @@
 //! A diagnosis in one picture: `emphatic diagnose --figure`.
 
-use crate::diagnose::{Diagnosis, learned};
-use crate::flows::{Flows, Path};
-use crate::solve::{feature_names, number};
-use crate::subject::{Subject, with_subject};
+use crate::diagnosable::{Diagnosable, with_policy};
+use crate::diagnose::{Diagnosis, learning_start};
+use crate::flows::{Flows, PathPoint, Reached};
+use crate::format::number;
+use crate::names::feature_names;
 use emphatic::real::elementary;
-use emphatic::theory::follow;
+use emphatic::theory::integrate_flow;
 use emphatic::{Exact, Policy, Real};
 use emphatic_chart::{
     Axis, Drawing, Flow, Landscape, Line, Note, Panel, ParameterAxis, Point, Reference, Scale,
@@ -13,35 +14,35 @@ use emphatic_chart::{
 use emphatic_problems::{ProblemFile, Target, World};
 use std::ops::ControlFlow;
 
-/// What the flows are called.
+/// The names of the flows.
 const KINDS: [&str; 2] = ["gradient", "semi-gradient"];
 
-/// Points along each side of a landscape, and flows that start along each side.
+/// The number of points and of flows along each side of a landscape.
 const HEIGHTS: usize = 101;
 const STARTS: usize = 4;
 
-/// Beyond this a probability cannot be told from 0 or 1 in a picture.
+/// A preference beyond which a probability looks like 0 or 1 in a picture.
 const CERTAIN: f64 = 12.0;
 
 /// A flow that takes more steps than this is not drawn to its end.
 const MOST_POINTS: usize = 20_000;
 
-/// Points of a line in a panel.
+/// The number of points of a line in a panel.
 const POINTS: usize = 40;
 
-/// The picture as SVG; nothing if flows were not followed or lead nowhere. If the policy has two free parameters, it is the objective over them with
-/// both flows; else the objective along both flows.
+/// The picture as SVG; `None` if flows were not integrated or lead nowhere. If the policy has two free parameters, it shows the
+/// objective over them with both flows; otherwise the objective along both flows.
 pub fn figure(problem: &ProblemFile, diagnosis: &Diagnosis) -> Option<String> {
     let flows = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere())?;
     match Plane::of(problem) {
-        Some(plane) => with_subject!(&problem.world, &learned(problem), |model, policy, weights| {
+        Some(plane) => with_policy!(&problem.world, &learning_start(problem), |model, policy, weights| {
             Some(landscape(&plane, model, policy, weights, flows))
         }),
         None => Some(panel(flows)),
     }
 }
 
-/// The two parameters that a policy has.
+/// The plane of a policy's two parameters.
 struct Plane {
     kind: Parameters,
     sides: [ParameterAxis; 2],
@@ -59,47 +60,40 @@ enum Parameters {
 
 impl Plane {
     fn of(problem: &ProblemFile) -> Option<Self> {
-        let (features, actions) = (problem.world.actor(), problem.world.actions());
-        let names = feature_names(features, problem.world.states());
+        let (world, target) = (&problem.world, &problem.target);
+        let (features, actions) = (world.actor(), world.actions());
         let alone = (0..features.states()).all(|s| features.active(s).map(|(_, x)| x).eq([1.0]));
-        let probabilities = || [0.0, 0.2, 0.4, 0.6, 0.8, 1.0].map(|p| (p, number(p))).to_vec();
         let squashed = |x: f64| 1.0 / (1.0 + (-x).exp());
-        let preferences =
-            || [-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0].map(|x| (squashed(x), number(x))).to_vec();
+        let preferences = [-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0].map(|x| (squashed(x), number(x)));
+        let probabilities = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0].map(|p| (p, number(p)));
+        let names = feature_names(features, world.states());
         let in_states = |f: usize| names[f].replace('+', " and ");
-        let (kind, sides) = match (&problem.world, &problem.target, features.len(), actions.len()) {
+        let sides = |label: &dyn Fn(usize) -> String, ticks: &[(f64, String)]| {
+            [0, 1].map(|k| ParameterAxis { label: label(k), ticks: ticks.to_vec() })
+        };
+        let (kind, sides) = match (world, target, features.len(), actions.len()) {
             (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) if alone => {
-                let side = |f| ParameterAxis {
-                    label: format!("π({}) in {}", actions[0], in_states(f)),
-                    ticks: probabilities(),
-                };
-                (Parameters::TwoFeatures, [side(0), side(1)])
+                let label = |f| format!("π({}) in {}", actions[0], in_states(f));
+                (Parameters::TwoFeatures, sides(&label, &probabilities))
             }
             (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) => {
-                let side = |f| ParameterAxis {
-                    label: format!("preference of {} over {} by feature {f}", actions[0], actions[1]),
-                    ticks: preferences(),
-                };
-                (Parameters::TwoFeatures, [side(0), side(1)])
+                let label = |f| format!("preference of {} over {} by feature {f}", actions[0], actions[1]);
+                (Parameters::TwoFeatures, sides(&label, &preferences))
             }
             (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 1, 3) => {
-                let side = |a: usize| ParameterAxis {
-                    label: format!("preference of {} over {}", actions[a], actions[2]),
-                    ticks: preferences(),
-                };
-                (Parameters::ThreeActions, [side(0), side(1)])
+                let label = |a: usize| format!("preference of {} over {}", actions[a], actions[2]);
+                (Parameters::ThreeActions, sides(&label, &preferences))
             }
             (World::Continuous(_), Target::Deterministic(_), 2, _) => {
-                let side =
-                    |f| ParameterAxis { label: format!("action in {}", in_states(f)), ticks: preferences() };
-                (Parameters::TwoActions, [side(0), side(1)])
+                let label = |f| format!("action in {}", in_states(f));
+                (Parameters::TwoActions, sides(&label, &preferences))
             }
             _ => return None,
         };
         Some(Self { kind, sides })
     }
 
-    /// Where weights lie in the unit square.
+    /// The point of the unit square that the weights belong to.
     fn place(&self, w: &[f64]) -> (f64, f64) {
         let (x, y) = match self.kind {
             Parameters::TwoFeatures => (w[0] - w[1], w[2] - w[3]),
@@ -109,14 +103,14 @@ impl Plane {
         (x.sigmoid(), y.sigmoid())
     }
 
-    /// Where a flow that ends with these weights is drawn to end: what is as good as certain is certain, if never quite.
+    /// The point at which a flow that ends with these weights is drawn to end: nearly certain probabilities are drawn as certain.
     fn end(&self, weights: &[f64]) -> (f64, f64) {
         let certain = |x: f64| if (1e-4..=1.0 - 1e-4).contains(&x) { x } else { x.round() };
         let (x, y) = self.place(weights);
         (certain(x), certain(y))
     }
 
-    /// Weights that lie there.
+    /// Weights that belong to a point of the unit square.
     fn weights(&self, (x, y): (f64, f64)) -> Vec<f64> {
         let logit = |p: f64| elementary::ln(p / (1.0 - p)).clamp(-3.0 * CERTAIN, 3.0 * CERTAIN);
         let (x, y) = (logit(x), logit(y));
@@ -128,7 +122,36 @@ impl Plane {
     }
 }
 
-fn landscape<P: Policy, M: Subject<P>>(
+/// The flows of the gradient or of the semi-gradient.
+struct Kind<'a> {
+    index: usize,
+    lambda_a: f64,
+    reached: &'a Reached,
+    path: &'a [PathPoint],
+    end: &'a [f64],
+}
+
+fn kinds(flows: &Flows) -> [Kind<'_>; 2] {
+    let Flows { paths, ends, .. } = flows;
+    [
+        Kind {
+            index: 0,
+            lambda_a: 1.0,
+            reached: flows.gradient(),
+            path: &paths.gradient,
+            end: &ends.gradient,
+        },
+        Kind {
+            index: 1,
+            lambda_a: 0.0,
+            reached: flows.semi_gradient(),
+            path: &paths.semi_gradient,
+            end: &ends.semi_gradient,
+        },
+    ]
+}
+
+fn landscape<P: Policy, M: Diagnosable<P>>(
     plane: &Plane,
     model: &M,
     policy: &P,
@@ -143,23 +166,16 @@ fn landscape<P: Policy, M: Subject<P>>(
         (0..HEIGHTS).map(|row| (0..HEIGHTS).map(|column| height(at(column), at(row))).collect()).collect();
     let middle = |k: usize| (k as f64 + 0.5) / STARTS as f64;
     let mut flows = Vec::new();
-    for (kind, lambda_a) in [1.0, 0.0].into_iter().enumerate() {
+    for kind in kinds(followed) {
         for k in 0..STARTS * STARTS {
             let from = plane.weights((middle(k % STARTS), middle(k / STARTS)));
-            flows.push(Flow {
-                kind,
-                points: flow(plane, model, policy, &from, lambda_a),
-                main: false,
-                end: String::new(),
-            });
+            let points = flow(plane, model, policy, &from, kind.lambda_a);
+            flows.push(Flow { kind: kind.index, points, main: false, end: String::new() });
         }
-        let reached = if kind == 0 { followed.gradient() } else { followed.semi_gradient() };
-        let way = followed.paths[kind].moments.iter().map(|moment| plane.place(&moment.1));
-        let points = std::iter::once(plane.place(weights))
-            .chain(way)
-            .chain([plane.end(&followed.ends[kind])])
-            .collect();
-        flows.push(Flow { kind, points, main: true, end: reached.objective.map_or(String::new(), shown) });
+        let path = kind.path.iter().map(|point| plane.place(&point.weights));
+        let points = std::iter::once(plane.place(weights)).chain(path).chain([plane.end(kind.end)]).collect();
+        let end = kind.reached.objective.map_or(String::new(), shown);
+        flows.push(Flow { kind: kind.index, points, main: true, end });
     }
     let [x, y] = plane.sides.clone();
     let landscape = Landscape {
@@ -175,13 +191,13 @@ fn landscape<P: Policy, M: Subject<P>>(
     landscape.svg("diagnosis")
 }
 
-/// Four digits are enough for a picture.
+/// A number with the four digits that a picture shows.
 fn shown(x: f64) -> String {
     number(format!("{x:.3e}").parse().unwrap_or(x))
 }
 
-/// Where a flow goes in the unit square.
-fn flow<P: Policy, M: Subject<P>>(
+/// The points of a flow in the unit square.
+fn flow<P: Policy, M: Diagnosable<P>>(
     plane: &Plane,
     model: &M,
     policy: &P,
@@ -189,47 +205,45 @@ fn flow<P: Policy, M: Subject<P>>(
     lambda_a: f64,
 ) -> Vec<(f64, f64)> {
     let mut points = vec![plane.place(from)];
-    let limit = follow(model, policy, from, lambda_a, &mut |moment| {
+    let limit = integrate_flow(model, policy, from, lambda_a, &mut |moment| {
         points.push(plane.place(moment.weights));
-        // Where the objective has no bound, there is no end.
+        // A flow whose objective is unbounded has no end.
         if points.len() < MOST_POINTS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     points.extend(limit.ok().map(|limit| plane.end(&limit.weights)));
     points
 }
 
-/// The objective along both flows from the given policy.
+/// A panel of the objective along both flows from the given policy.
 fn panel(flows: &Flows) -> String {
-    let lines = flows
-        .paths
-        .iter()
-        .zip(KINDS)
-        .map(|(path, kind)| Line { method: kind.to_owned(), points: points(path) });
+    let line = |kind: Kind| Line { method: KINDS[kind.index].to_owned(), points: points(kind.path) };
     let panel = Panel {
         name: "flows",
         title: "The objective along both flows".to_owned(),
         x: Axis { label: "α · steps".to_owned(), scale: Scale::Log, range: None },
         y: Axis { label: "J_μ".to_owned(), scale: Scale::Linear, range: None },
-        lines: lines.collect(),
+        lines: kinds(flows).map(line).to_vec(),
         reference: Some(Reference { y: flows.best, label: format!("best found {}", shown(flows.best)) }),
     };
     Drawing::from(panel).svg("diagnosis")
 }
 
-/// Moments of a flow at about equal ratios of time, from when something happens until nothing does.
-fn points(path: &Path) -> Vec<Point> {
-    let (Some(first), Some(last)) = (path.moments.first(), path.moments.last()) else { return Vec::new() };
-    let range = path.moments.iter().fold((first.2, first.2), |(low, high), m| (low.min(m.2), high.max(m.2)));
-    let little = 1e-3 * (range.1 - range.0);
-    let begin = path.moments.iter().position(|m| (m.2 - first.2).abs() > little).unwrap_or(0);
-    let end = path.moments.iter().rposition(|m| (m.2 - last.2).abs() > little).map_or(begin, |end| end + 1);
-    let (from, to) =
-        (path.moments[begin.saturating_sub(1)].0, path.moments[end.min(path.moments.len() - 1)].0);
+/// Points of a flow at about equal ratios of time, from where the objective begins to move to where it stops.
+fn points(path: &[PathPoint]) -> Vec<Point> {
+    let (Some(first), Some(last)) = (path.first(), path.last()) else { return Vec::new() };
+    let objectives = || path.iter().map(|point| point.objective);
+    let (low, high) =
+        (objectives().fold(first.objective, f64::min), objectives().fold(first.objective, f64::max));
+    let little = 1e-3 * (high - low);
+    let begin = path.iter().position(|p| (p.objective - first.objective).abs() > little).unwrap_or(0);
+    let end = path.iter().rposition(|p| (p.objective - last.objective).abs() > little);
+    let end = end.map_or(begin, |end| end + 1).min(path.len() - 1);
+    let (from, to) = (path[begin.saturating_sub(1)].time, path[end].time);
     let ratio = (to / from).powf(1.0 / POINTS as f64);
     let mut points: Vec<Point> = Vec::new();
-    for moment in path.moments.iter().filter(|m| (from..=to).contains(&m.0)) {
-        if points.last().is_none_or(|point| moment.0 >= point.x * ratio) {
-            points.push(Point { x: moment.0, y: Some(moment.2), error: None });
+    for PathPoint { time, objective, .. } in path.iter().filter(|p| (from..=to).contains(&p.time)) {
+        if points.last().is_none_or(|point| *time >= point.x * ratio) {
+            points.push(Point { x: *time, y: Some(*objective), error: None });
         }
     }
     points

@@ -1,4 +1,4 @@
-//! What is exactly true of a decision problem, and what it means for learning in it off-policy.
+//! The exact solution of a decision problem, and what it means for learning in it off-policy.
 //!
 //! ```
 //! use emphatic_diagnosis::{Options, diagnose, solve};
@@ -9,7 +9,7 @@
 //! let solution = solve(&problem, 1.0)?;
 //! assert_eq!(solution.objective, 0.6875);
 //!
-//! let go_on = |_, _| ControlFlow::Continue(()); // It could stop the diagnosis; then there is none.
+//! let go_on = |_, _| ControlFlow::Continue(()); // Break would stop the diagnosis.
 //! let diagnosis = diagnose(&problem, &Options::default(), &go_on)?.unwrap();
 //! let flows = diagnosis.flows.unwrap();
 //! assert!((flows.best - 1.25).abs() < 1e-8);
@@ -20,23 +20,28 @@
 //! |---|---|
 //! | what are d_μ, v, q, m, J_μ and its gradients? | [`mod@solve`] |
 //! | where do the gradient and the semi-gradient lead? | [`flows`] |
-//! | can the emphasis be estimated? | [`emphasis`] |
-//! | are linear critics stable? | [`critic`] |
+//! | how well does the follow-on trace estimate the emphasis? | [`emphasis`] |
+//! | are linear critics stable? | [`critic_stability`] |
 //! | which setting should I start with? | [`suggestion`] |
-//! | all of it in words | [`mod@diagnose`], `words` |
+//! | all of it in words | [`mod@diagnose`], [`Diagnosis::text`] |
 //! | all of it in one picture | [`figure`] |
 
 #![forbid(unsafe_code)]
 
-pub mod critic;
+pub mod critic_stability;
+mod diagnosable;
 pub mod diagnose;
 pub mod emphasis;
+mod experiment;
 pub mod figure;
 pub mod flows;
+mod format;
+mod names;
+mod parallel;
+mod report;
 pub mod solve;
-mod subject;
 pub mod suggestion;
-mod words;
+mod verdict;
 
-pub use diagnose::{Diagnosis, Options, diagnose};
+pub use diagnose::{Diagnosis, Options, Progress, diagnose};
 pub use solve::{Solution, solve};

@@ -1,18 +1,36 @@
-//! Everything that is exactly true of a policy in a problem: `emphatic solve`.
+//! The exact solution of a problem for its target policy: `emphatic solve`.
 
-pub use crate::subject::Column;
-use crate::subject::{Subject, with_subject};
-use emphatic::{Exact, Policy, ProblemError, Table};
-use emphatic_problems::{ProblemFile, Target, World};
+use crate::diagnosable::{Diagnosable, with_policy};
+use crate::format::{name, number, table};
+use crate::names::weight_names;
+use emphatic::{Exact, Policy, ProblemError};
+use emphatic_problems::{ProblemFile, Target};
 use emphatic_text::csv;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// In text, this many states or weights at most are shown unless more are asked for.
+/// The number of states and weights that text shows by default.
 pub const SHOWN: usize = 20;
 
-/// What is exactly true of a policy in a problem.
+/// A quantity in each state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name in data: `target.A0`.
+    pub name: String,
+    /// Its symbol in text: π(A0).
+    pub symbol: String,
+    /// By state.
+    pub values: Vec<f64>,
+}
+
+impl Column {
+    pub(crate) fn new(name: &str, symbol: &str, values: Vec<f64>) -> Self {
+        Self { name: name.to_owned(), symbol: symbol.to_owned(), values }
+    }
+}
+
+/// The exact solution of a problem for its target policy.
 #[derive(Clone, Debug)]
 pub struct Solution {
     /// The problem's name.
@@ -23,18 +41,18 @@ pub struct Solution {
     pub lambda_a: f64,
     /// The names of the states.
     pub states: Vec<String>,
-    /// d_μ, the interest, what the policy does, v, q, m and m/d_μ.
+    /// d_μ, the interest, the policy, v, q, m and m/d_μ.
     pub columns: Vec<Column>,
     /// J_μ.
     pub objective: f64,
-    /// The gradients; nothing for a policy without weights.
+    /// The gradients; `None` for a policy without weights.
     pub gradients: Option<Gradients>,
 }
 
-/// The gradient of J_μ and what semi-gradient methods follow instead.
+/// The gradient of J_μ and the semi-gradient.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gradients {
-    /// What each weight belongs to.
+    /// A name for each weight.
     pub names: Vec<String>,
     /// The weights of the policy.
     pub weights: Vec<f64>,
@@ -42,11 +60,11 @@ pub struct Gradients {
     pub gradient: Vec<f64>,
     /// λ_a = 0: the semi-gradient.
     pub semi_gradient: Vec<f64>,
-    /// With the λ_a that was asked for, if it is neither 0 nor 1.
+    /// For the given λ_a, if it is neither 0 nor 1.
     pub with_lambda_a: Option<Vec<f64>>,
-    /// The angle between the gradient and the semi-gradient, in degrees. Nothing if one of them is zero.
+    /// The angle between the gradient and the semi-gradient, in degrees; `None` if one of them is zero.
     pub angle: Option<f64>,
-    /// The angle between the gradient and what λ_a gives.
+    /// The angle between the gradient and the one for the given λ_a.
     pub angle_with_lambda_a: Option<f64>,
 }
 
@@ -56,12 +74,12 @@ pub fn solve(problem: &ProblemFile, lambda_a: f64) -> Result<Solution, ProblemEr
         let right = "it must lie between 0 and 1";
         return Err(ProblemError::Number { what: "lambda_a".to_owned(), value: lambda_a, right });
     }
-    with_subject!(&problem.world, &problem.target, |model, policy, weights| {
+    with_policy!(&problem.world, &problem.target, |model, policy, weights| {
         solve_for(problem, model, policy, weights, lambda_a)
     })
 }
 
-fn solve_for<P: Policy, M: Subject<P>>(
+fn solve_for<P: Policy, M: Diagnosable<P>>(
     problem: &ProblemFile,
     model: &M,
     policy: &P,
@@ -76,7 +94,7 @@ fn solve_for<P: Policy, M: Subject<P>>(
     ];
     columns.extend(model.policy_columns(policy, weights));
     columns.push(Column::new("value", "v", exact.values().to_vec()));
-    columns.extend(model.value_columns(policy, weights, &exact));
+    columns.extend(M::value_columns(&exact));
     columns.push(Column::new("emphatic_weighting", "m", m));
     columns.push(Column::new("emphatic_density", "m/d_μ", exact.emphatic_density(lambda_a)));
     Ok(Solution {
@@ -90,7 +108,7 @@ fn solve_for<P: Policy, M: Subject<P>>(
     })
 }
 
-fn gradients<P: Policy, M: Subject<P>>(
+fn gradients<P: Policy, M: Diagnosable<P>>(
     problem: &ProblemFile,
     exact: &Exact<f64, M, P>,
     weights: &[f64],
@@ -109,7 +127,7 @@ fn gradients<P: Policy, M: Subject<P>>(
     }
 }
 
-/// What the target is called in files.
+/// The name of the target's kind in files.
 pub(crate) fn policy_name(target: &Target) -> &'static str {
     match target {
         Target::Softmax(_) => "softmax",
@@ -119,14 +137,14 @@ pub(crate) fn policy_name(target: &Target) -> &'static str {
     }
 }
 
-/// The angle between two vectors in degrees; nothing if one of them is zero.
+/// The angle between two vectors in degrees; `None` if one of them is zero.
 pub(crate) fn angle(x: &[f64], y: &[f64]) -> Option<f64> {
     let largest = |x: &[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     let (x_scale, y_scale) = (largest(x), largest(y));
     if x_scale == 0.0 || y_scale == 0.0 {
         return None;
     }
-    // Half the angle from the sum and the difference of the unit vectors: exact for small angles too.
+    // Half the angle from the sum and the difference of the unit vectors: accurate for small angles, too.
     let unit = |x: &[f64], scale: f64| -> Vec<f64> {
         let norm = x.iter().map(|x| (x / scale).powi(2)).sum::<f64>().sqrt();
         x.iter().map(|x| x / scale / norm).collect()
@@ -136,39 +154,8 @@ pub(crate) fn angle(x: &[f64], y: &[f64]) -> Option<f64> {
     Some(2.0 * length(-1.0).atan2(length(1.0)).to_degrees())
 }
 
-/// What each weight belongs to: the states that have its feature, and the action.
-pub(crate) fn weight_names(world: &World, weights: usize) -> Vec<String> {
-    let features = feature_names(world.actor(), world.states());
-    let outputs: Vec<String> = match weights / features.len().max(1) {
-        2 if world.actions().is_empty() => vec![".mean".to_owned(), ".deviation".to_owned()],
-        _ if world.actions().is_empty() => vec![String::new()],
-        _ => world.actions().iter().map(|action| format!(".{action}")).collect(),
-    };
-    features.iter().flat_map(|f| outputs.iter().map(move |output| format!("{f}{output}"))).collect()
-}
-
-/// A feature is called by the states that have it, if they are few and have no other.
-pub(crate) fn feature_names(features: &Table, states: &[String]) -> Vec<String> {
-    const FEW: usize = 3;
-    let mut of: Vec<Vec<usize>> = vec![Vec::new(); features.len()];
-    let mut alone = true;
-    for s in 0..features.states() {
-        let mut active = 0;
-        for (f, _) in features.active(s) {
-            of[f].push(s);
-            active += 1;
-        }
-        alone &= active == 1;
-    }
-    let name = |(f, of): (usize, &Vec<usize>)| match of.len() {
-        1..=FEW if alone => of.iter().map(|&s| states[s].as_str()).collect::<Vec<_>>().join("+"),
-        _ => format!("feature {f}"),
-    };
-    of.iter().enumerate().map(name).collect()
-}
-
 impl Solution {
-    /// The largest entries in words and tables: `most` states and weights at most.
+    /// Tables of the states and weights with the largest entries, `most` of each at most.
     pub fn text(&self, most: usize) -> String {
         let (states, objective) = (self.states.len(), number(self.objective));
         let mut text = format!(
@@ -209,7 +196,7 @@ impl Solution {
         text
     }
 
-    /// A line for each weight; nothing but the header for a policy without weights.
+    /// A line for each weight; only the header for a policy without weights.
     pub fn weights_csv(&self) -> String {
         let asked = self.gradients.as_ref().and_then(|g| g.with_lambda_a.as_ref());
         let own = asked.map(|_| format!("gradient({})", self.lambda_a));
@@ -225,7 +212,7 @@ impl Solution {
         text
     }
 
-    /// All of it as data; what is not a number is null.
+    /// All of it as data; NaN is null.
     pub fn json(&self) -> Value {
         let columns: Map<String, Value> =
             self.columns.iter().map(|column| (column.name.clone(), json!(column.values))).collect();
@@ -284,7 +271,7 @@ fn heading(what: &str, all: usize, shown: usize, by: &str) -> String {
     }
 }
 
-/// The places of the `most` largest entries, or of all in order if they are no more.
+/// The indices of the `most` largest entries, or all indices in order if there are no more.
 fn largest(values: &[f64], most: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..values.len()).collect();
     if places.len() > most {
@@ -292,34 +279,6 @@ fn largest(values: &[f64], most: usize) -> Vec<usize> {
         places.truncate(most);
     }
     places
-}
-
-/// Six digits, as short as can be.
-pub(crate) fn number(x: f64) -> String {
-    if x.is_nan() {
-        return "–".to_owned();
-    }
-    if x == 0.0 {
-        return "0".to_owned();
-    }
-    let size = x.abs();
-    if !(1e-4..1e7).contains(&size) {
-        return format!("{x:.3e}").replace("e-", "e−").replace('-', "−");
-    }
-    let decimals = (5 - size.log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{x:.decimals$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    text.replace('-', "−")
-}
-
-/// Columns side by side, numbers to the right.
-pub(crate) fn table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
-    emphatic_text::table(std::iter::once(header).chain(rows).collect(), 1, 2)
-}
-
-/// What is shown of a name.
-pub(crate) fn name(name: &str) -> String {
-    emphatic_text::shortened(name, emphatic_text::LONGEST_CELL)
 }
 
 #[cfg(test)]
@@ -334,13 +293,6 @@ mod tests {
         assert!(angle(&[1e306, -1.6e308], &[5e305, -8e307]).unwrap() < 1e-5);
         let small = angle(&[1.0, 0.0], &[1.0, 1e-10]).unwrap();
         assert!((small.to_radians() / 1e-10 - 1.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn numbers_are_short() {
-        let shown = [1.25, 0.1818181818, -2.0, 1234567.0, 1e-5, -1.5e9, 0.0, f64::NAN, 9.5, 999_999.96];
-        let right = ["1.25", "0.181818", "−2", "1234567", "1.000e−5", "−1.500e9", "0", "–", "9.5", "1000000"];
-        assert_eq!(shown.map(number), right);
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Defects that were found, each by its name.
+//! Regression tests, each named after its defect.
 
+use emphatic::catalogue::Algorithm;
 use emphatic_diagnosis::emphasis::{Emphasis, StateEmphasis};
 use emphatic_diagnosis::{Diagnosis, Options, diagnose, solve};
 use emphatic_problems::ProblemFile;
@@ -107,9 +108,13 @@ fn the_suggested_length_is_that_of_the_flow_that_is_suggested() {
     let diagnosis = diagnosed("problem = \"chain\"");
     let (suggestion, flows) =
         (diagnosis.suggestion.expect("there is one"), diagnosis.flows.expect("followed"));
-    assert_eq!(suggestion.algorithm, "offpac");
+    assert_eq!(suggestion.algorithm, Algorithm::OFFPAC);
     let middle = suggestion.alpha[suggestion.alpha.len() / 2];
-    assert!(suggestion.steps as f64 * middle >= 2.0 * flows.times[1], "{suggestion:?} {:?}", flows.times);
+    assert!(
+        suggestion.steps as f64 * middle >= 2.0 * flows.times.semi_gradient,
+        "{suggestion:?} {:?}",
+        flows.times
+    );
 }
 
 fn near(found: f64, right: f64) {
@@ -153,7 +158,7 @@ transitions = [
 ]
 "#;
 
-/// What is right was computed from the definitions with 1500 digits.
+/// The right values were computed from the definitions with 1500 digits.
 #[test]
 fn a_state_that_is_hardly_left_had_too_large_a_deviation_and_too_many_steps() {
     let emphasis = diagnosed(HARDLY_LEFT).emphasis.expect("it has a ratio");
@@ -251,7 +256,7 @@ transitions = [
 ]
 "#;
 
-/// What is right was computed from the definitions with 1500 digits.
+/// The right values were computed from the definitions with 1500 digits.
 #[test]
 fn visits_further_apart_than_numbers_reach_were_refused() {
     let solved = |text: &str| {

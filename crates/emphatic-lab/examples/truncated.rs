@@ -65,9 +65,9 @@ impl<R: Real> Emphasis<R> for Truncated<R> {
 }
 
 /// The declaration of the part in the catalogue, and how it is built.
-struct InCatalogue;
+struct TruncatedDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for TruncatedDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Zhang and Whiteson 2022",
         settings: &[
@@ -122,7 +122,7 @@ const EXPERIMENT: &str = r#"
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The one line.
-    Catalogue::standard().clone().with::<InCatalogue>().install()?;
+    Catalogue::standard().clone().with::<TruncatedDeclaration>().install()?;
 
     let experiment = Experiment::parse(EXPERIMENT, "truncated.toml", Path::new(""))?;
     let dir = std::env::temp_dir().join(format!("emphatic-truncated-{}", std::process::id()));

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The file system refused.
+/// An operation on a file or directory failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DiskError {

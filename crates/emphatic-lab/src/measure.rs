@@ -9,7 +9,7 @@ mod update;
 mod weights;
 
 use emphatic::{
-    Action, Composable, ComposeError, Isa, Known, Lanes, Learner, Real, Recipe, State, Step, Update,
+    Action, Composable, ComposeError, Isa, KnownProblem, Lanes, Learner, Real, Recipe, State, Step, Update,
 };
 use emphatic_problems::{ValueError, World, suggest};
 use std::fmt::Debug;
@@ -58,9 +58,9 @@ fn single<M: Measure + 'static>(name: &str, own: &str, measure: M) -> Option<Res
 /// What measures may need to know of the learners that they are taken of.
 pub(crate) struct Context<'a> {
     /// The problem, if it is known exactly, with the interest that the objective has.
-    pub(crate) problem: Option<&'a Known>,
+    pub(crate) problem: Option<&'a KnownProblem>,
     /// The same with the interest that the learners have.
-    pub(crate) learners_problem: Option<&'a Known>,
+    pub(crate) learners_problem: Option<&'a KnownProblem>,
     /// The recipe of each learner.
     pub(crate) recipes: &'a [Recipe],
     /// The form of their policy.
@@ -69,7 +69,10 @@ pub(crate) struct Context<'a> {
 }
 
 /// Returns the problem that an exact measure is computed from, or an error if it is not known exactly.
-fn require_known<'a>(problem: Option<&'a Known>, what: &str) -> Result<&'a Known, ComposeError> {
+fn require_known<'a>(
+    problem: Option<&'a KnownProblem>,
+    what: &str,
+) -> Result<&'a KnownProblem, ComposeError> {
     let unknown =
         || ComposeError::Incompatible(format!("only a problem that is known exactly has an exact {what}"));
     problem.ok_or_else(unknown)

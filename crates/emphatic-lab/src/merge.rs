@@ -10,7 +10,7 @@ use crate::table::StoredUnit;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// What was merged.
+/// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// How many units the directory has now.
@@ -19,7 +19,7 @@ pub struct Merged {
     pub units: usize,
     /// Whether fresh runs are still to be made.
     pub fresh: bool,
-    /// What was found damaged in the directory of the merged results.
+    /// One message for each damaged file in the directory of the merged results.
     pub warnings: Vec<String>,
 }
 

@@ -3,7 +3,9 @@
 //! The engine knows nothing of a problem but what [`Source`] says.
 
 use emphatic::problem::ContinuousStream;
-use emphatic::{Action, ContinuousCounterexample, Features, Known, ProblemError, State, Step, Table, Task};
+use emphatic::{
+    Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table, Task,
+};
 use emphatic_problems::World;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -20,7 +22,7 @@ pub(crate) trait Source: Debug + Send + Sync {
     fn actions(&self) -> Option<usize>;
 
     /// Returns the problem if it is known exactly.
-    fn known(self: Arc<Self>) -> Option<Known>;
+    fn known(self: Arc<Self>) -> Option<KnownProblem>;
 
     /// Returns the same source with this interest in each state.
     fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError>;
@@ -80,8 +82,8 @@ impl Source for Task {
         Some(Task::actions(self))
     }
 
-    fn known(self: Arc<Self>) -> Option<Known> {
-        Some(Known::Finite(self))
+    fn known(self: Arc<Self>) -> Option<KnownProblem> {
+        Some(KnownProblem::Finite(self))
     }
 
     fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {
@@ -112,8 +114,8 @@ impl Source for ContinuousCounterexample {
         None
     }
 
-    fn known(self: Arc<Self>) -> Option<Known> {
-        Some(Known::Continuous(self))
+    fn known(self: Arc<Self>) -> Option<KnownProblem> {
+        Some(KnownProblem::Continuous(self))
     }
 
     fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {

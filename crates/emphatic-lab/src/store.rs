@@ -107,7 +107,7 @@ impl View {
         &self.manifest
     }
 
-    /// What was found damaged, in words.
+    /// One message for each damaged file.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -324,7 +324,7 @@ fn write_part(
     Ok((number, Table::open(&path)?))
 }
 
-/// Returns the manifest, `None` if there is none; an error if the directory holds anything but this experiment.
+/// Returns the manifest, if the directory has one; an error if the directory holds anything but this experiment.
 fn check(dir: &Path, contents: &Contents) -> Result<Option<Value>, StoreError> {
     let found = manifest::read(dir)?;
     match &found {
@@ -649,7 +649,7 @@ mod tests {
         assert_eq!(store.count(Kind::Results), UNITS as usize);
         let view = View::open(dir.path()).unwrap();
         store.finish(Kind::Results, &|_| true).unwrap();
-        // What was opened can still be read, though the parts are gone.
+        // An open view can still be read, although the parts are gone.
         view.units(Kind::Results).step_by(97).for_each(assert_rows);
         assert_eq!(Table::open(&part(&dir, 0)).unwrap().units().count(), UNITS as usize);
     }

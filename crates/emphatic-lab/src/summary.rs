@@ -51,7 +51,7 @@ pub struct MethodSummary {
     pub best: usize,
     /// The best setting's values: those that its method sweeps.
     pub best_values: Map<String, Value>,
-    /// How probable it is, by the bootstrap over runs, that the chosen setting is the best.
+    /// The probability, by bootstrap over runs, that the chosen setting is the best.
     pub probability_best: f64,
     /// The settings, best first.
     pub settings: Vec<SettingSummary>,
@@ -72,7 +72,7 @@ pub struct Statistics {
     pub standard_error: Option<f64>,
     /// The interquartile mean.
     pub interquartile_mean: Option<f64>,
-    /// Its 95 % interval, by the bootstrap over runs.
+    /// Its 95 % bootstrap interval over runs.
     pub interval: Option<Interval>,
 }
 
@@ -87,7 +87,7 @@ pub struct SettingSummary {
     pub final_objective: Statistics,
     /// The average objective.
     pub area: Statistics,
-    /// How probable it is that it is the best of its method.
+    /// The probability that it is the best of its method.
     pub probability_best: f64,
 }
 
@@ -102,7 +102,7 @@ pub struct Point {
     pub mean: Option<f64>,
     /// Its standard error.
     pub standard_error: Option<f64>,
-    /// Its 95 % interval, by the bootstrap over runs.
+    /// Its 95 % bootstrap interval over runs.
     pub interval: Option<Interval>,
 }
 
@@ -131,7 +131,7 @@ pub fn summarise(dir: &Path, select: Option<Select>) -> Result<Summary, SummaryE
     Summariser::new(&experiment, &view, select, true)?.summary()
 }
 
-/// The same without intervals by the bootstrap, which take seconds with thousands of runs.
+/// Like [`summarise`], but without bootstrap intervals, which take seconds with thousands of runs.
 pub fn summarise_without_intervals(dir: &Path) -> Result<Summary, SummaryError> {
     let (experiment, view) = runs::open(dir)?;
     Summariser::new(&experiment, &view, experiment.select, false)?.summary()
@@ -196,7 +196,7 @@ impl<'a> Summariser<'a> {
         })
     }
 
-    /// The summary of a group, without curves. `None` if there is no run that all its settings have, or none with a value.
+    /// The summary of a group, without curves. `None` if its settings have no run in common, or no run has a value.
     fn method(&self, group: &Group) -> Option<MethodSummary> {
         let (experiment, scores) = (self.experiment, &self.scores);
         let comparison = scores.comparison(group, self.select);

@@ -99,7 +99,7 @@ impl EncodedUnit {
     }
 }
 
-/// Encodes the rows of a finished unit, of whose runs so many diverged. Equal rows become equal bytes.
+/// Encodes the rows of a finished unit; `diverged` is the number of its runs that diverged. Equal rows become equal bytes.
 pub fn encode(unit: Unit, diverged: u32, rows: &RecordBatch) -> Result<EncodedUnit, TableError> {
     if rows.num_rows() == 0 {
         return Err(TableError::NoRows { unit });

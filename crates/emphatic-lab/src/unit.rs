@@ -7,8 +7,8 @@ use crate::source::{Chunk, Stream};
 use crate::table::TableError;
 use emphatic::learner::Watcher;
 use emphatic::{
-    Action, Catalogue, ComposeError, Isa, Known, Lanes, LearnError, Learner, ProblemError, Real, Recipe,
-    State, StateError, Step, Update,
+    Action, Catalogue, ComposeError, Isa, KnownProblem, Lanes, LearnError, Learner, ProblemError, Real,
+    Recipe, State, StateError, Step, Update,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -231,7 +231,7 @@ fn compose<R: Recordable>(
         None => problem.clone(),
     };
     let recipes: Vec<Recipe> = plans.iter().map(|plan| plan.recipe.clone()).collect();
-    let known: Vec<Known> = learners_problem.clone().into_iter().collect();
+    let known: Vec<KnownProblem> = learners_problem.clone().into_iter().collect();
     let mut learner = R::compose(Catalogue::current(), &recipes.iter().collect::<Vec<_>>(), &known, isa)?;
     learner.set_weights(first_weights(plans))?;
     let context = Context {

@@ -8,7 +8,7 @@ use common::{results, settings};
 use emphatic::catalogue::{Acts, Declaration, Role, Setting};
 use emphatic::{
     Built, Catalogue, ComposeError, Declared, Draw, Features, PartBuilder, Policy, Range, Real, Row,
-    RuleKind, Softmax, StepError, StochasticPolicy,
+    RuleKind, Softmax, StateError, StepError, StochasticPolicy, Visitor,
 };
 use emphatic_lab::store::Kind;
 use emphatic_lab::{Cell, Experiment, read_runs, schema};
@@ -59,6 +59,11 @@ impl Policy for Tempered {
         self.softmax.numbers(at)
     }
 
+    fn settings(&self, visitor: &mut Visitor) -> Result<(), StateError> {
+        self.softmax.settings(visitor)?;
+        visitor.setting_in_lanes("temperature", &self.temperatures)
+    }
+
     fn sample<R: Real>(&self, at: &Vec<R>, lane: usize, draw: &mut dyn Draw) -> usize {
         self.softmax.sample(at, lane, draw)
     }
@@ -74,9 +79,9 @@ impl StochasticPolicy for Tempered {
     }
 }
 
-struct InCatalogue;
+struct TemperedDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for TemperedDeclaration {
     const DECLARATION: Declaration = Declaration {
         acts: Some(Acts::Finite),
         settings: &[Setting {
@@ -103,7 +108,7 @@ impl Declared for InCatalogue {
 /// An experiment with this policy.
 fn experiment(policy: &str) -> String {
     static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| Catalogue::standard().clone().with::<InCatalogue>().install().unwrap());
+    INSTALLED.call_once(|| Catalogue::standard().clone().with::<TemperedDeclaration>().install().unwrap());
     format!(
         r#"problem = "counterexample"
 runs = 2

@@ -10,7 +10,7 @@
 //! exact. To *reach* a value is to come within 5 % of the gap.
 //!
 //! The intervals hold for the settings that were chosen. With fewer runs than the paper's that choice is luck, and the claims are
-//! not the paper's any more: then nothing is decided.
+//! not the paper's any more: nothing is decided then.
 //!
 //! The rules were written before the reproduction was first run, and no threshold has been changed since.
 
@@ -406,7 +406,7 @@ mod tests {
         Verdict::of(&(CLAIMS.iter().find(|claim| claim.id == id).unwrap().judge)(evidence))
     }
 
-    /// Certain, the opposite certain, and the first with so much noise that nothing is.
+    /// A rule confirms `so`, refutes each of `not_so`, and decides nothing if there is much noise.
     #[track_caller]
     fn either_way(id: &str, so: &[(&str, f64, f64)], not_so: &[&[(&str, f64, f64)]]) {
         assert_eq!(judged(id, so, 0.001), Confirmed, "{id}");

@@ -17,13 +17,13 @@ use thiserror::Error;
 /// What is to be reproduced, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which figures.
+    /// The figures.
     pub figures: Vec<&'static Figure>,
     /// How many runs, if not as in the paper.
     pub runs: Option<u32>,
     /// A tenth of the runs, fresh ones included.
     pub quick: bool,
-    /// What all randomness comes from, if not as in the files.
+    /// The seed of all randomness, if not that of the files.
     pub seed: Option<u64>,
     /// Where everything goes.
     pub out: PathBuf,
@@ -34,7 +34,7 @@ pub struct Options {
 /// The seed of the experiment files.
 pub(crate) const SEED: u64 = 1;
 
-/// What was reproduced.
+/// The outcome of a reproduction.
 #[derive(Clone, Debug)]
 pub struct Reproduction {
     /// The claims, in the paper's order.
@@ -57,17 +57,17 @@ pub enum ReproduceError {
     /// An experiment could not be run.
     #[error("{figure}: {error}")]
     Run {
-        /// Which.
+        /// The figure.
         figure: &'static str,
-        /// Why.
+        /// The reason.
         error: Box<RunError>,
     },
     /// The results could not be read.
     #[error("{figure}: {error}")]
     Summary {
-        /// Which.
+        /// The figure.
         figure: &'static str,
-        /// Why.
+        /// The reason.
         error: Box<SummaryError>,
     },
     /// The theory could not be checked.
@@ -76,15 +76,15 @@ pub enum ReproduceError {
     /// A problem could not be solved.
     #[error(transparent)]
     Problem(#[from] ProblemError),
-    /// A figure could not be painted.
+    /// A figure could not be rendered.
     #[error(transparent)]
-    Paint(#[from] RenderError),
+    Render(#[from] RenderError),
     /// A file could not be written.
     #[error("{path} cannot be written: {error}")]
     Write {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
 }
@@ -153,7 +153,9 @@ pub fn experiment(figure: &Figure, options: &Options) -> Result<Experiment, File
     let paper = parse(figure.experiment)?;
     let tenth = |runs: u32| if options.quick { runs.div_ceil(10) } else { runs };
     let runs = options.runs.unwrap_or(tenth(paper.runs));
-    parse(&figure.experiment_with(options.seed, Some(runs), Some(tenth(paper.fresh_runs))))
+    let mut numbers = vec![("runs", runs.into()), ("fresh_runs", tenth(paper.fresh_runs).into())];
+    numbers.extend(options.seed.map(|seed| ("seed", seed)));
+    parse(&figure.experiment_with(&numbers))
 }
 
 /// Writes the figures, their numbers and the report.

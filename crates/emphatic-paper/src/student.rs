@@ -17,7 +17,7 @@ impl MeanInterval {
     }
 }
 
-/// The t with P(|T| ≤ t) = `confidence`, for so many degrees of freedom. `None` if there are none.
+/// The t with P(|T| ≤ t) = `confidence`, for Student's distribution. `None` without degrees of freedom.
 fn quantile(freedom: usize, confidence: f64) -> Option<f64> {
     if freedom == 0 {
         return None;

@@ -359,7 +359,7 @@ fn on_threads<T: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// By how many standard errors the samples of a problem miss what is claimed, and what is wrong.
+/// By how many standard errors the samples of a problem miss the claimed expectation, and a wrong one.
 struct Contrast {
     right: f64,
     wrong: f64,

@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    /// The files and the library say the same.
+    /// The library, which reads no files, has the paper's problems as constructors: they are the same to the bit.
     #[test]
     fn the_papers_files_are_the_papers_problems() {
         for (name, right) in [
@@ -99,8 +99,19 @@ mod tests {
             let file = open(name);
             assert_eq!(task(&file).problem(), right.problem());
             assert_eq!(task(&file).stationary(), right.stationary());
+            assert_eq!(task(&file).interest(), right.interest());
             assert_eq!((task(&file).actor(), task(&file).critic()), (right.actor(), right.critic()));
+            (0..right.states()).for_each(|s| assert_eq!(task(&file).behaviour(s), right.behaviour(s)));
         }
+        let (file, right) = (open("continuous-counterexample"), ContinuousCounterexample::default());
+        let World::Continuous(problem) = &file.world else { panic!("it has a real action") };
+        assert_eq!((problem.behaviour(), problem.actor()), (right.behaviour(), right.actor()));
+        assert_eq!((problem.stationary(), problem.interest()), (right.stationary(), right.interest()));
+        let target = self::problem("continuous-counterexample").expect("it is shipped").target;
+        let (Target::Deterministic(written), Target::Deterministic(built)) = (&file.target, &target) else {
+            panic!("its policy is deterministic")
+        };
+        assert_eq!(written, built);
     }
 
     #[test]

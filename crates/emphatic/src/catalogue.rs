@@ -263,44 +263,56 @@ pub struct Algorithm {
     pub about: &'static str,
 }
 
-/// The paper's algorithms.
-pub const ALGORITHMS: [Algorithm; 5] = [
-    Algorithm {
+impl Algorithm {
+    /// OffPAC.
+    pub const OFFPAC: Self = Self {
         name: "offpac",
         title: "OffPAC",
         deterministic: false,
         emphasis: "none",
         about: "stochastic policy, no emphasis: the semi-gradient",
-    },
-    Algorithm {
+    };
+
+    /// ACE.
+    pub const ACE: Self = Self {
         name: "ace",
         title: "ACE",
         deterministic: false,
         emphasis: "follow-on",
         about: "stochastic policy, follow-on trace with λ_a",
-    },
-    Algorithm {
+    };
+
+    /// True-ACE.
+    pub const TRUE_ACE: Self = Self {
         name: "true-ace",
         title: "True-ACE",
         deterministic: false,
         emphasis: "exact",
         about: "stochastic policy, exact emphasis",
-    },
-    Algorithm {
+    };
+
+    /// DPG.
+    pub const DPG: Self = Self {
         name: "dpg",
         title: "DPG",
         deterministic: true,
         emphasis: "none",
         about: "deterministic policy, no emphasis",
-    },
-    Algorithm {
+    };
+
+    /// True-DPGE.
+    pub const TRUE_DPGE: Self = Self {
         name: "true-dpge",
         title: "True-DPGE",
         deterministic: true,
         emphasis: "exact",
         about: "deterministic policy, exact emphasis",
-    },
-];
+    };
+}
+
+/// The paper's algorithms.
+pub const ALGORITHMS: [Algorithm; 5] =
+    [Algorithm::OFFPAC, Algorithm::ACE, Algorithm::TRUE_ACE, Algorithm::DPG, Algorithm::TRUE_DPGE];
 
 /// A catalogue that was installed too late: another one is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

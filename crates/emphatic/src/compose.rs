@@ -11,10 +11,11 @@ use crate::leaf::Leaf;
 use crate::learner::{ActorCritic, AllActions, DeterministicActorCritic, Learner};
 use crate::part::ComposeError;
 use crate::policy::{DeterministicPolicy, FinitePolicy, Softmax, StochasticPolicy};
-use crate::problem::{Known, Objective};
+use crate::problem::KnownProblem;
 use crate::real::{Lanes, Real};
 use crate::recipe::{PartRecipe, Recipe, RuleKind};
 use crate::settings::{SettingError, Settings};
+use crate::theory::Objective;
 use std::any::Any;
 use std::marker::PhantomData;
 
@@ -50,16 +51,16 @@ pub trait Composable: Real {
     fn compose(
         catalogue: &Catalogue,
         recipes: &[&Recipe],
-        problems: &[Known],
+        problems: &[KnownProblem],
         isa: Isa,
     ) -> Result<Box<dyn Learner<Self>>, ComposeError>;
 
     /// Returns a function that computes J_μ in a problem for the weights of policies of this form.
-    fn objective(problem: &Known, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
+    fn objective(problem: &KnownProblem, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
 
     /// Returns the exact emphasis m(S_t)/d_μ(S_t) in a problem for policies of this form.
     fn exact_emphasis(
-        problem: &Known,
+        problem: &KnownProblem,
         policy: &dyn Any,
         isa: Isa,
     ) -> Result<Box<dyn Emphasis<Self>>, ComposeError>;
@@ -104,7 +105,7 @@ macro_rules! composable {
             fn compose(
                 catalogue: &Catalogue,
                 recipes: &[&Recipe],
-                problems: &[Known],
+                problems: &[KnownProblem],
                 isa: Isa,
             ) -> Result<Box<dyn Learner<Self>>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
@@ -112,14 +113,14 @@ macro_rules! composable {
             }
 
             fn objective(
-                problem: &Known,
+                problem: &KnownProblem,
                 policy: &dyn Any,
             ) -> Result<Box<dyn Objective<Self>>, ComposeError> {
                 problem.objective(policy)
             }
 
             fn exact_emphasis(
-                problem: &Known,
+                problem: &KnownProblem,
                 policy: &dyn Any,
                 isa: Isa,
             ) -> Result<Box<dyn Emphasis<Self>>, ComposeError> {
@@ -144,7 +145,7 @@ type BuildIn<'a, R> = &'a dyn Fn(&Entry, &PartBuilder<R>) -> Result<Built<R>, Co
 struct Composer<'a, R: Real> {
     catalogue: &'a Catalogue,
     recipes: &'a [&'a Recipe],
-    problems: &'a [Known],
+    problems: &'a [KnownProblem],
     isa: Isa,
     /// Builds a part in the number type.
     build: BuildIn<'a, R>,
@@ -312,7 +313,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
     }
 
     /// Returns the problem that the part is computed from.
-    pub fn problem(&self) -> Result<&'a Known, ComposeError> {
+    pub fn problem(&self) -> Result<&'a KnownProblem, ComposeError> {
         match self.composer.problems.get(self.parts[0].problem) {
             Some(problem) => Ok(problem),
             None => incompatible(format!("{} needs a problem that is known exactly", self.entry.title())),

@@ -195,7 +195,7 @@ pub use policy::{
     StochasticPolicy,
 };
 pub use problem::{
-    ContinuousCounterexample, Key, Known, Problem, ProblemBuilder, ProblemError, Task, Transition,
+    ContinuousCounterexample, Key, KnownProblem, Problem, ProblemBuilder, ProblemError, Task, Transition,
 };
 pub use random_stream::{Draw, Random, index_at};
 pub use real::{Dual, Lanes, Real};
@@ -203,5 +203,5 @@ pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};
 pub use saved_state::{Numbers, SavedSetting, SavedState, StateError, Tensors};
 pub use settings::{Range, SettingError, Settings};
 pub use step::{Step, StepError};
-pub use theory::{Exact, Limit, Model, Trace, best_attainable, limit};
+pub use theory::{Exact, FollowOnMoments, Limit, Model, best_attainable, limit};
 pub use visitor::Visitor;

@@ -1,37 +1,39 @@
-//! Finite decision problems, and what it takes to learn in them off-policy.
+//! Decision problems that are known exactly.
 
 mod builder;
-mod continuous;
+mod continuous_counterexample;
 mod counterexample;
-pub(crate) mod known;
+mod error;
+pub(crate) mod known_problem;
 mod random_task;
 mod stream;
 mod task;
 
-pub use builder::{Key, ProblemBuilder, ProblemError};
-pub use continuous::{ContinuousCounterexample, ContinuousStream};
-pub use known::{Known, Objective};
+pub use builder::{Key, ProblemBuilder};
+pub use continuous_counterexample::{ContinuousCounterexample, ContinuousStream};
+pub use error::ProblemError;
+pub use known_problem::KnownProblem;
 pub use stream::Stream;
 pub use task::Task;
 
-use crate::theory::order::Lists;
+use crate::theory::compressed_rows::CompressedRows;
 
-/// One way in which an action can turn out.
+/// One possible outcome of an action in a state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transition {
     /// The state it leads to.
     pub next: usize,
     /// Its probability.
     pub probability: f64,
-    /// The reward on the way.
+    /// The reward.
     pub reward: f64,
     /// The discount of the transition; 0 where an episode ends.
     pub gamma: f64,
 }
 
 /// A finite decision problem (S, A, P, r, γ) with a start distribution, written as one that never stops: an
-/// episode ends by a transition with γ = 0 to a start state. With a behaviour it becomes a [`Task`], which is what
-/// [`Exact`](crate::Exact) solves and what experience comes from.
+/// episode ends by a transition with γ = 0 to a start state. With a behaviour it becomes a [`Task`], which
+/// [`Exact`](crate::Exact) solves and which generates experience.
 ///
 /// ```
 /// use emphatic::Problem;
@@ -52,7 +54,7 @@ pub struct Problem {
     pub(crate) actions: Vec<String>,
     pub(crate) start: Vec<(usize, f64)>,
     /// A list for each state and action.
-    pub(crate) transitions: Lists<Transition>,
+    pub(crate) transitions: CompressedRows<Transition>,
 }
 
 impl Problem {
@@ -76,7 +78,7 @@ impl Problem {
         &self.start
     }
 
-    /// How an action may turn out; nothing if there is no such state or action.
+    /// The possible outcomes of an action; empty if there is no such state or action.
     pub fn transitions(&self, state: usize, action: usize) -> &[Transition] {
         if state >= self.states.len() || action >= self.actions.len() {
             return &[];

@@ -10,6 +10,7 @@
 mod dual;
 pub mod elementary;
 mod lanes;
+pub(crate) mod wide_exponent;
 
 pub use dual::Dual;
 pub use lanes::Lanes;

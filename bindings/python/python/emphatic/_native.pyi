@@ -1,10 +1,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypedDict, final, type_check_only
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
+
+from .catalogue import Critic, Emphasis, Policy
+from .in_python import PythonEmphasis
+from .problem import Problem as _Problem
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
@@ -14,7 +18,7 @@ __all__ = [
     "DivergedError",
     "FileError",
     "Learner",
-    "Ready",
+    "SavedLearner",
     "Update",
     "PartStep",
     "Problem",
@@ -77,13 +81,36 @@ class PartStep:
 
 @disjoint_base
 class Learner:
-    def __new__(
-        cls,
-        source: str | Ready,
-        problems: Sequence[Problem] = ...,
-        state: bytes | None = None,
-        in_python: object = None,
-    ) -> Self: ...
+    def __new__(cls, learner: Learner) -> Self: ...
+    @staticmethod
+    def _composed(
+        class_name: str,
+        rule: str,
+        policy: Policy,
+        critic: Critic,
+        emphasis: Emphasis | PythonEmphasis,
+        alpha: float,
+        subset: tuple[int, int] | None,
+    ) -> Learner: ...
+    @staticmethod
+    def _restored(
+        settings: str,
+        problems: Sequence[Problem],
+        state: bytes,
+        python_emphasis: PythonEmphasis | None,
+    ) -> Learner: ...
+    @property
+    def policy(self) -> Policy:
+        """The form of the policy."""
+    @property
+    def critic(self) -> Critic:
+        """What the critic is made of; `critic_weights` has what it has learned."""
+    @property
+    def emphasis(self) -> Emphasis | PythonEmphasis:
+        """How states are weighted."""
+    @property
+    def alpha(self) -> float:
+        """The actor's step-size, before it is divided by the number of active features."""
     def step(
         self,
         x: Any,
@@ -125,19 +152,55 @@ class Learner:
     def _set_weights(self, weights: _Floats) -> None: ...
     def _settings_json(self) -> str: ...
     def _state(self) -> bytes: ...
-    def _twin(self) -> Ready: ...
-    @staticmethod
-    def _read(path: str | PathLike[str]) -> tuple[str, list[tuple[str, str]], bytes]: ...
+    def _copy(self) -> Learner: ...
+    @property
+    def _problems(self) -> list[_Problem]: ...
+    @property
+    def _python_emphasis(self) -> PythonEmphasis | None: ...
+    @property
+    def _outputs(self) -> int: ...
 
 def sweep(
     learners: Sequence[Learner],
     batch: Any,
     threads: int | None,
     progress: Callable[..., None],
-) -> list[Ready]: ...
+) -> list[Learner]: ...
 
 @final
-class Ready: ...
+class SavedLearner:
+    def __new__(cls, path: str | PathLike[str]) -> Self: ...
+    @property
+    def class_name(self) -> str:
+        """The name of the learner's class."""
+    @property
+    def rule(self) -> str:
+        """The name of the rule by which the actor learns."""
+    @property
+    def problems(self) -> list[tuple[str, str]]:
+        """The name and the text of each problem."""
+    @property
+    def python_emphasis(self) -> str | None:
+        """The name of the class of an emphasis that is written in Python; `None` if it is not."""
+    def restored(self, problems: Sequence[Problem], python_emphasis: type[PythonEmphasis] | None) -> Learner:
+        """Composes the learner, which goes on from its saved state. `python_emphasis` is the class of an emphasis that is written in
+        Python."""
+
+@type_check_only
+class _Transitions(TypedDict):
+    state: _Ints
+    action: _Ints
+    next: _Ints
+    probability: _Floats
+    reward: _Floats
+    gamma: _Floats
+
+@type_check_only
+class _Diagnosis(TypedDict):
+    json: str
+    text: str
+    svg: str | None
+    experiment: str | None
 
 @disjoint_base
 class Problem:
@@ -169,14 +232,14 @@ class Problem:
     def _target(self) -> tuple[str, _Floats | None]: ...
     def _actor_len(self) -> int: ...
     def _features(self, critic: bool) -> tuple[int, list[list[tuple[int, float]]]]: ...
-    def _transitions(self) -> tuple[list[_Ints], list[_Floats]]: ...
+    def _transitions(self) -> _Transitions: ...
     def _solve(
         self, lambda_a: float, weights: _Floats | None, outputs: int, probabilities: _Floats | None
     ) -> dict[str, Any]: ...
     def _objective(self, weights: _Floats, outputs: int) -> float: ...
     def _diagnose(
         self, starts: int | None, seed: int, threads: int | None, progress: Callable[..., None]
-    ) -> tuple[str, str, str | None, str | None]: ...
+    ) -> _Diagnosis: ...
     def _experience(self, steps: int, seed: int, run: int) -> dict[str, Any]: ...
 
 def shipped_problems() -> list[tuple[str, str]]: ...

@@ -27,7 +27,6 @@ One update of ACE, where ``log_pi`` and ``value`` come from networks of your own
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 import warnings
 from typing import Any, Protocol, TypeAlias
@@ -36,6 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native, convert
+from .convert import Array, Floats
 
 __all__ = ["emphasis", "follow_on", "gamma_into", "lambda_returns", "rho"]
 
@@ -49,7 +49,7 @@ class SupportsDLPack(Protocol):
 
 
 Numbers: TypeAlias = "npt.ArrayLike | SupportsDLPack"
-"""What the functions take: an array of any library, a list, a number."""
+"""What the functions take: an array of any library, a list or a number."""
 
 
 def rho(log_pi: Numbers, log_mu: Numbers, clip: float | None = None) -> Any:
@@ -137,7 +137,7 @@ def emphasis(
 def _weights(
     rho: Numbers, gamma: Numbers, interest: Numbers, lambda_a: float, initial: Numbers | None
 ) -> tuple[_Rollout, Array, Floats]:
-    """The emphasis as NumPy has it, and what the trace starts from."""
+    """Returns the emphasis as a NumPy array, and what the trace starts from."""
     rollout = _Rollout(rho=rho, gamma=gamma, interest=interest)
     carried = rollout.row("initial", 0.0 if initial is None else initial)
     fraction = _number("lambda_a", lambda_a)
@@ -208,15 +208,12 @@ def lambda_returns(
     return rollout.like(returns)
 
 
-Array: TypeAlias = "npt.NDArray[Any]"
-Floats: TypeAlias = "npt.NDArray[np.float64]"
-
 _LARGEST = sys.float_info.max
 _FRACTION = (0.0, 1.0, "between 0 and 1")
 _FINITE = (-_LARGEST, _LARGEST, "finite")
 _WEIGHT = (0.0, _LARGEST, "finite and not negative")
 
-# What each argument may be: least, largest, in words.
+# The range of each argument: least, largest, in words.
 _RANGES = {
     "log_pi": (-np.inf, _LARGEST, "finite, or -inf for an action that the target never takes"),
     "log_mu": (-_LARGEST, _LARGEST, "finite: the behaviour took this action"),
@@ -254,7 +251,7 @@ class _Rollout:
         return convert.readable(full).reshape(self.shape)
 
     def row(self, name: str, given: Numbers) -> Floats:
-        """An argument with one number for each stream."""
+        """Returns an argument with one number for each stream."""
         values = _checked(name, given)
         if values.ndim > 0 and values.shape != self._shape[1:]:
             right = f"{self._shape[1:]} for the shape {self._shape}" if self._shape[1:] else "one number"
@@ -262,12 +259,12 @@ class _Rollout:
         return convert.readable(np.broadcast_to(values, self.shape[1:]))
 
     def numbers(self, result: Floats) -> Array:
-        """A result in the shape and dtype of the arguments."""
+        """Returns a result in the shape and dtype of the arguments."""
         with np.errstate(over="ignore"):
             return result.reshape(self._shape).astype(self._like[1], copy=False)
 
     def like(self, result: Array) -> Any:
-        """The same in the library of the arguments."""
+        """Returns a result in the library of the arguments."""
         given, _ = self._like
         torch = sys.modules.get("torch")
         if torch is not None and isinstance(given, torch.Tensor):
@@ -278,7 +275,7 @@ class _Rollout:
 
 
 def _first_floats(given: dict[str, Numbers], values: dict[str, Array]) -> tuple[Any, Any]:
-    """The first argument that is an array of floats, else the first array, and the dtype to give back."""
+    """Returns the first argument that is an array of floats, else the first array, and the dtype of the result."""
     is_array = {
         name: hasattr(value, "dtype") or hasattr(value, "__dlpack__") for name, value in given.items()
     }
@@ -290,7 +287,7 @@ def _first_floats(given: dict[str, Numbers], values: dict[str, Array]) -> tuple[
 
 
 def _common_shape(values: dict[str, Array]) -> tuple[int, ...]:
-    """What all arguments broadcast to."""
+    """Returns the shape that all arguments broadcast to."""
     arrays = {name: array.shape for name, array in values.items() if array.ndim > 0}
     if not arrays:
         names = ", ".join(f"`{name}`" for name in values)
@@ -315,8 +312,8 @@ def _number(name: str, given: Numbers) -> float:
 
 
 def _checked(name: str, given: Numbers) -> Array:
-    """The numbers of an argument, none of them out of its range."""
-    values = _values(name, given)
+    """Returns the numbers of an argument, or refuses one out of its range."""
+    values = convert.of_any_library(given, name)
     least, largest, right = _RANGES[name]
     # NaN fails both comparisons.
     if values.size > 0 and not (least <= float(values.min()) and float(values.max()) <= largest):
@@ -332,7 +329,7 @@ _SMALLER = "smaller ratios (`rho` with `clip`), or `gamma` 0 where an episode st
 def _warn_of_overflow(
     name: str, result: Array, help: str, known: npt.NDArray[np.bool_] | None = None, backwards: bool = False
 ) -> None:
-    """Says where numbers first left the finite ones, in the order in which they are computed; not of streams where that is known."""
+    """Warns of the first overflow, in the order of computation, except in streams where it is `known`."""
     wrong = ~np.isfinite(result)
     if known is not None:
         wrong &= ~known.reshape(result.shape[1:])
@@ -347,44 +344,9 @@ def _warn_of_overflow(
 
 
 def _refuse(name: str, wrong: npt.NDArray[np.bool_], what: str, values: Array | None = None) -> None:
-    """Says where the first wrong number is, if there is one."""
-    if wrong.any():
-        where = tuple(int(i) for i in np.argwhere(wrong)[0])
+    """Refuses the first wrong number, if there is one."""
+    where = convert.first(wrong)
+    if where is not None:
         index = f"[{', '.join(map(str, where))}]" if where else ""
         number = "" if values is None else f" is {values[where]}: it"
         raise ValueError(f"`{name}{index}`{number} {what}")
-
-
-def _values(name: str, given: Any) -> Array:
-    """The numbers of an argument, not copied if it is an array."""
-    if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
-        found = convert.anything(given, f"`{name}`", "numbers")
-        _check_dtype(name, found.dtype.name)
-        return found
-    if getattr(given, "requires_grad", False):
-        reason = "nothing is differentiated through a weight or a target"
-        raise ValueError(f"`{name}` requires grad: detach it first ({name}.detach()), {reason}")
-    if hasattr(given, "dtype"):  # What NumPy does not have cannot be read at all.
-        _check_dtype(name, str(given.dtype).removeprefix("torch."))
-    try:
-        device, _ = given.__dlpack_device__()
-        values: Array | None = np.from_dlpack(given) if device == _DLPACK_CPU else None
-    except (BufferError, RuntimeError, TypeError, ValueError, AttributeError) as error:
-        right = "it must be a dense array on the CPU, outside of jit"
-        raise ValueError(f"`{name}` cannot be read ({error}): {right}") from error
-    if values is None:
-        where = getattr(given, "device", f"number {device}")
-        raise ValueError(f"`{name}` is on another device ({where}): move it to the CPU first")
-    _check_dtype(name, values.dtype.name)
-    return values
-
-
-# kDLCPU of the DLPack standard.
-_DLPACK_CPU = 1
-
-
-def _check_dtype(name: str, dtype: str) -> None:
-    if dtype in ("float16", "bfloat16"):
-        raise TypeError(f"`{name}` is {dtype}, too coarse for ratios and traces: convert it to float32")
-    if not re.fullmatch(r"float32|float64|u?int\d+|bool", dtype):
-        raise TypeError(f"`{name}` is {dtype}: it must be float32, float64, integers or booleans")

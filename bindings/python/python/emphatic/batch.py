@@ -15,7 +15,7 @@ from .convert import Floats
 
 Bools = NDArray[np.bool_]
 
-# What learners take: below the first a ratio may overflow, up to the second a sum may be off by rounding.
+# Below the first a ratio may overflow; up to the second a sum of probabilities may be off by rounding.
 LEAST_MU = float(np.finfo(np.float64).tiny)
 MOST_PROBABILITY = 1 + 1e-9
 
@@ -61,7 +61,7 @@ class Batch:
     terminated: Bools
     truncated: Bools
 
-    # Without this Python would try to iterate by numbers.
+    # Without this Python would iterate by `batch[0]`, `batch[1]`, …
     __iter__: ClassVar[None] = None
 
     def __init__(
@@ -110,7 +110,7 @@ class Batch:
 
     @classmethod
     def _of(cls, columns: dict[str, NDArray[Any]]) -> Batch:
-        """A batch of columns that were checked before."""
+        """Returns a batch of columns that were checked before."""
         batch = cls.__new__(cls)
         batch._set(**columns)
         return batch
@@ -137,7 +137,7 @@ class Batch:
         return f"Batch({len(self)} steps, {self._kinds()}, {ends})"
 
     def _kinds(self) -> str:
-        """What x and the actions are, in words."""
+        """Returns in words what x and the actions are."""
         actions = "real actions" if self.action.dtype.kind == "f" else "action numbers"
         if self.x.ndim == 1:
             return f"state numbers, {actions}"
@@ -160,24 +160,6 @@ class Batch:
         return Batch._of({name: np.concatenate([column[name] for column in columns]) for name in columns[0]})
 
 
-def _array(name: str, value: ArrayLike, kinds: str, right: str) -> NDArray[Any]:
-    """An array of one of the kinds of dtype."""
-    array = convert.anything(value, name, right)
-    if array.dtype.kind not in kinds:
-        raise TypeError(f"{name} has dtype {array.dtype} and shape {array.shape}; it must be {right}")
-    return array
-
-
-def _contiguous(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """The array as int64 or float64."""
-    if array.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # What is too large becomes infinite and is refused as such.
-            return np.require(array, np.float64, ["C", "A"])
-    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
-        raise ValueError(f"{name} has {array.max()}, which is larger than any int64")
-    return np.require(array, np.int64, ["C", "A"])
-
-
 def _column(name: str, array: NDArray[Any], steps: int) -> NDArray[Any]:
     if array.shape != (steps,):
         raise ValueError(
@@ -187,10 +169,10 @@ def _column(name: str, array: NDArray[Any], steps: int) -> NDArray[Any]:
 
 
 def _actions(value: ArrayLike) -> NDArray[Any]:
-    array = _array("action", value, "iuf", "integers (action numbers) or floats (real actions)")
+    array = convert.of_kind(value, "action", "iuf", "integers (action numbers) or floats (real actions)")
     if array.ndim != 1:
         raise ValueError(f"action has the shape {array.shape}; it must be (T,), an action for each step")
-    array = _contiguous("action", array)
+    array = convert.numbers(array, "action")
     if array.dtype.kind == "f":
         return _finite("action", array)
     _check("action", array, array >= 0, "actions are numbered from 0")
@@ -198,15 +180,15 @@ def _actions(value: ArrayLike) -> NDArray[Any]:
 
 
 def _seen(name: str, value: ArrayLike, steps: int, beyond: Bools | None = None) -> NDArray[Any]:
-    """What was seen of states; what lies `beyond` an end may be anything."""
+    """Returns a column of states; those `beyond` an end may be anything."""
     right = "floats [T, n] (features), integers [T, k] (active features) or integers [T] (state numbers)"
-    array = _array(name, value, "iuf", right)
+    array = convert.of_kind(value, name, "iuf", right)
     if array.ndim not in (1, 2) or len(array) != steps:
         right = f"({steps},) or ({steps}, n)"
         raise ValueError(f"{name} has the shape {array.shape}; with {steps} actions it must be {right}")
     if array.ndim == 1 and array.dtype.kind == "f":
         raise TypeError(f"{name} has dtype {array.dtype} and shape {array.shape}; it must be {right}")
-    array = _contiguous(name, array)
+    array = convert.numbers(array, name)
     good, right = array >= 0, "states and features are numbered from 0"
     if array.dtype.kind == "f":
         good, right = np.isfinite(array), "it must be finite"
@@ -224,19 +206,19 @@ def _check_alike(x: NDArray[Any], x_next: NDArray[Any]) -> None:
 
 
 def _floats(name: str, value: ArrayLike, steps: int) -> Floats:
-    array = _array(name, value, "iuf", f"numbers, ({steps},)")
-    return np.require(_column(name, array, steps), np.float64, ["C", "A"])
+    array = convert.of_kind(value, name, "iuf", f"numbers, ({steps},)")
+    return convert.readable(_column(name, array, steps))
 
 
 def _spread(name: str, value: ArrayLike, steps: int) -> Floats:
-    """A column, or one number for all steps."""
+    """Returns a column, also of one number for all steps."""
     if np.ndim(value) == 0:
-        value = np.full(steps, _array(name, value, "iuf", f"a number, or numbers ({steps},)"))
+        value = np.full(steps, convert.of_kind(value, name, "iuf", f"a number, or numbers ({steps},)"))
     return _floats(name, value, steps)
 
 
 def _flags(name: str, value: ArrayLike, steps: int) -> Bools:
-    array = _array(name, value, "b", f"booleans, ({steps},); .astype(bool) makes them of numbers")
+    array = convert.of_kind(value, name, "b", f"booleans, ({steps},); .astype(bool) makes them of numbers")
     return np.ascontiguousarray(_column(name, array, steps))
 
 
@@ -266,7 +248,7 @@ def _interest(value: ArrayLike, steps: int) -> Floats:
 
 
 def _previous(gamma_next: Floats, truncated: Bools, first: float) -> Floats:
-    """The discount into each state: traces start afresh after a time limit."""
+    """Returns the discount into each state: 0 after a time limit, so that traces start afresh."""
     gamma = np.full_like(gamma_next, convert.number(first, "first"))
     gamma[1:] = np.where(truncated[:-1], 0.0, gamma_next[:-1])
     _check_discounts("first", gamma[:1])
@@ -274,7 +256,7 @@ def _previous(gamma_next: Floats, truncated: Bools, first: float) -> Floats:
 
 
 def _warn_of_limits_that_end(gamma_next: Floats, terminated: Bools, truncated: Bools) -> None:
-    """A time limit with discount 0 may be right, but rarely is: where others have a discount, it was probably set to 0."""
+    """Warns of a time limit with discount 0: it was probably set to 0 by mistake, if other steps have a discount."""
     wrong = np.flatnonzero(truncated & ~terminated & (gamma_next == 0))
     if wrong.size and gamma_next.any():
         warnings.warn(
@@ -291,7 +273,7 @@ def _finite(name: str, array: Floats) -> Floats:
 
 
 def _check(name: str, array: NDArray[Any], good: NDArray[np.bool_], right: str) -> None:
-    """Names the first step that is not good."""
-    if not good.all():
-        where = tuple(int(i) for i in np.argwhere(~good)[0])
+    """Refuses the first number that is not good."""
+    where = convert.first(~good)
+    if where is not None:
         raise ValueError(f"{name} is {array[where]} at step {where[0]}; {right}")

@@ -40,7 +40,6 @@ class Softmax(Part):
     features: Features
     actions: int
 
-    _role: ClassVar[str] = "policy"
     _kind: ClassVar[str] = "softmax"
     _acts: ClassVar[str] = "finite"
 
@@ -56,10 +55,8 @@ class Gaussian(Part):
 
     features: Features
 
-    _role: ClassVar[str] = "policy"
     _kind: ClassVar[str] = "gaussian"
     _acts: ClassVar[str] = "real"
-    _outputs: ClassVar[int | None] = 2
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,10 +70,8 @@ class DeterministicLinear(Part):
 
     features: Features
 
-    _role: ClassVar[str] = "policy"
     _kind: ClassVar[str] = "deterministic"
     _acts: ClassVar[str] = "deterministic"
-    _outputs: ClassVar[int | None] = 1
 
 
 # --- Critics: how good was it? ---
@@ -99,9 +94,7 @@ class GTD(Part):
     lambda_: float = 0.0
     features: Features | None = None
 
-    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "gtd"
-    _settings: ClassVar[tuple[str, ...]] = ("alpha_v", "alpha_w", "lambda")
     _tells: ClassVar[tuple[str, ...]] = ("delta",)
 
 
@@ -124,9 +117,7 @@ class GQ(Part):
     values: ValueCritic = REQUIRED
     features: Features | None = None
 
-    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "gq"
-    _settings: ClassVar[tuple[str, ...]] = ("alpha_q", "alpha_h", "lambda_q")
     _tells: ClassVar[tuple[str, ...]] = ("advantages",)
     _inner: ClassVar[tuple[str, str] | None] = ("values", "delta")
 
@@ -146,9 +137,7 @@ class Advantage(Part):
     values: ValueCritic
     features: Features | None = None
 
-    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "advantage"
-    _settings: ClassVar[tuple[str, ...]] = ("alpha_u",)
     _tells: ClassVar[tuple[str, ...]] = ("advantages",)
     _inner: ClassVar[tuple[str, str] | None] = ("values", "delta")
 
@@ -170,9 +159,7 @@ class Compatible(Part):
     alpha_h: float
     features: Features | None = None
 
-    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "compatible"
-    _settings: ClassVar[tuple[str, ...]] = ("alpha_v", "alpha_u", "alpha_h")
     _tells: ClassVar[tuple[str, ...]] = ("slope",)
 
 
@@ -187,7 +174,6 @@ class ExactCritic(Part):
 
     problem: Problem
 
-    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "exact"
     _tells: ClassVar[tuple[str, ...]] = ("delta", "advantages", "slope")
 
@@ -202,7 +188,6 @@ class NoEmphasis(Part):
     Source: Degris, White and Sutton 2012.
     """
 
-    _role: ClassVar[str] = "emphasis"
     _kind: ClassVar[str] = "none"
 
 
@@ -217,9 +202,7 @@ class FollowOn(Part):
 
     lambda_a: float = 0.9
 
-    _role: ClassVar[str] = "emphasis"
     _kind: ClassVar[str] = "follow-on"
-    _settings: ClassVar[tuple[str, ...]] = ("lambda_a",)
 
 
 @dataclass(frozen=True, repr=False)
@@ -233,7 +216,6 @@ class ExactEmphasis(Part):
 
     problem: Problem
 
-    _role: ClassVar[str] = "emphasis"
     _kind: ClassVar[str] = "exact"
 
 

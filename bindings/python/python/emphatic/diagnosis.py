@@ -120,7 +120,7 @@ class CriticStability:
     """Whether linear critics are stable with the critic's features: all eigenvalues of the key matrix have positive real parts.
 
     features, tabular
-        How many features the critic sees, and whether they tell all states apart.
+        How many features the critic sees, and whether they distinguish all states.
     td_stable, td_eigenvalues, etd_stable, etd_eigenvalues
         Of TD(0) and of emphatic TD(0).
     """
@@ -194,7 +194,7 @@ class Suggestion:
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What it means to learn off-policy in a problem. `print` tells all of it in words; in a notebook it is
+    """What it means to learn off-policy in a problem. `print` shows all of it in words; a notebook shows
     the verdict and a picture.
 
     problem, size
@@ -204,8 +204,8 @@ class Diagnosis:
     given, objective
         Which policy the objective, the trace and the critics are about, in words; and its J_μ.
     start, angle
-        Which policy flows start from, in words; and the angle
-        Between gradient and semi-gradient where flows start, in degrees.
+        Which policy flows start from, in words; and the angle there between gradient and semi-gradient, in
+        degrees.
     uncovered
         Actions (state, action) that the target takes and the behaviour never does.
     flows
@@ -221,7 +221,7 @@ class Diagnosis:
     svg
         The picture; None if there is nothing to draw. `figure` writes it to a file.
     data
-        Everything as the command `emphatic diagnose --json` gives it.
+        Everything that the command `emphatic diagnose --json` prints.
     """
 
     problem: str

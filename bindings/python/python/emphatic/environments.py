@@ -23,7 +23,7 @@ else:
     except ImportError:
 
         class Env:
-            """Stands in for Gymnasium's, so that this module can be imported without it."""
+            """Replaces Gymnasium's, so that this module can be imported without it."""
 
             def __class_getitem__(cls, _types: object) -> type:
                 return cls
@@ -36,7 +36,7 @@ _MISSING = "environments need Gymnasium: pip install gymnasium"
 
 
 class _StateEnv(Env[Any, Any]):
-    """What the environments here have in common: states with names, and episodes that must be begun."""
+    """What the environments here have in common: named states, and episodes that begin with `reset`."""
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
 
@@ -60,7 +60,7 @@ class _StateEnv(Env[Any, Any]):
     def _answer(
         self, state: int, reward: float, gamma: float
     ) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """What step() returns. At an end, `state` is the one it ended in: there is no state after it."""
+        """Returns what step() returns. At an end, `state` is the one it ended in: there is no state after it."""
         self._state, self._running = state, gamma != 0.0
         return state, reward, not self._running, False, {"gamma_next": gamma}
 
@@ -72,7 +72,7 @@ class _StateEnv(Env[Any, Any]):
 class ProblemEnv(_StateEnv):
     """A finite problem as an environment: states and actions by number.
 
-    `problem` is a `Problem`, the path of a problem file, or the name of one that comes with the package.
+    `problem` is a `Problem`, the path of a problem file, or the name of a shipped one.
 
     `info["gamma_next"]` is the discount of the transition. A discount of 0 ends the episode (`terminated`),
     and the last observation is the state in which it ended: a problem has no state after an end. The next
@@ -139,7 +139,7 @@ def _opened(problem: Problem | str | os.PathLike[str]) -> Problem:
 
 
 def _draw(cumulative: NDArray[np.float64], rng: np.random.Generator) -> int:
-    # Less than the total, so what has probability 0 is never drawn.
+    # Less than the total, so an outcome of probability 0 is never drawn.
     return int(np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right"))
 
 
@@ -181,12 +181,12 @@ class ContinuousCounterexampleEnv(_StateEnv):
 
 
 def _sigmoid(a: float) -> float:
-    # Either way nothing overflows.
+    # Neither form overflows.
     return 1.0 / (1.0 + exp(-a)) if a >= 0 else exp(a) / (1.0 + exp(a))
 
 
 def register() -> None:
-    """Makes the environments known to `gymnasium.make`. `import emphatic` does so; again changes nothing.
+    """Registers the environments with Gymnasium. `import emphatic` does so; a second call changes nothing.
 
     They are `emphatic/Counterexample-v0`, `emphatic/LongCounterexample-v0`,
     `emphatic/ContinuousCounterexample-v0`, and `emphatic/Problem-v0`, which takes `problem=`.

@@ -1,4 +1,4 @@
-"""Experiments as files: run them, and look at what came out."""
+"""Running experiment files, and their results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Results:
             raise ValueError(f"there is no table {table!r}; there are results, settings and fresh")
         return self.directory / f"{table}.parquet"
 
-    def _there(self, table: Name) -> Path:
+    def _existing(self, table: Name) -> Path:
         path = self.path(table)
         if not path.exists():
             asked = "it has none, or " if table == "fresh" else ""
@@ -55,12 +55,12 @@ class Results:
     def columns(
         self, table: Name = "results", *, with_settings: bool = False
     ) -> dict[str, npt.NDArray[Any] | list[Any]]:
-        """A table's columns: numbers as NumPy arrays (NaN where there is nothing), all else as lists (None where there is nothing).
-        `with_settings` adds to each row what its setting is; `setting.NAME` if what is recorded has the same name."""
-        columns = _native.read_table(self._there(table))
+        """A table's columns: numbers as NumPy arrays (NaN for missing ones), everything else as lists (None for missing entries).
+        `with_settings` adds each row's settings; one is named `setting.NAME` if a recorded column has the same name."""
+        columns = _native.read_table(self._existing(table))
         if not with_settings or table == "settings":
             return columns
-        settings = _native.read_table(self._there("settings"))
+        settings = _native.read_table(self._existing("settings"))
         # Settings are numbered from 0 in the order of their table.
         rows = np.asarray(columns["setting"])
         del settings["setting"]
@@ -70,36 +70,38 @@ class Results:
         return columns
 
     def to_pandas(self, table: Name = "results", *, with_settings: bool = False) -> pandas.DataFrame:
-        """A table as a pandas data frame; NaN or None where there is nothing."""
+        """A table as a pandas data frame; NaN or None for missing entries."""
         columns = self.columns(table, with_settings=with_settings)
         return convert.library("pandas").DataFrame(columns)
 
     def to_polars(self, table: Name = "results", *, with_settings: bool = False) -> polars.DataFrame:
-        """A table as a Polars data frame; null where there is nothing."""
+        """A table as a Polars data frame; null for missing entries."""
         library = convert.library("polars")
-        frame: polars.DataFrame = library.read_parquet(self._there(table))
+        frame: polars.DataFrame = library.read_parquet(self._existing(table))
         if not with_settings or table == "settings":
             return frame
-        settings = library.read_parquet(self._there("settings"))[frame["setting"]].drop("setting")
+        settings = library.read_parquet(self._existing("settings"))[frame["setting"]].drop("setting")
         return frame.hstack(
             settings.rename({name: _beside(name, frame.columns) for name in settings.columns})
         )
 
     def to_pyarrow(self, table: Name = "results", *, with_settings: bool = False) -> pyarrow.Table:
-        """A table as an Arrow table; null where there is nothing."""
+        """A table as an Arrow table; null for missing entries."""
         convert.library("pyarrow")
         parquet = import_module("pyarrow.parquet")
-        found = parquet.read_table(self._there(table))
+        found = parquet.read_table(self._existing(table))
         if not with_settings or table == "settings":
             return found
-        settings = parquet.read_table(self._there("settings")).take(found["setting"]).drop_columns("setting")
+        settings = (
+            parquet.read_table(self._existing("settings")).take(found["setting"]).drop_columns("setting")
+        )
         for name in settings.column_names:
             found = found.append_column(_beside(name, found.column_names), settings[name])
         return found
 
     def summarise(self, select: Literal["final", "area"] | None = None) -> dict[str, Any]:
-        """The best settings, learning curves and intervals: what `emphatic summarise --json` prints. `select` says by what the best
-        setting is chosen, if not as the experiment says."""
+        """The best settings, learning curves and intervals: what `emphatic summarise --json` prints. `select` replaces the experiment's
+        own criterion for the best setting."""
         return json.loads(_native.summary(self.directory, select)[1])  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
@@ -110,7 +112,7 @@ class Results:
 
 
 def _beside(name: str, others: Iterable[str]) -> str:
-    """What a column of settings is called beside others."""
+    """Returns the name of a column of settings beside others."""
     return f"setting.{name}" if name in others else name
 
 
@@ -133,11 +135,11 @@ def run(
     threads = None if threads is None else convert.count(threads, "threads")
     with Bar(Path(file).name, progress) as bar:
 
-        def tell(done: int, units: int, updates: int, seconds: float) -> None:
+        def report(done: int, units: int, updates: int, seconds: float) -> None:
             rate = updates / seconds / 1e6 if seconds else 0.0
             bar(done, units, f", {rate:.0f} M updates a second")
 
-        diverged = _native.run(Path(file), where, runs, threads, tell)
+        diverged = _native.run(Path(file), where, runs, threads, report)
     if diverged:
         warnings.warn(
             f"{diverged} run{'s' if diverged > 1 else ''} diverged: the weights left the finite numbers;"

@@ -1,4 +1,4 @@
-"""Emphases that are written in Python: for the first try of an idea."""
+"""Emphases that are written in Python, to try out an idea."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _E = TypeVar("_E", bound="PythonEmphasis")
 class PythonEmphasis(parts._Checked):
     """An emphasis of your own, for any learner and for `sweep`: a dataclass with a method `weigh`.
 
-    Its fields are settings, each a float. While it learns they are arrays with one number for each learner, and so is all else: one call
-    serves all learners that learn side by side. `reset` makes its arrays; those that `state` names are saved, copied and restored with the
-    learner (what else changes is not). Give it a field `features` if it is to see the state: `step.x`. A `step` has `gamma`, `gamma_next`,
-    `interest`, `reward`, `x` and `x_next`; `rho` is a new array at each call. A class that does without `rho` says `needs_ratio = False`,
-    and may then weigh a deterministic policy.
+    Its fields are settings, each a float. While it learns they are arrays with one number for each learner, as are `rho` and what `weigh`
+    returns: one call serves all learners that learn side by side. `reset` makes its arrays; those that `state` names are saved, copied and
+    restored with the learner (others are not). Give it a field `features` to see the state: `step.x`. A `step` has `gamma`, `gamma_next`,
+    `interest`, `reward`, `x` and `x_next`; `rho` is a new array at each call. A class that does not use `rho` sets `needs_ratio = False`,
+    and can then weigh a deterministic policy.
 
     If a method raises an exception, or Ctrl-C comes while it runs, the learner is left half-way and cannot be used any more.
 
@@ -44,9 +44,10 @@ class PythonEmphasis(parts._Checked):
     2.0
     """
 
+    _kind: ClassVar[str] = "python"
     # The names of its arrays that change, each float64 with the learners as its first dimension.
     state: ClassVar[tuple[str, ...]] = ()
-    # Whether it makes use of `rho`, which a deterministic policy does not have.
+    # Whether it uses `rho`, which a deterministic policy does not have.
     needs_ratio: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -73,7 +74,7 @@ class PythonEmphasis(parts._Checked):
             raise TypeError(f"`needs_ratio` of {kind} is {self.needs_ratio!r}; it must be True or False")
 
     def reset(self, learners: int) -> None:
-        """Makes its arrays, for so many learners."""
+        """Makes its arrays, for this many learners."""
 
     def weigh(self, step: PartStep, rho: convert.Floats) -> convert.Floats:
         """M_t of each learner. `rho` is ρ_t of each; it counts for the steps after this one."""
@@ -86,23 +87,19 @@ class PythonEmphasis(parts._Checked):
     def _learns(self) -> bool:
         return type(self).learn is not PythonEmphasis.learn
 
-    def _data(self, _: list[Any]) -> parts.Data:
-        numbers = {field.name: getattr(self, field.name) for field in _settings(self)}
-        data: parts.Data = {"kind": "python", "class": type(self).__name__, "numbers": numbers}
-        if getattr(self, "features", None) is not None:
-            data["features"] = parts._features(getattr(self, "features"))
-        return data
+    @classmethod
+    def _setting_names(cls) -> list[str]:
+        return [field.name for field in fields(cls) if _is_float(field.type)]
 
     @classmethod
-    def _read(cls: type[_E], data: parts.Data) -> _E:
-        # As it was: what `__init__` made of its settings once, it must not make of them again.
-        part, values = cls.__new__(cls), dict(data.get("numbers", {}))
-        names = {field.name for field in _settings(part)}
-        if set(values) != names:
-            raise ValueError(f"it has the settings {sorted(values)}; {cls.__name__} has {sorted(names)}")
-        if any(field.name == "features" for field in fields(part)):
-            features = data.get("features")
-            values["features"] = None if features is None else parts._read_features(features)
+    def _restored(cls: type[_E], settings: dict[str, float], features: parts.Features | None) -> _E:
+        """Returns an emphasis with saved settings. `__init__` is not called: it may have changed the settings already."""
+        names = cls._setting_names()
+        if set(settings) != set(names):
+            raise ValueError(f"it has the settings {sorted(settings)}; {cls.__name__} has {sorted(names)}")
+        part, values = cls.__new__(cls), dict[str, Any](settings)
+        if any(field.name == "features" for field in fields(cls)):
+            values["features"] = features
         for name, value in values.items():
             object.__setattr__(part, name, value)
         return part
@@ -112,24 +109,20 @@ def _is_float(kind: Any) -> bool:
     return kind in ("float", float)
 
 
-def _settings(part: PythonEmphasis) -> list[Any]:
-    return [field for field in fields(part) if _is_float(field.type)]
-
-
 def side_by_side(each: Sequence[PythonEmphasis]) -> PythonEmphasis:
-    """One part for many learners: its settings are arrays."""
+    """Returns one part for many learners, whose settings are arrays."""
     part = copy.copy(each[0])
     part._check()
     own = {field.name for field in fields(part)}
     for name in vars(part):
         if name not in own:
-            # It was made of the settings of one learner, and would be every learner's.
+            # It was computed from the settings of one learner, and would be used for all.
             raise TypeError(
                 f"`{name}` of {type(part).__name__} is set before there are learners: set it in"
                 " reset(self, learners), where settings are arrays, or make it a property"
             )
-    for field in _settings(part):
-        numbers = np.array([getattr(one, field.name) for one in each], np.float64)
-        object.__setattr__(part, field.name, numbers)
+    for name in part._setting_names():
+        numbers = np.array([getattr(one, name) for one in each], np.float64)
+        object.__setattr__(part, name, numbers)
     part.reset(len(each))
     return part

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import warnings
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -38,10 +36,10 @@ from .progress import Bar
 
 _L = TypeVar("_L", bound="Learner")
 
-# By which rule the actor learns.
+# The rule by which the actor learns.
 Rule = Literal["taken", "all", "deterministic"]
 
-# What each rule needs.
+# The parts that each rule needs.
 _POLICIES: dict[Rule, Any] = {
     "taken": StochasticPolicy,
     "all": FinitePolicy,
@@ -55,16 +53,14 @@ class Learner(_native.Learner):
 
     The discounts: `gamma_next` is that of the transition out of the state, 0 at the end of an episode. The discount *into*
     the state is remembered from the step before; the first step starts afresh, and so does the step after `new_episode()`. After a time limit
-    (Gymnasium's `truncated`), which is no end, give the step its usual `gamma_next` and then call `new_episode()`.
+    (Gymnasium's `truncated`), which is not an end, give the step its usual `gamma_next` and then call `new_episode()`.
     """
 
     _rule: ClassVar[Rule]
     _emphases: ClassVar[tuple[type, ...]] = (*parts.kinds(Emphasis), PythonEmphasis)
-    _problems: tuple[Problem, ...]
-    _in_python: PythonEmphasis | None
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        """All is done when it is made; this lets a subclass call `super().__init__` as usual."""
+        """Does nothing: `__new__` makes the learner. A subclass can call `super().__init__` as usual."""
 
     @classmethod
     def _compose(
@@ -77,31 +73,24 @@ class Learner(_native.Learner):
     ) -> _L:
         _check_part(policy, Policy, "the policy")
         _check_part(critic, Critic, "the critic")
-        # A copy: what becomes of the one that was given must not become of the learner's.
-        own = copy.copy(emphasis) if isinstance(emphasis, PythonEmphasis) else None
-        if own is None:
+        if isinstance(emphasis, PythonEmphasis):
+            emphasis = copy.copy(emphasis)  # The caller may change theirs.
+        else:
             _check_part(emphasis, Emphasis, "the emphasis")
         cls._check_rule(policy, critic, emphasis)
-        problems: list[Problem] = []
-        settings: dict[str, Any] = {
-            "class": cls._class_name(),
-            "rule": cls._rule,
-            "policy": policy._data(problems),
-            "critic": critic._data(problems),
-            "emphasis": emphasis._data(problems),
-            "alpha": convert.number(alpha, "alpha"),
-        }
-        if policy._acts == "finite":
-            settings["actions"] = getattr(policy, "actions")
-        if subset is not None:
-            settings["subset"] = subset
-        learner = _restore(cls, json.dumps(settings), problems, None, own)
-        learner.__dict__["_policy"] = policy  # It need not be read again.
-        return learner
+        # Also for a subclass of the user's, the name of the class in this package.
+        name = next(base.__name__ for base in cls.__mro__ if base in _CLASSES.values())
+        alpha = convert.number(alpha, "alpha")
+        return cls._of(_native.Learner._composed(name, cls._rule, policy, critic, emphasis, alpha, subset))
+
+    @classmethod
+    def _of(cls: type[_L], learner: _native.Learner) -> _L:
+        """Gives a native learner this class."""
+        return _native.Learner.__new__(cls, learner)
 
     @classmethod
     def _check_rule(cls, policy: Policy, critic: Critic, emphasis: Emphasis | PythonEmphasis) -> None:
-        """Refuses parts that the rule has no use for."""
+        """Refuses parts that the rule cannot use."""
         policies, critics = parts.kinds(_POLICIES[cls._rule]), parts.kinds(_CRITICS[cls._rule])
         if not isinstance(policy, policies):
             raise TypeError(f"the policy is {policy!r}; this learner needs a {parts.either(policies)} policy")
@@ -114,17 +103,12 @@ class Learner(_native.Learner):
                 f" use {parts.either(ratio_free)}, not {emphasis!r}"
             )
 
-    @classmethod
-    def _class_name(cls) -> str:
-        """The name of the class in this package, also of a user's own subclass."""
-        return next(base.__name__ for base in cls.__mro__ if base in _CLASSES.values())
-
     # --- Learning ---
 
     def learn(self, batch: Batch, *, progress: bool | None = None) -> None:
         """Learns from all steps of a batch, to the bit as if each were given to `step`, at the speed of Rust. Other threads
-        run meanwhile, but must not write to the batch. A step that makes no sense raises an error that names it; what came
-        before has been learned. If the weights leave the finite numbers, there is a warning."""
+        run meanwhile, but must not write to the batch. A step that makes no sense raises an error that names it; the steps
+        before it have been learned. If the weights leave the finite numbers, there is a warning."""
         _check_batch(batch, self)
         before = self.diverged
         with Bar("learning", progress) as bar:
@@ -145,7 +129,7 @@ class Learner(_native.Learner):
             raise TypeError(
                 "only a Softmax policy has probabilities; see `probability`, `normal` and `action`"
             )
-        return self._distribution_at(x, self._settings["actions"])
+        return self._distribution_at(x)
 
     def normal(self, x: Any) -> convert.Floats:
         """Mean and standard deviation of a Gaussian: [2], or [n, 2] for n states at once."""
@@ -153,7 +137,7 @@ class Learner(_native.Learner):
             raise TypeError(
                 "only a Gaussian policy has a mean and a deviation; see `probabilities` and `action`"
             )
-        return self._distribution_at(x, 2)
+        return self._distribution_at(x)
 
     def action(self, x: Any) -> float:
         """The action of a deterministic policy."""
@@ -161,18 +145,18 @@ class Learner(_native.Learner):
             raise TypeError("only a DeterministicLinear policy computes its action; see `sample`")
         return float(self._distribution(x)[0])
 
-    def _distribution_at(self, x: Any, each: int) -> convert.Floats:
+    def _distribution_at(self, x: Any) -> convert.Floats:
         numbers_of_states = isinstance(self.policy.features, (parts.OneHot, parts.Table))
         if convert.array(x, "x").ndim <= (0 if numbers_of_states else 1):
             return self._distribution(x)
         want = 1 if numbers_of_states else 2
         dense = isinstance(self.policy.features, parts.Dense)
         states = convert.floats(x, "x", want) if dense else convert.ints(x, "x", want)
-        return self._distributions(states).reshape(len(states), each)
+        return self._distributions(states).reshape(len(states), self._outputs)
 
     def sample(self, x: Any, rng: np.random.Generator) -> Any:
         """Draws an action: an int from a softmax (one uniform number of `rng`), a float from a Gaussian (one normal number). A
-        deterministic policy gives its action."""
+        deterministic policy returns its action."""
         if not isinstance(rng, np.random.Generator):
             raise TypeError(f"rng is {rng!r}; it must be a NumPy generator: np.random.default_rng(seed)")
         return self._sample(x, rng)
@@ -194,10 +178,8 @@ class Learner(_native.Learner):
         self._set_weights(new.ravel())
 
     def _shape(self) -> tuple[int, ...]:
-        len, outputs = self.policy.features.len, self.policy._outputs
-        if outputs is None:
-            return (len, self._settings["actions"])
-        return (len,) if outputs == 1 else (len, outputs)
+        len = self.policy.features.len
+        return (len,) if self.policy._acts == "deterministic" else (len, self._outputs)
 
     @property
     def critic_weights(self) -> dict[str, convert.Floats]:
@@ -208,46 +190,12 @@ class Learner(_native.Learner):
         for name, weights in self._estimates().items():
             part, _, inner = name.partition(".")
             if part == "critic":
-                # Those of a part inside the critic have names such as `values.v`.
+                # Weights of a part inside the critic have names such as `values.v`.
                 own = "." not in inner
                 short = inner.rpartition(".")[2]
-                shaped = weights.reshape(-1, self._settings["actions"]) if by_action and own else weights
+                shaped = weights.reshape(-1, self._outputs) if by_action and own else weights
                 found[inner if short in found else short] = _read_only(shaped)
         return found
-
-    # --- What it is made of ---
-
-    @cached_property
-    def _settings(self) -> dict[str, Any]:
-        return json.loads(self._settings_json())  # type: ignore[no-any-return]
-
-    @property
-    def policy(self) -> Policy:
-        """The form of the policy."""
-        return self._policy
-
-    @cached_property
-    def _policy(self) -> Policy:
-        settings = self._settings
-        more = {"actions": settings["actions"]} if "actions" in settings else {}
-        return parts.read("policy", settings["policy"], self._problems, **more)  # type: ignore[no-any-return]
-
-    @property
-    def critic(self) -> Critic:
-        """What the critic is made of; `critic_weights` has what it has learned."""
-        return parts.read("critic", self._settings["critic"], self._problems)  # type: ignore[no-any-return]
-
-    @property
-    def emphasis(self) -> Emphasis | PythonEmphasis:
-        """How states are weighted."""
-        if self._in_python is not None:
-            return copy.copy(self._in_python)
-        return parts.read("emphasis", self._settings["emphasis"], self._problems)  # type: ignore[no-any-return]
-
-    @property
-    def alpha(self) -> float:
-        """The actor's step-size, before it is divided by the number of active features."""
-        return float(self._settings["alpha"])
 
     def __repr__(self) -> str:
         words = [repr(self.policy), repr(self.critic)]
@@ -266,11 +214,11 @@ class Learner(_native.Learner):
 
     def copy(self: _L) -> _L:
         """Another learner in the same state."""
-        return self._like(self._twin())
+        return self._like(self._copy())
 
-    def _like(self: _L, ready: _native.Ready) -> _L:
-        """Another learner of the same class, with the same attributes."""
-        other = _native.Learner.__new__(type(self), ready)
+    def _like(self: _L, learner: _native.Learner) -> _L:
+        """Gives a native learner the class and the attributes of this one."""
+        other = self._of(learner)
         other.__dict__.update(self.__dict__)
         return other
 
@@ -279,34 +227,28 @@ class Learner(_native.Learner):
 
     def __deepcopy__(self: _L, memo: dict[int, Any]) -> _L:
         other = memo[id(self)] = self.copy()
-        other.__dict__.update(copy.deepcopy(self._attributes(), memo))
+        other.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (type(self), self._settings_json(), self._problems, self._state(), self._in_python)
-        return _restore, parts, self._attributes()
-
-    def _attributes(self) -> dict[str, Any]:
-        """What users of a subclass have added."""
-        ours = ("_problems", "_policy", "_settings", "_in_python")
-        return {name: value for name, value in self.__dict__.items() if name not in ours}
+        settings, problems = self._settings_json(), self._problems
+        state = (type(self), settings, problems, self._state(), self._python_emphasis)
+        return _restore, state, self.__dict__
 
 
 def _restore(
     cls: type[_L],
     settings: str,
     problems: Sequence[Problem],
-    state: bytes | None,
+    state: bytes,
     in_python: PythonEmphasis | None = None,
 ) -> _L:
-    learner = _native.Learner.__new__(cls, settings, list(problems), state, in_python)
-    learner._problems = tuple(problems)
-    learner._in_python = in_python
-    return learner
+    """Makes a learner from a pickle."""
+    return cls._of(_native.Learner._restored(settings, list(problems), state, in_python))
 
 
 def _read_only(array: convert.Floats) -> convert.Floats:
-    # Writing to a copy would be lost without a word.
+    # What is written to a copy would be lost.
     array.flags.writeable = False
     return array
 
@@ -314,6 +256,11 @@ def _read_only(array: convert.Floats) -> convert.Floats:
 def _check_part(part: object, union: Any, what: str) -> None:
     if not isinstance(part, parts.kinds(union)):
         raise TypeError(f"{what} is {part!r}; it must be {parts.either(parts.kinds(union))}")
+
+
+def _check_problem(problem: object) -> None:
+    if not isinstance(problem, Problem):
+        raise TypeError(f"the problem is {problem!r}; it must be a Problem")
 
 
 def _check_batch(batch: object, learner: Learner) -> None:
@@ -443,7 +390,7 @@ class TrueACE(Learner):
         *,
         alpha: float,
     ) -> _L:
-        parts._check_problem(problem)
+        _check_problem(problem)
         if policy is None:
             policy = problem.softmax() if problem.actions else problem.gaussian()
         if critic is None:
@@ -477,7 +424,7 @@ class TrueDPGE(Learner):
         *,
         alpha: float,
     ) -> _L:
-        parts._check_problem(problem)
+        _check_problem(problem)
         if policy is None:
             policy = problem.deterministic()
         if critic is None:
@@ -499,46 +446,27 @@ def load(path: str | os.PathLike[str], *, parts: Sequence[type[PythonEmphasis]] 
         isinstance(part, type) and issubclass(part, PythonEmphasis) for part in parts
     ):
         raise TypeError(f"parts are {parts!r}; they must be a list of classes of PythonEmphasis")
-    settings, texts, state = _native.Learner._read(path)
-    data = json.loads(settings)
-    name, rule = data["class"], data["rule"]
+    saved = _native.SavedLearner(path)
+    file, name, own = os.fspath(path), saved.class_name, saved.python_emphasis
     if name not in _CLASSES:
+        raise ValueError(f"{file}: the saved learner is a {name}, which this version does not know")
+    cls, emphasis = _CLASSES[name], next((part for part in parts if part.__name__ == own), None)
+    if own is not None and emphasis is None:
         raise ValueError(
-            f"{os.fspath(path)}: the saved learner is a {name}, which this version does not know"
+            f"{file}: its emphasis is the class {own}, written in Python: load(path, parts=[{own}])"
         )
     try:
-        if rule != _CLASSES[name]._rule:
-            raise ValueError(f"it is a {name} and learns by the rule `{rule}`, which do not go together")
-        problems = [Problem.parse(text, file) for file, text in texts]
-        in_python = _in_python(os.fspath(path), data["emphasis"], parts)
-        learner = _restore(_CLASSES[name], settings, problems, state, in_python)
-        # What its parts are is looked at only when somebody asks.
-        if learner.policy and learner.critic and not isinstance(learner.emphasis, learner._emphases):
+        if saved.rule != cls._rule:
+            raise ValueError(
+                f"it is a {name} and learns by the rule `{saved.rule}`, which do not go together"
+            )
+        problems = [Problem.parse(text, problem) for problem, text in saved.problems]
+        learner = cls._of(saved.restored(problems, emphasis))
+        if not isinstance(learner.emphasis, cls._emphases):
             raise ValueError(f"it is a {name} with {learner.emphasis}, which do not go together")
         return learner
-    except _MissingPart:
-        raise
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{os.fspath(path)}: this is not a saved learner: {error}") from error
-
-
-class _MissingPart(ValueError):
-    """The file is right, but a class is missing."""
-
-
-def _in_python(
-    path: str | bytes, data: dict[str, Any], given: Sequence[type[PythonEmphasis]]
-) -> PythonEmphasis | None:
-    """The part of the user's own that a file names, if it does."""
-    if data["kind"] != "python":
-        return None
-    name = data.get("class")
-    for cls in given:
-        if cls.__name__ == name:
-            return cls._read(data)
-    raise _MissingPart(
-        f"{path!s}: its emphasis is the class {name}, written in Python: load(path, parts=[{name}])"
-    )
+        raise ValueError(f"{file}: this is not a saved learner: {error}") from error
 
 
 def sweep(
@@ -548,7 +476,7 @@ def sweep(
     their order, each to the bit what `learner.learn(batch)` would make of it alone.
 
     The learners must be new. Those that differ only in numbers (step-sizes, λ, λ_a) share lanes. Some settings of a sweep may well
-    diverge: `agent.diverged` tells which. As with `learn`, nobody may write to the batch meanwhile. Learners with a part that is
+    diverge: see `agent.diverged`. As with `learn`, no thread may write to the batch meanwhile. Learners with a part that is
     written in Python are swept on one core.
 
     >>> import emphatic
@@ -571,4 +499,4 @@ def sweep(
         threads = convert.count(threads, "threads")
     with Bar("sweeping", progress) as bar:
         swept = _native.sweep(learners, batch, threads, bar)
-    return [learner._like(ready) for learner, ready in zip(learners, swept)]
+    return [learner._like(native) for learner, native in zip(learners, swept)]

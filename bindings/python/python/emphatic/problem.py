@@ -1,4 +1,4 @@
-"""Decision problems, and everything that is exactly true of them."""
+"""Decision problems, their exact solutions and diagnoses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,45 +86,10 @@ class Problem(_native.Problem):
         p = convert.floats(probability, "probability", 3)
         if p.shape[0] != p.shape[2] or 0 in p.shape:
             raise ValueError(f"probability has the shape {p.shape}; it must be [states, actions, states]")
-        shape, pairs = p.shape, (p.shape[0], p.shape[1])
-        end = _finite(_broadcast(ends, "ends", pairs), "ends")
-        all_ways = convert.normalised(np.concatenate([_finite(p, "probability"), end[:, :, None]], axis=2))
-        sums = all_ways.sum(axis=2)
-        for s, a in np.argwhere(abs(sums - 1) > convert.ROUNDING):
-            raise ValueError(
-                f"probability[{s}, {a}] and ends[{s}, {a}] sum to {sums[s, a]}; they must sum to 1"
-            )
-        p, end = all_ways[:, :, :-1], all_ways[:, :, -1]
-        # What goes with a transition that cannot be is not looked at.
-        rewards = _finite(np.where(p != 0, _broadcast(reward, "reward", shape), 0.0), "reward")
-        gammas = _finite(np.where(p != 0, _broadcast(gamma, "gamma", shape), 0.0), "gamma")
-        end_rewards = _finite(
-            np.where(end != 0, _broadcast(end_reward, "end_reward", pairs), 0.0), "end_reward"
-        )
-        ways = [
-            {
-                "from": int(s),
-                "action": int(a),
-                "to": int(n),
-                "probability": float(p[s, a, n]),
-                "reward": float(rewards[s, a, n]),
-                "gamma": float(gammas[s, a, n]),
-            }
-            for s, a, n in np.argwhere(p != 0)
-        ]
-        ways += [
-            {
-                "from": int(s),
-                "action": int(a),
-                "end": True,
-                "probability": float(end[s, a]),
-                "reward": float(end_rewards[s, a]),
-            }
-            for s, a in np.argwhere(end != 0)
-        ]
-        return cls._from_ways(
-            ways, pairs, states, actions, start, behaviour, target, interest, actor, critic, name
-        )
+        names = _Names.of(p.shape[0], p.shape[1], states, actions)
+        rows = _rows_from_arrays(names, p, ends, reward, gamma, end_reward)
+        rest = _Rest(start, behaviour, target, interest, actor, critic)
+        return cls._from_rows(names, rows, rest, name)
 
     @classmethod
     def from_gymnasium(
@@ -160,79 +126,24 @@ class Problem(_native.Problem):
                 f"{env} has no transition table `P` with `initial_state_distrib`; FrozenLake, Taxi and CliffWalking have"
             )
         _warn_of_what_is_not_in_the_table(env)
-        states = len(table)
-        if not states or not all(
+        if not len(table) or not all(
             isinstance(by_action, Mapping) and by_action for by_action in table.values()
         ):
             raise ValueError(
                 f"the transition table `P` of {env} has a state without actions, or no states at all"
             )
-        ways = []
-        for state, by_action in table.items():
-            for action, outcomes in by_action.items():
-                for probability, following, reward, terminated in outcomes:
-                    if not 0 <= following < states:
-                        raise ValueError(
-                            f"P[{state}][{action}] leads to {following}; there are {states} states, numbered from 0"
-                        )
-                    way = {
-                        "from": int(state),
-                        "action": int(action),
-                        "probability": float(probability),
-                        "reward": float(reward),
-                    }
-                    ways.append(
-                        way | ({"end": True} if terminated else {"to": int(following), "gamma": gamma})
-                    )
-        ways = [way for way in ways if way["probability"] > 0]
-        pairs = (len(table), len(next(iter(table.values()))))
-        uniform = np.full(pairs[1], 1.0 / pairs[1])
+        names = _Names.of(len(table), len(next(iter(table.values()))))
+        uniform = np.full(len(names.actions), 1.0 / len(names.actions))
         spec = getattr(env, "spec", None)
         name = type(inner).__name__ if spec is None else spec.id
         mu = uniform if behaviour is None else behaviour
-        return cls._from_ways(ways, pairs, None, None, start, mu, target, interest, actor, critic, name)
+        rest = _Rest(start, mu, target, interest, actor, critic)
+        return cls._from_rows(names, _rows_from_table(names, table, gamma), rest, name)
 
     @classmethod
-    def _from_ways(
-        cls,
-        ways: list[dict[str, Any]],
-        pairs: tuple[int, int],
-        states: Sequence[str] | None,
-        actions: Sequence[str] | None,
-        start: int | str | npt.ArrayLike,
-        behaviour: npt.ArrayLike,
-        target: npt.ArrayLike | None,
-        interest: npt.ArrayLike,
-        actor: npt.ArrayLike | None,
-        critic: npt.ArrayLike | None,
-        name: str,
-    ) -> Problem:
-        """By way of a problem file, so that everything is checked in one place and the problem can be saved."""
-        count, width = pairs
-        named = [str(k) for k in range(count)] if states is None else [str(state) for state in states]
-        called = [str(k) for k in range(width)] if actions is None else [str(action) for action in actions]
-        for names, right, what in ((named, count, "states"), (called, width, "actions")):
-            if len(names) != right:
-                raise ValueError(f"there are {len(names)} names of {what} for {right} {what}")
-        for way in ways:
-            way["from"], way["action"] = named[way["from"]], called[way["action"]]
-            if "to" in way:
-                way["to"] = named[way["to"]]
-        data: dict[str, Any] = {"states": named, "actions": called, "transitions": ways}
-        data["start"] = _start(start, named)
-        data["behaviour"] = _policy(behaviour, "behaviour", named, called)
-        if target is not None:
-            data["target"] = _policy(target, "target", named, called)
-        data["interest"] = dict(
-            zip(named, _finite(_broadcast(interest, "interest", (count,)), "interest").tolist())
-        )
-        features = {
-            whose: dict(zip(named, _features(table, whose, count).tolist()))
-            for whose, table in (("actor", actor), ("critic", critic))
-            if table is not None
-        }
-        if features:
-            data["features"] = features
+    def _from_rows(cls, names: _Names, rows: list[dict[str, Any]], rest: _Rest, name: str) -> Problem:
+        """Makes a problem by way of a problem file, which is checked in one place and can be saved."""
+        data = {"states": names.states, "actions": names.actions, "transitions": rows, **rest.data(names)}
         try:
             text = json.dumps(data, allow_nan=False)
         except ValueError:
@@ -243,7 +154,7 @@ class Problem(_native.Problem):
         try:
             return cls(file, text)
         except _native.FileError as error:
-            # The user wrote arrays: a place in the text says nothing.
+            # The user wrote arrays: a place in the text would not help.
             place = rf"{re.escape(file)}(, line \d+, column \d+)?: "
             raise ValueError(re.sub(f"^{place}", "", str(error))) from None
 
@@ -252,8 +163,7 @@ class Problem(_native.Problem):
     @property
     def transitions(self) -> Transitions:
         """All transitions, as columns."""
-        (state, action, following), (probability, reward, gamma) = self._transitions()
-        return Transitions(state, action, following, probability, reward, gamma)
+        return Transitions(**self._transitions())
 
     @property
     def actor(self) -> parts.Table:
@@ -342,7 +252,7 @@ class Problem(_native.Problem):
                     "this problem has a real action: its policies have weights, not probabilities"
                 )
             rows = convert.readable(
-                _rows(probabilities, "probabilities", len(self.states), len(self.actions))
+                _probabilities(probabilities, "probabilities", len(self.states), len(self.actions))
             )
         found = self._solve(convert.number(lambda_a, "lambda_a"), flat, outputs, rows)
         return Solution._of(self, found)
@@ -361,10 +271,8 @@ class Problem(_native.Problem):
         starts = None if starts is None else convert.count(starts, "starts", least=0, most=1_000_000)
         threads = None if threads is None else convert.count(threads, "threads")
         with Bar("following flows", progress) as bar:
-            found, text, svg, experiment = self._diagnose(
-                starts, convert.count(seed, "seed", 0), threads, bar
-            )
-        return Diagnosis._of(json.loads(found), text, svg, experiment)
+            found = self._diagnose(starts, convert.count(seed, "seed", 0), threads, bar)
+        return Diagnosis._of(json.loads(found["json"]), found["text"], found["svg"], found["experiment"])
 
     def _flat(self, weights: npt.ArrayLike) -> tuple[Floats, int]:
         found = convert.array(weights, "weights")
@@ -376,12 +284,145 @@ class Problem(_native.Problem):
         if found.shape not in right:
             shapes = " or ".join(str(shape) for shape in right)
             raise ValueError(f"weights have the shape {found.shape}; they must have {shapes}")
-        flat = convert.readable(_finite(found, "weights")).ravel()
+        flat = convert.readable(convert.finite(found, "weights")).ravel()
         return flat, 1 if found.ndim == 1 else found.shape[1]
 
 
+@dataclass
+class _Names:
+    """The names of states and actions."""
+
+    states: list[str]
+    actions: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        states: int,
+        actions: int,
+        named: Sequence[str] | None = None,
+        called: Sequence[str] | None = None,
+    ) -> _Names:
+        """Returns the given names; those left out are numbers."""
+        return cls(_numbered(states, named, "states"), _numbered(actions, called, "actions"))
+
+
+def _numbered(count: int, given: Sequence[str] | None, what: str) -> list[str]:
+    names = [str(name) for name in (range(count) if given is None else given)]
+    if len(names) != count:
+        raise ValueError(f"there are {len(names)} names of {what} for {count} {what}")
+    return names
+
+
+@dataclass
+class _Rest:
+    """All of a problem but its transitions, as a user writes it."""
+
+    start: int | str | npt.ArrayLike
+    behaviour: npt.ArrayLike
+    target: npt.ArrayLike | None
+    interest: npt.ArrayLike
+    actor: npt.ArrayLike | None
+    critic: npt.ArrayLike | None
+
+    def data(self, names: _Names) -> dict[str, Any]:
+        """Returns the entries of a problem file."""
+        states, count = names.states, len(names.states)
+        data: dict[str, Any] = {
+            "start": _start(self.start, states),
+            "behaviour": _policy(self.behaviour, "behaviour", names),
+        }
+        if self.target is not None:
+            data["target"] = _policy(self.target, "target", names)
+        interest = convert.finite(convert.broadcast(self.interest, "interest", (count,)), "interest")
+        data["interest"] = dict(zip(states, interest.tolist()))
+        features = {
+            whose: dict(zip(states, _features(table, whose, count).tolist()))
+            for whose, table in (("actor", self.actor), ("critic", self.critic))
+            if table is not None
+        }
+        return data | ({"features": features} if features else {})
+
+
+def _rows_from_arrays(
+    names: _Names,
+    probability: Floats,
+    ends: npt.ArrayLike,
+    reward: npt.ArrayLike,
+    gamma: npt.ArrayLike,
+    end_reward: npt.ArrayLike,
+) -> list[dict[str, Any]]:
+    """Returns the transitions of a problem file."""
+    shape, pairs = probability.shape, probability.shape[:2]
+    end = convert.finite(convert.broadcast(ends, "ends", pairs), "ends")
+    outcomes = np.concatenate([convert.finite(probability, "probability"), end[:, :, None]], axis=2)
+    outcomes = convert.normalised(outcomes)
+    sums = outcomes.sum(axis=2)
+    wrong = convert.first(abs(sums - 1) > convert.ROUNDING)
+    if wrong is not None:
+        s, a = wrong
+        raise ValueError(f"probability[{s}, {a}] and ends[{s}, {a}] sum to {sums[s, a]}; they must sum to 1")
+    p, end = outcomes[:, :, :-1], outcomes[:, :, -1]
+
+    def where_possible(possible: Floats, value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
+        # Numbers of impossible transitions are ignored.
+        return convert.finite(np.where(possible != 0, convert.broadcast(value, name, shape), 0.0), name)
+
+    rewards, gammas = where_possible(p, reward, "reward", shape), where_possible(p, gamma, "gamma", shape)
+    end_rewards = where_possible(end, end_reward, "end_reward", pairs)
+
+    rows: list[dict[str, Any]] = [
+        {
+            "from": names.states[s],
+            "action": names.actions[a],
+            "to": names.states[n],
+            "probability": float(p[s, a, n]),
+            "reward": float(rewards[s, a, n]),
+            "gamma": float(gammas[s, a, n]),
+        }
+        for s, a, n in np.argwhere(p != 0)
+    ]
+    rows += [
+        {
+            "from": names.states[s],
+            "action": names.actions[a],
+            "end": True,
+            "probability": float(end[s, a]),
+            "reward": float(end_rewards[s, a]),
+        }
+        for s, a in np.argwhere(end != 0)
+    ]
+    return rows
+
+
+def _rows_from_table(names: _Names, table: Mapping[Any, Any], gamma: float) -> list[dict[str, Any]]:
+    """Returns the transitions of a problem file from Gymnasium's table."""
+    rows: list[dict[str, Any]] = []
+    states = len(names.states)
+    outcomes = (
+        (state, action, outcome)
+        for state, by_action in table.items()
+        for action, all_outcomes in by_action.items()
+        for outcome in all_outcomes
+    )
+    for state, action, (probability, following, reward, terminated) in outcomes:
+        if not 0 <= following < states:
+            raise ValueError(
+                f"P[{state}][{action}] leads to {following}; there are {states} states, numbered from 0"
+            )
+        row = {
+            "from": names.states[int(state)],
+            "action": names.actions[int(action)],
+            "probability": float(probability),
+            "reward": float(reward),
+        }
+        to = {"end": True} if terminated else {"to": names.states[int(following)], "gamma": gamma}
+        rows.append(row | to)
+    return [row for row in rows if row["probability"] > 0]
+
+
 def _warn_of_what_is_not_in_the_table(env: Any) -> None:
-    """Wrappers stand between the table and who acts, and not all that an environment can do is in its table."""
+    """Warns of wrappers and options that change the environment but not its transition table."""
     ignored = []
     while (inner := getattr(env, "env", None)) is not None:
         if any(kind in {base.__name__ for base in type(env).__mro__} for kind in _CHANGING):
@@ -401,42 +442,24 @@ _CHANGING = ("ObservationWrapper", "ActionWrapper", "RewardWrapper")
 
 
 def problems() -> dict[str, str]:
-    """The problems that come along: name, and what each is."""
+    """The shipped problems: their names, and what each is."""
     return dict(_native.shipped_problems())
 
 
-def _broadcast(value: npt.ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
-    found = convert.array(value, name).astype(np.float64)
-    # Fewer dimensions would be taken for the last ones: [S, A] for [A, S] where both fit.
-    if found.ndim in (0, len(shape)):
-        try:
-            return np.broadcast_to(found, shape)
-        except ValueError:
-            pass
-    raise ValueError(f"{name} has the shape {found.shape}; it must be a number or have the shape {shape}")
-
-
-def _finite(found: Floats, name: str) -> Floats:
-    for at in np.argwhere(~np.isfinite(found)):
-        where = ", ".join(str(k) for k in at)
-        raise ValueError(f"{name}[{where}] is {found[tuple(at)]}; it must be finite")
-    return found
-
-
-def _rows(value: npt.ArrayLike, name: str, states: int, actions: int) -> Floats:
+def _probabilities(value: npt.ArrayLike, name: str, states: int, actions: int) -> Floats:
     found = convert.array(value, name).astype(np.float64)
     if found.shape not in ((states, actions), (actions,)):
         raise ValueError(
             f"{name} has the shape {found.shape}; it must be [{states}, {actions}] or [{actions}]"
         )
-    return np.broadcast_to(convert.normalised(_finite(found, name)), (states, actions))
+    return np.broadcast_to(convert.normalised(convert.finite(found, name)), (states, actions))
 
 
-def _policy(value: npt.ArrayLike, name: str, states: list[str], actions: list[str]) -> Any:
+def _policy(value: npt.ArrayLike, name: str, names: _Names) -> Any:
     if isinstance(value, str):
         return value
-    rows = _rows(value, name, len(states), len(actions))
-    return {state: dict(zip(actions, row.tolist())) for state, row in zip(states, rows)}
+    rows = _probabilities(value, name, len(names.states), len(names.actions))
+    return {state: dict(zip(names.actions, row.tolist())) for state, row in zip(names.states, rows)}
 
 
 def _features(value: npt.ArrayLike, whose: str, states: int) -> Floats:
@@ -445,7 +468,7 @@ def _features(value: npt.ArrayLike, whose: str, states: int) -> Floats:
         raise ValueError(
             f"{whose} has the shape {found.shape}; it must have a row for each of {states} states"
         )
-    return _finite(found, whose)
+    return convert.finite(found, whose)
 
 
 def _start(start: int | str | npt.ArrayLike, states: list[str]) -> Any:
@@ -460,5 +483,5 @@ def _start(start: int | str | npt.ArrayLike, states: list[str]) -> Any:
         raise ValueError(
             f"start has the shape {shares.shape}; it must have one probability for each of {len(states)} states"
         )
-    _finite(shares, "start")
+    convert.finite(shares, "start")
     return {state: float(share) for state, share in zip(states, convert.normalised(shares)) if share != 0}

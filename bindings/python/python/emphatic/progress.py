@@ -9,15 +9,15 @@ import time
 from types import TracebackType
 from typing import Any
 
-_PATIENCE = 2.0  # Seconds before there is anything to see.
-_EVERY = 0.1
+_PATIENCE = 2.0  # Seconds before a bar is shown.
+_EVERY = 0.1  # Seconds between updates.
 
 
 class Bar:
-    """A bar for one piece of work; call it with how much is done, of how much."""
+    """A progress bar; call it with how much is done, and how much there is."""
 
     def __init__(self, what: str, wanted: bool | None = None) -> None:
-        """`wanted` None: only where somebody looks, on a terminal or in a notebook."""
+        """`wanted` None: only on a terminal or in a notebook."""
         self._what = what
         self._start = time.monotonic()
         self._shown = 0.0
@@ -40,7 +40,7 @@ class Bar:
     def _write(self, text: str) -> None:
         try:
             print(f"\r\033[2K{text}", end="", file=sys.stderr, flush=True)
-        except (OSError, ValueError, AttributeError):  # It is gone: the work goes on without.
+        except (OSError, ValueError, AttributeError):  # The terminal is gone: go on without it.
             self._out = None
 
     def _in_notebook(self, share: float, text: str) -> None:
@@ -75,7 +75,7 @@ def _display(wanted: bool | None) -> str | None:
 
 
 def _fitting(bar: str, what: str, numbers: str) -> str:
-    """A line that the terminal does not wrap: what is wrapped would not be wiped out again."""
+    """Returns a line that the terminal does not wrap, because a wrapped one could not be cleared."""
     columns = _columns() - 1
     room = columns - len(bar) - len(numbers) - len(": ")
     if len(what) > room:
@@ -86,22 +86,22 @@ def _fitting(bar: str, what: str, numbers: str) -> str:
 def _columns() -> int:
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    except (AttributeError, OSError, ValueError):  # It is no terminal, though a bar is wanted.
+    except (AttributeError, OSError, ValueError):  # Not a terminal, though a bar is wanted.
         return 80
 
 
 def _on_terminal() -> bool:
     try:
         return sys.stderr.isatty()
-    except (AttributeError, ValueError):  # There is none, or it is closed.
+    except (AttributeError, ValueError):  # There is no stderr, or it is closed.
         return False
 
 
 def _in_notebook() -> bool:
-    # A kernel has loaded IPython; nobody else pays for importing it.
+    # A notebook's kernel has imported IPython already.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    # Some have a shell of their own, made from that of Jupyter.
+    # Some notebooks have a subclass of Jupyter's shell.
     return any(kind.__name__ == "ZMQInteractiveShell" for kind in type(shell).__mro__)
 
 

@@ -1,4 +1,4 @@
-"""What is exactly true of a policy in a problem."""
+"""Exact solutions: what is true of a policy in a problem."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def shaped(weights: Floats, kind: str, actions: int) -> Floats:
-    """Weights as a learner has them: [features, outputs], or [features] of a deterministic policy."""
+    """Returns weights in the shape of a learner's: [features, outputs], or [features] of a deterministic policy."""
     if kind == "deterministic":
         return weights
     return weights.reshape(-1, 2 if kind == "gaussian" else actions)
@@ -52,7 +52,7 @@ class Solution:
     angle
         Between gradient and semi-gradient, in degrees; None if one of them is zero.
     angle_with_lambda_a
-        Between the gradient and what λ_a gives.
+        Between the gradient and the update with λ_a.
     """
 
     states: list[str]

@@ -11,15 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from . import convert
 from .parts import Active
 
-# Environments that do not bound a velocity, such as CartPole, say infinity or the largest float32.
-_ENDLESS = float(np.finfo(np.float32).max)
+# The bound of an unbounded dimension, such as CartPole's velocities: infinity or the largest float32.
+_UNBOUNDED = float(np.finfo(np.float32).max)
 
 
 class TileCoder:
-    """Tile coding of the box from `low` to `high`: so many `tilings`, each displaced by a part of a tile.
+    """Tile coding of the box from `low` to `high` by `tilings` grids, each displaced by a part of a tile.
 
-    An observation activates one tile of each tiling, so every call gives `tilings` indices of the `len` there
-    are. `tiles` says how many tiles span the box, one number or one for each dimension; each tiling has one
+    An observation activates one tile of each tiling, so every call returns `tilings` indices out of `len`. `tiles` says how many tiles span the box, one number or one for each dimension; each tiling has one
     more, so that it covers the box when displaced. Observations outside are moved to the edge of the box.
 
     The displacements of the dimensions are 1, 3, 5, … parts of a tile, so that the tilings do not line up
@@ -44,7 +43,7 @@ class TileCoder:
         self.len = self.tilings * prod(sides)
         if self.len > np.iinfo(np.int64).max:
             raise ValueError(f"there are {self.len} features, tilings times tiles; there must be fewer")
-        # Sums of products with the strides number the tiles of a tiling.
+        # The number of a tile is the dot product of its coordinates and the strides.
         self._strides = np.array([prod(sides[i + 1 :]) for i in range(self.low.size)], np.int64)
         self._first = np.arange(self.tilings, dtype=np.int64) * prod(sides)
         steps = np.outer(np.arange(self.tilings), 2 * np.arange(self.low.size) + 1)
@@ -52,7 +51,7 @@ class TileCoder:
 
     @property
     def features(self) -> Active:
-        """What a policy or a critic needs to know of these features."""
+        """The features as a policy or a critic takes them."""
         return Active(self.len, self.tilings)
 
     def __call__(self, observation: ArrayLike) -> NDArray[np.int64]:
@@ -84,7 +83,7 @@ def _box(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
             f"low has the shape {lower.shape} and high {upper.shape}; both must have a number for each dimension"
         )
     for i, (a, b) in enumerate(zip(lower.tolist(), upper.tolist(), strict=True)):
-        if not b - a < _ENDLESS:
+        if not b - a < _UNBOUNDED:
             raise ValueError(
                 f"dimension {i} reaches from {a} to {b}, which no number of tiles covers; "
                 "give finite low and high, such as the range that observations really have"

@@ -1,7 +1,7 @@
 //! The objective J_μ of the current policy, computed exactly.
 
 use super::{Context, Kind, Measure, Recorder, recorders, require_known, single};
-use emphatic::problem::Objective;
+use emphatic::theory::Objective;
 use emphatic::{Composable, ComposeError, Isa, Learner, Real};
 
 pub(super) const KIND: Kind = Kind {

@@ -1,4 +1,4 @@
-//! Intervals by the bootstrap over runs.
+//! Bootstrap intervals over runs.
 
 use super::best_setting::{choose_weighted, counted, run_count};
 use super::{mean, number, quantile};
@@ -63,7 +63,7 @@ impl Bootstrap {
         (0..points).map(|point| self.interval(&[&at(point)], mean)).collect()
     }
 
-    /// How probable it is of each setting that it is the best: the share of the resamples in which it is the one to
+    /// The probability of each setting to be the best: the share of the resamples in which it is the one to
     /// [`choose`](super::choose), among those that have a choice. Every setting has the same runs resampled.
     ///
     /// `scores` are as in [`choose`](super::choose). The shares sum to one, or are all zero if no resample has a choice. A

@@ -10,7 +10,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The file system refused.
+    /// An operation on a file or directory failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// A table could not be written or read.

@@ -25,7 +25,7 @@ pub(super) fn with(manifest: &Value, fields: Map<String, Value>) -> Value {
     manifest
 }
 
-/// Reads the manifest of a directory; `None` if it has none.
+/// Reads the manifest of a directory; `None` if there is no such file.
 pub(super) fn read(dir: &Path) -> Result<Option<Value>, StoreError> {
     let path = dir.join(MANIFEST);
     let Some(bytes) = files::read(&path)? else { return Ok(None) };

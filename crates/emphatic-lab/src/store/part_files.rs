@@ -122,7 +122,7 @@ impl Tables {
     }
 }
 
-/// What was found of a kind.
+/// All tables of a kind in a directory.
 pub(super) struct Loaded {
     pub(super) tables: Tables,
     /// The files that cannot be used, with the reason.

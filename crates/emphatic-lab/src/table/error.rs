@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The file system refused.
+    /// An operation on the file failed.
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// The file as a whole is not, or no longer, a table of ours.

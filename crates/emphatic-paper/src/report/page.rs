@@ -19,13 +19,13 @@ pub struct Report {
     pub facts: Vec<(String, String)>,
     /// A paragraph: how claims are judged.
     pub claims_about: String,
-    /// What was judged.
+    /// The judged claims.
     pub claims: Vec<Claim>,
-    /// What was drawn.
+    /// The figures.
     pub figures: Vec<Figure>,
     /// A paragraph: where the numbers in the differences come from.
     pub differences_about: String,
-    /// Titles and texts: what was done in another way than in the paper.
+    /// Titles and texts: the differences from the paper.
     pub differences: Vec<(String, String)>,
 }
 
@@ -51,7 +51,7 @@ pub struct Figure {
     pub caption: String,
     /// Its panels.
     pub tiles: Vec<Drawing>,
-    /// Names and values of what was run.
+    /// Names and values of the experiment's settings.
     pub settings: Vec<(String, String)>,
     /// The fresh runs of the best settings.
     pub runs: Table,
@@ -75,7 +75,7 @@ pub struct Table {
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Nothing is fetched from anywhere: browsers are told to refuse it.
+/// Tells browsers to fetch nothing from anywhere.
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
@@ -140,7 +140,7 @@ fn claims(report: &Report) -> String {
         return String::new();
     }
     let rows: String = report.claims.iter().map(|claim| claim_row(claim, &report.figures)).collect();
-    // The roles are said again since narrow windows lay the cells out in another way, which may lose them.
+    // The roles are repeated, since the layout for narrow windows may lose them.
     format!(
         "<section id=\"claims\" aria-labelledby=\"claims-title\">\n<h2 id=\"claims-title\">Claims</h2>\n\
          <p>{} {}</p>\n<table class=\"claims\" role=\"table\">\n<thead role=\"rowgroup\"><tr role=\"row\">\
@@ -219,7 +219,7 @@ fn figure(figure: &Figure) -> String {
     )
 }
 
-/// Buttons that the script brings to life: without it, a plain legend.
+/// Buttons that the script enables; without it, a plain legend.
 fn legend(figure: &Figure) -> String {
     let button = |method: &&str| {
         let name = escape(method);
@@ -341,11 +341,10 @@ struct LineData<'a> {
     error: Vec<Option<f64>>,
 }
 
-/// What the script shows, as JSON that can stand in a page: numbers are to the bit, and what is not finite
-/// is null.
+/// The numbers that the script shows, as JSON that may stand in a page: exact to the bit, and `null` if they are not finite.
 fn data(figures: &[Figure]) -> String {
     let figures: Vec<FigureData> = figures.iter().map(figure_data).collect();
-    // Such data has no way to fail. A `<` could begin the end of the script.
+    // Such data always serialises. A `<` could begin the end of the script.
     serde_json::to_string(&figures).unwrap_or_default().replace('<', "\\u003c")
 }
 

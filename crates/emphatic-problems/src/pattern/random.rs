@@ -5,7 +5,7 @@ use crate::file_error::Mistake;
 use crate::transitions::{Dynamics, MOST_TRANSITIONS, Outcome, count, numbered, too_many};
 use crate::values::{Number, Whole};
 use emphatic::Random;
-use emphatic::theory::Order;
+use emphatic::theory::EliminationOrder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -85,10 +85,10 @@ impl RandomProblem {
         if transitions > MOST_TRANSITIONS {
             return Err(too_many(&span, transitions.into()));
         }
-        // If nothing is discounted by more than 0, only the behaviour's chain remains, which may take one action.
+        // With γ = 0 only the behaviour's chain is eliminated, and it may take a single action.
         let successors = if gamma == 0.0 { branching } else { branching * actions };
         if end < 1.0 {
-            Order::check_random(n as usize, successors as usize)
+            EliminationOrder::check_random(n as usize, successors as usize)
                 .map_err(|error| Mistake::at(&self.states.span(), error.to_string()))?;
         }
         Ok(Size { states: n as usize, actions: actions as usize, branching: branching as usize, end })

@@ -9,7 +9,7 @@ use crate::emphasis::{self, Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
 use crate::learner::ActorCritic;
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Softmax;
-use crate::problem::known::Fit;
+use crate::problem::known_problem::Solvable;
 use crate::real::Real;
 use crate::saved_state::StateError;
 use crate::visitor::Visitor;
@@ -66,7 +66,7 @@ pub(crate) fn softmax<R: Real>(
     if !critic.is::<critic::exact::ExactCriticDeclaration>() {
         return Ok(None);
     }
-    let Fit::Softmax(task, _) = critic.problem()?.with_policy(policy)? else { return Ok(None) };
+    let Solvable::Softmax(task, _) = critic.problem()?.with_policy(policy)? else { return Ok(None) };
     let critic = ExactCritic::new(task, policy)?;
     if let Some(trace) = trace {
         return learner(with, policy, critic, trace);
@@ -74,7 +74,7 @@ pub(crate) fn softmax<R: Real>(
     if !emphasis.is::<emphasis::exact::ExactEmphasisDeclaration>() {
         return Ok(None);
     }
-    let Fit::Softmax(task, _) = emphasis.problem()?.with_policy(policy)? else { return Ok(None) };
+    let Solvable::Softmax(task, _) = emphasis.problem()?.with_policy(policy)? else { return Ok(None) };
     learner(with, policy, critic, ExactEmphasis::new(task, policy)?)
 }
 
@@ -95,7 +95,7 @@ mod tests {
     use crate::compose::Composable;
     use crate::instruction_set::Isa;
     use crate::learner::Learner;
-    use crate::problem::{Known, Task};
+    use crate::problem::{KnownProblem, Task};
     use crate::real::Lanes;
     use crate::recipe::{PartRecipe, Recipe, RuleKind};
     use std::marker::PhantomData;
@@ -122,7 +122,7 @@ mod tests {
     fn learned<R: Composable>(catalogue: &Catalogue, recipe: &Recipe) -> Box<dyn Learner<R>> {
         let task = Arc::new(Task::long_counterexample(3));
         let mut learner =
-            R::compose(catalogue, &[recipe], &[Known::Finite(task.clone())], Isa::best()).unwrap();
+            R::compose(catalogue, &[recipe], &[KnownProblem::Finite(task.clone())], Isa::best()).unwrap();
         let steps: Vec<_> = task.stream(5, 0).take(1000).collect();
         learner.learn(Isa::best(), &steps).unwrap();
         learner

@@ -6,11 +6,11 @@ use crate::compose::{Built, PartBuilder};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
-use crate::problem::known::Fit;
+use crate::problem::known_problem::Solvable;
 use crate::problem::{ProblemError, Task};
 use crate::real::Real;
 use crate::saved_state::{StateError, digest};
-use crate::theory::tracker::Tracker;
+use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
 use crate::theory::{ActionSlopes, Model};
 use crate::visitor::Visitor;
 use std::any::Any;
@@ -35,12 +35,14 @@ impl Declared for ExactCriticDeclaration {
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         match (with.problem()?.with_policy(with.policy())?, with.tells()) {
-            (Fit::Softmax(task, policy), Tells::Advantages) => {
+            (Solvable::Softmax(task, policy), Tells::Advantages) => {
                 with.action_critic(ExactCritic::new(task, policy)?)
             }
-            (Fit::Deterministic(problem, policy), _) => with.slope_critic(ExactCritic::new(problem, policy)?),
-            (Fit::Softmax(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
-            (Fit::Gaussian(problem, policy), _) => with.critic(ExactCritic::new(problem, policy)?),
+            (Solvable::Deterministic(problem, policy), _) => {
+                with.slope_critic(ExactCritic::new(problem, policy)?)
+            }
+            (Solvable::Softmax(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
+            (Solvable::Gaussian(problem, policy), _) => with.critic(ExactCritic::new(problem, policy)?),
         }
     }
 }
@@ -51,46 +53,54 @@ impl Declared for ExactCriticDeclaration {
 #[derive(Clone, Debug)]
 pub struct ExactCritic<R: Real, M, P: Policy> {
     states: Features,
-    values: Tracker<R, M, P>,
+    values: IncrementalSolution<R, M, P>,
 }
 
 impl<R: Real, P: Policy, M: Model<P>> ExactCritic<R, M, P> {
     /// The exact critic of a problem for policies of this form.
     pub fn new(model: Arc<M>, policy: &P) -> Result<Self, ProblemError> {
         let states = Features::one_hot(model.order().states());
-        Ok(Self { states, values: Tracker::new(model, policy, false)? })
+        Ok(Self { states, values: IncrementalSolution::new(model, policy, Quantity::Values)? })
     }
 }
 
-/// Returns a description of a problem that tells it from others: its number of states, and a digest of d_μ and i.
+/// Returns a description of a problem that distinguishes it from others: its number of states, and a digest of d_μ and i.
 pub(crate) fn described<P: Policy>(model: &impl Model<P>) -> String {
     let known = model.stationary().iter().chain(model.interest()).map(|x| x.to_bits());
     format!("{} states (digest {:016x})", model.order().states(), digest(known))
 }
 
+/// The methods of [`Part`] of a part that is computed from a problem, by a solution for the present policy.
+macro_rules! exact_part {
+    ($solution:ident, $declaration:ident) => {
+        // It has no features, but the state must be one of the problem's.
+        fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
+            list.push(&self.states);
+        }
+
+        fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
+            self.$solution.set_policy(policy)
+        }
+
+        fn depends_on_policy(&self) -> bool {
+            true
+        }
+
+        #[inline(always)]
+        fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
+            self.$solution.policy_changed(weights, state);
+        }
+
+        fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+            visitor.kind($declaration::DECLARATION.name)?;
+            visitor.text("problem", &described(&*self.$solution.model))
+        }
+    };
+}
+pub(crate) use exact_part;
+
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactCritic<R, M, P> {
-    // It has no features, but the state must be one of the problem's.
-    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-        list.push(&self.states);
-    }
-
-    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
-        self.values.set_policy(policy)
-    }
-
-    fn depends_on_policy(&self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
-        self.values.policy_changed(weights, state);
-    }
-
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.kind(ExactCriticDeclaration::DECLARATION.name)?;
-        visitor.text("problem", &described(&*self.values.model))
-    }
+    exact_part!(values, ExactCriticDeclaration);
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Critic<R> for ExactCritic<R, M, P> {
@@ -117,7 +127,7 @@ impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
 
     #[inline(always)]
     fn advantages(&mut self, step: &Seen, out: &mut [R]) {
-        let Tracker { model, solution, .. } = &mut self.values;
+        let IncrementalSolution { model, solution, .. } = &mut self.values;
         let state = step.number();
         let value = solution.at(state);
         for (action, out) in out.iter_mut().enumerate() {
@@ -139,7 +149,7 @@ where
 {
     #[inline(always)]
     fn slope(&mut self, step: &Seen, action: R) -> R {
-        let Tracker { model, solution, .. } = &mut self.values;
+        let IncrementalSolution { model, solution, .. } = &mut self.values;
         model.action_slope(step.number(), action, |s| solution.at(s))
     }
 

@@ -3,16 +3,16 @@
 use super::Emphasis;
 use crate::catalogue::{Declaration, Declared, Need, Role};
 use crate::compose::{Built, PartBuilder};
-use crate::critic::exact::described;
+use crate::critic::exact::{described, exact_part};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Policy;
 use crate::problem::ProblemError;
-use crate::problem::known::Fit;
+use crate::problem::known_problem::Solvable;
 use crate::real::Real;
 use crate::saved_state::StateError;
 use crate::theory::Model;
-use crate::theory::tracker::Tracker;
+use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
 use crate::visitor::Visitor;
 use std::any::Any;
 use std::sync::Arc;
@@ -35,9 +35,9 @@ impl Declared for ExactEmphasisDeclaration {
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         match with.problem()?.with_policy(with.policy())? {
-            Fit::Softmax(task, policy) => with.emphasis(ExactEmphasis::new(task, policy)?),
-            Fit::Gaussian(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
-            Fit::Deterministic(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
+            Solvable::Softmax(task, policy) => with.emphasis(ExactEmphasis::new(task, policy)?),
+            Solvable::Gaussian(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
+            Solvable::Deterministic(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
         }
     }
 }
@@ -48,7 +48,7 @@ impl Declared for ExactEmphasisDeclaration {
 pub struct ExactEmphasis<R: Real, M, P: Policy> {
     states: Features,
     inverse_stationary: Vec<f64>,
-    weighting: Tracker<R, M, P>,
+    weighting: IncrementalSolution<R, M, P>,
 }
 
 impl<R: Real, P: Policy, M: Model<P>> ExactEmphasis<R, M, P> {
@@ -58,33 +58,16 @@ impl<R: Real, P: Policy, M: Model<P>> ExactEmphasis<R, M, P> {
         let inverse = |d: &f64| if *d > 0.0 { 1.0 / d } else { 0.0 };
         let inverse_stationary: Vec<f64> = model.stationary().iter().map(inverse).collect();
         let states = Features::one_hot(inverse_stationary.len());
-        Ok(Self { states, inverse_stationary, weighting: Tracker::new(model, policy, true)? })
+        Ok(Self {
+            states,
+            inverse_stationary,
+            weighting: IncrementalSolution::new(model, policy, Quantity::EmphaticWeighting)?,
+        })
     }
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactEmphasis<R, M, P> {
-    // It has no features, but the state must be one of the problem's.
-    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-        list.push(&self.states);
-    }
-
-    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
-        self.weighting.set_policy(policy)
-    }
-
-    fn depends_on_policy(&self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
-        self.weighting.policy_changed(weights, state);
-    }
-
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.kind(ExactEmphasisDeclaration::DECLARATION.name)?;
-        visitor.text("problem", &described(&*self.weighting.model))
-    }
+    exact_part!(weighting, ExactEmphasisDeclaration);
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Emphasis<R> for ExactEmphasis<R, M, P> {

@@ -1,134 +1,13 @@
-//! Builds decision problems, and refuses what is not one.
+//! Builds decision problems, and checks that they are.
 
-use super::{Problem, Transition};
-use crate::features::FeatureError;
-use crate::theory::order::Lists;
-use emphatic_text::message;
+use super::{Problem, ProblemError, Transition};
+use crate::theory::compressed_rows::CompressedRows;
 use std::collections::HashMap;
 use std::fmt;
-use thiserror::Error;
 
-/// How far from one a sum of probabilities may be. What is nearer is scaled to one; what is further was
-/// probably meant otherwise.
+/// How far from one a sum of probabilities may be. Probabilities that are closer are scaled to sum to one; others are
+/// probably a mistake.
 const SUM_TOLERANCE: f64 = 1e-9;
-
-/// What is not a decision problem, or not one that can be learned in.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum ProblemError {
-    /// No states or no actions.
-    #[error("a problem needs at least one {0}")]
-    Nothing(&'static str),
-    /// Two states or two actions of the same name.
-    #[error("there are two {kind}s named '{}'", message(name))]
-    Twice {
-        /// `state` or `action`.
-        kind: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A state or action that was not declared.
-    #[error("{}", message(&format!("there is no {kind} {key}; there are {known}")))]
-    Unknown {
-        /// `state` or `action`.
-        kind: &'static str,
-        /// What was asked for.
-        key: Key,
-        /// What there is.
-        known: String,
-    },
-    /// A number out of its range.
-    #[error("{} is {value}; {right}", message(what))]
-    Number {
-        /// What it is the value of.
-        what: String,
-        /// The value.
-        value: f64,
-        /// What would be right.
-        right: &'static str,
-    },
-    /// Probabilities that do not sum to one.
-    #[error("{} sum to {sum}; they must sum to 1", message(what))]
-    Sum {
-        /// What they are the probabilities of.
-        what: String,
-        /// Their sum.
-        sum: f64,
-    },
-    /// An action that leads nowhere.
-    #[error("action '{}' is missing in state '{}': it has no transition", message(action), message(state))]
-    Missing {
-        /// The state.
-        state: String,
-        /// The action.
-        action: String,
-    },
-    /// No start state.
-    #[error("the problem has no start: give at least one state a start probability")]
-    NoStart,
-    /// A table that does not have one row for each state, or one column for each action.
-    #[error("{} has length {got}; it must have length {right}", message(what))]
-    Shape {
-        /// Which table.
-        what: String,
-        /// Its length.
-        got: usize,
-        /// The right length.
-        right: usize,
-    },
-    /// The behaviour's stationary distribution depends on where it starts.
-    #[error(
-        "the behaviour has more than one stationary distribution: once in '{}' it never comes to '{}', and the other way round",
-        message(.0),
-        message(.1)
-    )]
-    Stationary(String, String),
-    /// The target policy never ends and is not discounted, so values are infinite or undefined.
-    #[error(
-        "under the target policy, I − P_{{π,γ}} is singular: from '{}' an episode never ends and nothing is discounted",
-        message(.0)
-    )]
-    NeverEnds(String),
-    /// So many states that lead to so many others that the problem is too large to solve.
-    #[error(
-        "eliminating the {states} states one by one would fill more than {most} entries of a matrix: too many lead to too many others"
-    )]
-    Fill {
-        /// How many states there are.
-        states: usize,
-        /// How many entries may be filled, on either side of the diagonal.
-        most: usize,
-    },
-    /// Numbers too large to compute with.
-    #[error("the value or the emphatic weighting of '{}' is too large to compute with", message(.0))]
-    NotFinite(String),
-    /// Weights of another number than the policy has.
-    #[error("{got} weights for a policy that has {right}")]
-    Weights {
-        /// How many were given.
-        got: usize,
-        /// How many the policy has.
-        right: usize,
-    },
-    /// A weight that is not a number.
-    #[error("weight {index} is {value}; weights must be finite")]
-    Weight {
-        /// Which weight.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
-    /// A policy whose number of actions is not the problem's.
-    #[error("the policy has {got} actions; the problem has {right}")]
-    Actions {
-        /// The policy's.
-        got: usize,
-        /// The problem's.
-        right: usize,
-    },
-    /// Features that do not fit.
-    #[error(transparent)]
-    Features(#[from] FeatureError),
-}
 
 /// A state or an action, by name or by number.
 #[derive(Clone, Debug, PartialEq)]
@@ -166,13 +45,14 @@ impl fmt::Display for Key {
     }
 }
 
-/// Where a transition leads before the start distribution is known.
+/// Where a transition leads, before the start distribution is known.
 #[derive(Clone, Debug)]
 enum Target {
     State(Key),
     End,
 }
 
+/// A transition before it is checked.
 #[derive(Clone, Debug)]
 struct Draft {
     state: Key,
@@ -181,6 +61,23 @@ struct Draft {
     probability: f64,
     reward: f64,
     gamma: f64,
+}
+
+impl Draft {
+    fn check(&self, place: impl Fn() -> String) -> Result<(), ProblemError> {
+        check_probability(self.probability, || format!("the probability of a transition {}", place()))?;
+        let refuse = |what: &str, value: f64, right: &'static str| {
+            let what = format!("{what} of a transition {}", place());
+            Err(ProblemError::Number { what, value, right })
+        };
+        if !self.reward.is_finite() {
+            return refuse("the reward", self.reward, "rewards must be finite");
+        }
+        if !(0.0..=1.0).contains(&self.gamma) {
+            return refuse("gamma", self.gamma, "it must lie between 0 and 1");
+        }
+        Ok(())
+    }
 }
 
 /// Collects a problem's parts; [`ProblemBuilder::build`] checks them.
@@ -246,7 +143,7 @@ impl ProblemBuilder {
         self
     }
 
-    /// The problem, or what is wrong with it.
+    /// Checks the parts and returns the problem.
     pub fn build(self) -> Result<Problem, ProblemError> {
         let states = Names::new("state", &self.states)?;
         let actions = Names::new("action", &self.actions)?;
@@ -255,24 +152,7 @@ impl ProblemBuilder {
         let mut lists: Vec<Vec<Transition>> = vec![Vec::new(); self.states.len() * self.actions.len()];
         for draft in &self.drafts {
             let (s, a) = (states.find(&draft.state)?, actions.find(&draft.action)?);
-            let place = || format!("from '{}' by '{}'", self.states[s], self.actions[a]);
-            check_probability(draft.probability, || format!("the probability of a transition {}", place()))?;
-            if !draft.reward.is_finite() {
-                let what = format!("the reward of a transition {}", place());
-                return Err(ProblemError::Number {
-                    what,
-                    value: draft.reward,
-                    right: "rewards must be finite",
-                });
-            }
-            if !(0.0..=1.0).contains(&draft.gamma) {
-                let what = format!("gamma of a transition {}", place());
-                return Err(ProblemError::Number {
-                    what,
-                    value: draft.gamma,
-                    right: "it must lie between 0 and 1",
-                });
-            }
+            draft.check(|| format!("from '{}' by '{}'", self.states[s], self.actions[a]))?;
             let list = &mut lists[s * self.actions.len() + a];
             let Draft { probability, reward, gamma, .. } = *draft;
             match &draft.target {
@@ -299,7 +179,12 @@ impl ProblemBuilder {
             list.retain(|t| t.probability > 0.0);
             list.iter_mut().for_each(|t| t.probability /= sum);
         }
-        Ok(Problem { states: self.states, actions: self.actions, start, transitions: Lists::new(lists) })
+        Ok(Problem {
+            states: self.states,
+            actions: self.actions,
+            start,
+            transitions: CompressedRows::new(lists),
+        })
     }
 }
 
@@ -326,7 +211,7 @@ fn start_distribution(states: &Names, start: &[(Key, f64)]) -> Result<Vec<(usize
     Ok(shares)
 }
 
-/// Refuses what is not a probability.
+/// Checks a probability.
 pub(super) fn check_probability(value: f64, what: impl FnOnce() -> String) -> Result<(), ProblemError> {
     if value.is_finite() && value >= 0.0 {
         return Ok(());
@@ -334,7 +219,7 @@ pub(super) fn check_probability(value: f64, what: impl FnOnce() -> String) -> Re
     Err(ProblemError::Number { what: what(), value, right: "probabilities must be finite and not negative" })
 }
 
-/// Refuses what is not an interest, given the names of the states.
+/// Checks the interest in each state, given the names of the states.
 pub(super) fn check_interest(states: &[impl AsRef<str>], interest: &[f64]) -> Result<(), ProblemError> {
     let wrong = states.iter().zip(interest).find(|(_, i)| !(**i >= 0.0 && **i < f64::INFINITY));
     wrong.map_or(Ok(()), |(state, &value)| {
@@ -343,7 +228,7 @@ pub(super) fn check_interest(states: &[impl AsRef<str>], interest: &[f64]) -> Re
     })
 }
 
-/// The sum of probabilities, which must be one but for rounding.
+/// Returns the sum of probabilities, which must be one up to rounding.
 pub(super) fn check_sum(
     probabilities: impl Iterator<Item = f64>,
     what: impl FnOnce() -> String,
@@ -381,7 +266,7 @@ impl<'a> Names<'a> {
         found.ok_or_else(|| ProblemError::Unknown { kind: self.kind, key: key.clone(), known: self.known() })
     }
 
-    /// What there is, shortened if it is much.
+    /// All names, shortened if there are many.
     fn known(&self) -> String {
         let shown: Vec<_> = self.names.iter().take(12).map(|name| format!("'{name}'")).collect();
         let more = self.names.len() - shown.len();

@@ -19,7 +19,7 @@ impl Task {
     /// Odd states form the left chain, even ones the right. On the left A0 leads outwards and A1 back, on the
     /// right the other way round. The two last states are aliased.
     pub fn long_counterexample(steps: usize) -> Self {
-        // Everything below is a problem for every chain length: the tests build a good many.
+        // It is a problem for every chain length: the tests build many.
         Self::try_long_counterexample(steps.max(1)).expect("the counterexample is a problem")
     }
 

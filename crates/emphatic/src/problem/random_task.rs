@@ -1,4 +1,4 @@
-//! Random problems, to check on many what holds for all.
+//! Random problems, for tests of what holds in every problem.
 
 use super::{Problem, ProblemError, Task};
 use crate::features::Table;
@@ -6,9 +6,9 @@ use crate::random_stream::Random;
 
 impl Task {
     /// A random problem with 2 to 20 states and 2 to 5 actions: few successors each, γ that varies with the transition and
-    /// is sometimes 0 or 1, interest that is sometimes 0, states that the actor may not tell apart.
+    /// is sometimes 0 or 1, interest that is sometimes 0, features that may be aliased.
     pub fn random(random: &mut Random) -> Self {
-        // Everything below is a problem, whatever is drawn: the tests draw thousands.
+        // It is a problem whatever is drawn: the tests draw thousands.
         Self::try_random(random).expect("a random problem is a problem")
     }
 

@@ -1,4 +1,4 @@
-//! Experience that a behaviour generates.
+//! The experience that a behaviour generates.
 
 use super::Task;
 use crate::action::Action;
@@ -6,7 +6,7 @@ use crate::features::State;
 use crate::random_stream::Random;
 use crate::step::Step;
 
-/// The steps of a behaviour in a task, without end: a new episode starts where one has ended.
+/// The endless steps of a behaviour in a task: when an episode ends, a new one starts.
 #[derive(Clone, Debug)]
 pub struct Stream<'a> {
     task: &'a Task,
@@ -30,19 +30,21 @@ impl Iterator for Stream<'_> {
         let Self { task, random, state, gamma } = self;
         let behaviour = task.behaviour(*state);
         let action = random.index(behaviour.iter().copied());
-        let ways = task.problem().transitions(*state, action);
-        let way = ways[if ways.len() == 1 { 0 } else { random.index(ways.iter().map(|t| t.probability)) }];
+        let outcomes = task.problem().transitions(*state, action);
+        let drawn =
+            if outcomes.len() == 1 { 0 } else { random.index(outcomes.iter().map(|t| t.probability)) };
+        let outcome = outcomes[drawn];
         let step = Step {
             state: State::Number(*state),
             action: action.into(),
             mu: behaviour[action],
-            reward: way.reward,
-            next: State::Number(way.next),
+            reward: outcome.reward,
+            next: State::Number(outcome.next),
             gamma: *gamma,
-            gamma_next: way.gamma,
+            gamma_next: outcome.gamma,
             interest: task.interest()[*state],
         };
-        (*state, *gamma) = (way.next, way.gamma);
+        (*state, *gamma) = (outcome.next, outcome.gamma);
         Some(step)
     }
 }

@@ -1,4 +1,4 @@
-//! A decision problem as it is learned off-policy.
+//! A decision problem with a behaviour, an interest and features: everything needed to learn off-policy in it.
 
 use super::builder::{check_interest, check_probability, check_sum};
 use super::{Problem, ProblemError, Stream, Transition};
@@ -6,29 +6,30 @@ use crate::features::Table;
 use crate::policy::{FinitePolicy, Softmax};
 use crate::random_stream::Random;
 use crate::real::Real;
-use crate::theory::chain;
-use crate::theory::order::{Lists, Order};
-use crate::theory::wide::Wide;
-use crate::theory::{Bellman, Experience, Model, Way};
+use crate::real::wide_exponent::Wide;
+use crate::theory::stationary_distribution::stationary_distribution;
+use crate::theory::{Bellman, Model, OffPolicyModel, OffPolicyTransition};
+use crate::theory::{compressed_rows::CompressedRows, elimination_order::EliminationOrder};
 use std::sync::Arc;
 
-/// What the behaviour is called in errors.
+/// The name of the behaviour in errors.
 const BEHAVIOUR: &str = "the behaviour";
 
-/// A problem with a behaviour policy that generates the experience, the interest in each state, and what the
-/// actor and the critic see of the states. Its stationary distribution d_μ is part of it.
+/// A problem with a behaviour policy that generates the experience, the interest in each state, and the
+/// features of the states for the actor and the critic. Its stationary distribution d_μ is part of it.
 #[derive(Clone, Debug)]
 pub struct Task {
     problem: Problem,
-    behaviour: Lists<f64>,
+    behaviour: CompressedRows<f64>,
     interest: Vec<f64>,
     actor: Table,
     critic: Table,
+    /// d_μ, as `f64` and without underflow.
     stationary: Vec<f64>,
-    visits: Vec<Wide>,
-    order: Arc<Order>,
-    /// For each state and action, where it leads and is discounted: (which successor in the order's list, p γ).
-    discounted: Lists<(usize, f64)>,
+    wide_stationary: Vec<Wide>,
+    order: Arc<EliminationOrder>,
+    /// For each state and action, its discounted transitions: (index of the successor in the order's list, p γ).
+    discounted: CompressedRows<(usize, f64)>,
     /// For each state and action, Σ p (1 − γ) and Σ p r.
     leak: Vec<f64>,
     reward: Vec<f64>,
@@ -40,8 +41,8 @@ impl Task {
     /// Interest is 1 everywhere; actor and critic see the state itself.
     pub fn new(problem: Problem, behaviour: &[Vec<f64>]) -> Result<Self, ProblemError> {
         let (n, actions) = (problem.states.len(), problem.actions.len());
-        let behaviour = Lists::new(problem.check_policy(BEHAVIOUR, behaviour)?);
-        let visits = visits(&problem, &behaviour)?;
+        let behaviour = CompressedRows::new(problem.check_policy(BEHAVIOUR, behaviour)?);
+        let wide_stationary = stationary_distribution(&problem, &behaviour)?;
 
         let successors: Vec<Vec<usize>> = (0..n)
             .map(|s| {
@@ -52,9 +53,9 @@ impl Task {
                     .collect()
             })
             .collect();
-        let order = Arc::new(Order::new(&successors)?);
+        let order = Arc::new(EliminationOrder::new(&successors)?);
         let of_pair = |k: usize| problem.transitions(k / actions, k % actions);
-        let discounted = Lists::new((0..n * actions).map(|k| {
+        let discounted = CompressedRows::new((0..n * actions).map(|k| {
             let row = order.successors.row(k / actions);
             let slot = |next: usize| row.partition_point(|&t| t < next);
             let discounted = of_pair(k).iter().filter(|t| t.gamma > 0.0);
@@ -72,8 +73,8 @@ impl Task {
             interest: vec![1.0; n],
             actor: identity.clone(),
             critic: identity,
-            stationary: visits.iter().map(|d| d.get()).collect(),
-            visits,
+            stationary: wide_stationary.iter().map(|d| d.get()).collect(),
+            wide_stationary,
             order,
             discounted,
             leak,
@@ -84,9 +85,9 @@ impl Task {
 
     /// The same with another behaviour.
     pub fn with_behaviour(mut self, behaviour: &[Vec<f64>]) -> Result<Self, ProblemError> {
-        self.behaviour = Lists::new(self.problem.check_policy(BEHAVIOUR, behaviour)?);
-        self.visits = visits(&self.problem, &self.behaviour)?;
-        self.stationary = self.visits.iter().map(|d| d.get()).collect();
+        self.behaviour = CompressedRows::new(self.problem.check_policy(BEHAVIOUR, behaviour)?);
+        self.wide_stationary = stationary_distribution(&self.problem, &self.behaviour)?;
+        self.stationary = self.wide_stationary.iter().map(|d| d.get()).collect();
         Ok(self)
     }
 
@@ -146,17 +147,17 @@ impl Task {
         &self.stationary
     }
 
-    /// What the actor sees.
+    /// The actor's features.
     pub fn actor(&self) -> &Table {
         &self.actor
     }
 
-    /// What the critic sees.
+    /// The critic's features.
     pub fn critic(&self) -> &Table {
         &self.critic
     }
 
-    /// Experience of the behaviour without end, the same for the same seed and run on every machine.
+    /// An endless stream of the behaviour's experience, the same for the same seed and run on every machine.
     pub fn stream(&self, seed: u64, run: u64) -> Stream<'_> {
         Stream::new(self, Random::new(seed, run))
     }
@@ -185,7 +186,7 @@ impl Task {
 }
 
 impl<P: FinitePolicy> Model<P> for Task {
-    fn order(&self) -> &Arc<Order> {
+    fn order(&self) -> &Arc<EliminationOrder> {
         &self.order
     }
 
@@ -193,8 +194,8 @@ impl<P: FinitePolicy> Model<P> for Task {
         &self.stationary
     }
 
-    fn visits(&self) -> Vec<(f64, i32)> {
-        self.visits.iter().map(|d| d.parts()).collect()
+    fn scaled_stationary(&self) -> Vec<(f64, i32)> {
+        self.wide_stationary.iter().map(|d| d.parts()).collect()
     }
 
     fn interest(&self) -> &[f64] {
@@ -237,7 +238,7 @@ impl<P: FinitePolicy> Model<P> for Task {
         scale: R,
         gradient: &mut [R],
     ) {
-        // ∂π = π ∇ ln π. A state's value as the baseline changes nothing in exact arithmetic and loses fewer digits.
+        // ∂π = π ∇ ln π. Subtracting the state's value changes nothing in exact arithmetic and loses fewer digits.
         let x = policy.features().of_number(state);
         for a in 0..self.actions() {
             let advantage = self.action_value(state, a, |s| values[s]) - values[state];
@@ -246,20 +247,25 @@ impl<P: FinitePolicy> Model<P> for Task {
     }
 }
 
-impl<P: FinitePolicy> Experience<P> for Task {
-    fn ways(&self, policy: &P, at: &P::Distribution<f64>, state: usize) -> Vec<Way> {
+impl<P: FinitePolicy> OffPolicyModel<P> for Task {
+    fn off_policy_transitions(
+        &self,
+        policy: &P,
+        at: &P::Distribution<f64>,
+        state: usize,
+    ) -> Vec<OffPolicyTransition> {
         let of_action = |(a, &mu): (usize, &f64)| {
             let pi = policy.probability(at, a);
-            let way = move |t: &Transition| {
+            let transition = move |t: &Transition| {
                 let passed = if pi > 0.0 && t.gamma > 0.0 { pi / mu * t.gamma } else { 0.0 };
                 let lost = (1.0 - t.gamma) + t.gamma * ((mu - pi) / mu);
                 let Transition { next, probability, .. } = *t;
-                Way { next, behaviour: mu, probability, passed, lost, variance: 0.0 }
+                OffPolicyTransition { next, behaviour: mu, probability, passed, lost, variance: 0.0 }
             };
-            self.problem.transitions(state, a).iter().map(way)
+            self.problem.transitions(state, a).iter().map(transition)
         };
-        let ways = self.behaviour(state).iter().enumerate().flat_map(of_action);
-        ways.filter(|way| way.behaviour > 0.0 || way.passed > 0.0).collect()
+        let all = self.behaviour(state).iter().enumerate().flat_map(of_action);
+        all.filter(|t| t.behaviour > 0.0 || t.passed > 0.0).collect()
     }
 }
 
@@ -288,48 +294,4 @@ impl Problem {
         }
         Ok(rows)
     }
-}
-
-/// d_μ.
-fn visits(problem: &Problem, behaviour: &Lists<f64>) -> Result<Vec<Wide>, ProblemError> {
-    let n = problem.states.len();
-    let reached = reached(problem, behaviour);
-    let taken = |s: usize| {
-        let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
-        possible.flat_map(move |(a, mu)| {
-            let taken = |t: &Transition| (t.next, Wide::new(*mu) * Wide::new(t.probability));
-            problem.transitions(s, a).iter().map(taken)
-        })
-    };
-    // A state that is never reached, even if it would never be left, has no share: let it lead to the start.
-    let taken = |s: usize| -> Vec<(usize, Wide)> {
-        if reached[s] { taken(s).collect() } else { vec![(problem.start[0].0, Wide::ONE)] }
-    };
-    let successors: Vec<Vec<usize>> =
-        (0..n).map(|s| taken(s).into_iter().map(|(t, _)| t).collect()).collect();
-    let order = Order::new(&successors)?;
-    let mut probability = vec![Wide::ZERO; order.successors.len()];
-    for s in 0..n {
-        let row = order.successors.row(s);
-        let first = order.successors.range(s).start;
-        for (next, p) in taken(s) {
-            probability[first + row.partition_point(|&t| t < next)] += p;
-        }
-    }
-    chain::stationary(&order, &probability)
-        .map_err(|(a, b)| ProblemError::Stationary(problem.states[a].clone(), problem.states[b].clone()))
-}
-
-/// Which states the behaviour can come to from the start.
-fn reached(problem: &Problem, behaviour: &Lists<f64>) -> Vec<bool> {
-    let mut reached = vec![false; problem.states.len()];
-    let mut waiting: Vec<usize> = problem.start.iter().map(|start| start.0).collect();
-    while let Some(s) = waiting.pop() {
-        if std::mem::replace(&mut reached[s], true) {
-            continue;
-        }
-        let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
-        waiting.extend(possible.flat_map(|(a, _)| problem.transitions(s, a)).map(|t| t.next));
-    }
-    reached
 }

@@ -7,7 +7,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 /// A dual number: a value and its derivatives in N directions (one, unless said otherwise), carried through every operation
 /// by the chain rule.
 ///
-/// This is how derivatives are checked independently of the theorems that give them.
+/// Derivatives are checked with it independently of the theorems.
 ///
 /// ```
 /// use emphatic::{Dual, Real};
@@ -24,7 +24,7 @@ pub struct Dual<const N: usize = 1> {
 }
 
 impl<const N: usize> Dual<N> {
-    /// The variable that the given direction differentiates by: its derivative there is one.
+    /// The variable of a direction: its derivative in that direction is one.
     pub fn variable(value: f64, direction: usize) -> Self {
         Self { value, slope: Lanes::from_lanes(|lane| if lane == direction { 1.0 } else { 0.0 }) }
     }

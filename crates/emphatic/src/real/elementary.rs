@@ -37,9 +37,9 @@ pub fn exp(x: f64) -> f64 {
     exp_of(Lanes([x])).0[0]
 }
 
-/// [`exp`] of a few numbers, one operation after the other on all of them. A learner spends much of its time here: so
-/// without the low parts that the others need, and in a form that compiles to better code for a register of numbers
-/// than a loop over [`exp`] does.
+/// [`exp`] of a few numbers, one operation after the other on all of them. A learner spends much of its time here, so it
+/// does without the low parts that the others need, and has a form that compiles to better code for a register of
+/// numbers than a loop over [`exp`].
 #[inline(always)]
 pub(super) fn exp_of<const W: usize>(x: Lanes<W>) -> Lanes<W> {
     let c = Lanes::<W>::splat;

@@ -1,40 +1,39 @@
-//! What the solution of a chain differs by from one state to the next.
+//! Accurate differences between the solutions of a chain in neighbouring states.
 //!
-//! Where next to nothing leaks, the solution is huge and hardly differs between states that lead to each other, so little is left of
-//! its digits when one is subtracted from the other. When a state is eliminated, its value becomes what it owns and shares of later
-//! states' values, and what is missing from these shares to one is known without subtracting. So the differences can be had
-//! from those between later states:
+//! Where hardly anything leaks, the solution is huge and hardly differs between states that lead to each other, so subtracting
+//! loses most of the digits. When a state is eliminated, its value becomes a part of its own plus shares of later states' values,
+//! and one less the sum of these shares is known without subtracting. So the differences follow from those between later states:
 //!
 //! ```text
 //! x_i = own_i + Σ_k share_ik x_k
 //! x_i − x_j = own_i − missing_i x_j + Σ_k share_ik (x_k − x_j)
 //! ```
 
-use super::chain::Chain;
-use super::order::Order;
-use super::wide::Wide;
+use super::elimination::Chain;
+use super::elimination_order::EliminationOrder;
+use crate::real::wide_exponent::Wide;
 use std::sync::Arc;
 
-/// The inverse of a pivot above which differences are worth the work, which is that of one more elimination: ten digits are left
-/// without.
+/// The inverse of a pivot above which differences are worth the work, which is that of one more elimination: subtraction would leave
+/// ten digits.
 const LARGE: f64 = 1e6;
 
 /// A solution, by state, and its differences.
 #[derive(Clone, Debug)]
 pub(super) struct Differences {
-    order: Arc<Order>,
+    order: Arc<EliminationOrder>,
     pub(super) x: Vec<Wide>,
     /// x_i − x_j for each place i and later place j that it is linked with, where they are worth the work.
     fine: Option<Vec<Wide>>,
 }
 
 impl Differences {
-    /// x(s) − x(t). For states that neither leads to the other it is what subtraction leaves.
+    /// x(s) − x(t), by subtraction if neither state leads to the other.
     pub(super) fn between(&self, s: usize, t: usize) -> Wide {
         self.between_with_size(s, t).0
     }
 
-    /// The same, and how large the numbers are that it is the difference of.
+    /// The same, and the size of the numbers it was computed from.
     pub(super) fn between_with_size(&self, s: usize, t: usize) -> (Wide, Wide) {
         if s == t {
             return (Wide::ZERO, Wide::ZERO);
@@ -49,22 +48,22 @@ impl Differences {
     }
 }
 
-/// The parts that values are made of, by place; shares as the order lists later places.
+/// The terms of each value, by place; shares as the order lists later places.
 struct Parts {
     own: Vec<Wide>,
     missing: Vec<Wide>,
     shares: Vec<Wide>,
-    /// Where this says more than subtraction.
+    /// Where these are more accurate than subtraction.
     fine: Vec<bool>,
 }
 
 impl Chain<Wide> {
-    /// x = rhs + P x.
-    pub(super) fn solve_finely(&self, rhs: &[Wide]) -> Differences {
+    /// Solves x = rhs + P x.
+    pub(super) fn solve_with_differences(&self, rhs: &[Wide]) -> Differences {
         let x = self.solve(rhs);
         let parts = || {
             let order = &*self.order;
-            let mut own = self.passed(rhs);
+            let mut own = self.substitute_forwards(rhs);
             own.iter_mut().zip(&self.inverse_pivot).for_each(|(own, inverse)| *own *= *inverse);
             let missing = self.leak.iter().zip(&self.inverse_pivot).map(|(leak, inverse)| *leak * *inverse);
             let shares = (0..x.len()).flat_map(|i| order.upper.range(i).map(move |slot| (i, slot)));
@@ -75,8 +74,8 @@ impl Chain<Wide> {
         Differences { order: self.order.clone(), x, fine }
     }
 
-    /// x = rhs + D⁻¹ Pᵀ D x, where D = diag(`weight`). What is missing from the sums of these rows to one is given as `missing`, times
-    /// the weight, if it is asked for; it may be negative.
+    /// Solves x = rhs + D⁻¹ Pᵀ D x, where D = diag(`weight`). `missing` returns one less the sums of these rows, times the weight, if
+    /// it is needed; it may be negative.
     pub(super) fn solve_backwards(
         &self,
         weight: &[Wide],
@@ -91,7 +90,11 @@ impl Chain<Wide> {
             let order = &*self.order;
             let missing = missing();
             let carried = |rhs: &[Wide]| -> Vec<Wide> {
-                self.carried_on(rhs).into_iter().zip(&order.state).map(|(x, &s)| per_weight(x, s)).collect()
+                self.carry_forwards(rhs)
+                    .into_iter()
+                    .zip(&order.state)
+                    .map(|(x, &s)| per_weight(x, s))
+                    .collect()
             };
             let share = |i: usize| {
                 order.upper.row(i).iter().map(move |entry| {
@@ -99,7 +102,7 @@ impl Chain<Wide> {
                     per_weight(self.passes[entry.twin()] * later, order.state[i])
                 })
             };
-            // Where more is summed up to what is missing than can be missing, subtraction loses less.
+            // Where the terms of what is missing sum to more than one, subtraction loses fewer digits.
             let sizes = carried(&missing.iter().map(|missing| missing.abs()).collect::<Vec<_>>());
             Parts {
                 own: carried(&weighted),
@@ -117,7 +120,7 @@ impl Chain<Wide> {
     }
 }
 
-fn differences(order: &Order, parts: &Parts, x: &[Wide]) -> Vec<Wide> {
+fn differences(order: &EliminationOrder, parts: &Parts, x: &[Wide]) -> Vec<Wide> {
     let n = order.states();
     let x = |place: usize| x[order.state[place]];
     let mut differences = vec![Wide::ZERO; order.upper.len()];
@@ -133,7 +136,7 @@ fn differences(order: &Order, parts: &Parts, x: &[Wide]) -> Vec<Wide> {
             sum[j] = parts.own[i] - parts.missing[i] * x(j);
             (share[j], linked[j]) = (parts.shares[slot], i);
         }
-        // All that a place is linked with is linked with each other.
+        // All later places that a place is linked with are linked with each other.
         for (_, k) in later() {
             for (slot, entry) in order.upper.range(k).zip(order.upper.row(k)) {
                 let j = entry.place();
@@ -150,19 +153,20 @@ fn differences(order: &Order, parts: &Parts, x: &[Wide]) -> Vec<Wide> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::elimination::Row;
     use super::*;
 
     /// Two wells of two states each, which hardly leak and hardly lead to each other.
     #[test]
     fn differences_keep_their_digits() {
         let (leak, across) = (1e-200, 1e-150);
-        let order = Arc::new(Order::new(&vec![vec![0, 1, 2, 3]; 4]).unwrap());
+        let order = Arc::new(EliminationOrder::new(&vec![vec![0, 1, 2, 3]; 4]).unwrap());
         let row = |s: usize| {
             let p = |t: usize| if s / 2 == t / 2 { 0.5 } else { 0.5 * across };
-            ((0..4).map(|t| (t, Wide::new(p(t)))).collect(), Wide::new(leak))
+            Row::leaking((0..4).map(|t| (t, Wide::new(p(t)))).collect(), Wide::new(leak))
         };
         let chain = Chain::leaking(order, row).unwrap();
-        let solution = chain.solve_finely(&[1.0, 0.25, 0.0, 0.5].map(Wide::new));
+        let solution = chain.solve_with_differences(&[1.0, 0.25, 0.0, 0.5].map(Wide::new));
         // In a well all rows are alike, so values differ by rewards; the wells' means of 5/8 and 1/4 meet half-way at any
         // crossing, (5/8 − 1/4)/(2 · across) apart.
         let near = |s, t, right: f64| {

@@ -1,14 +1,13 @@
-//! In which order to eliminate states so that a sparse chain stays sparse: those of few neighbours first.
+//! Minimum-degree ordering: states with few neighbours are eliminated first, so that a sparse chain stays sparse.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Up to so many states the order is by degree, as exactly and with as shallow a tree as can be; above that what can
-/// be had fast.
+/// Up to this many states the order is by exact degree, with a shallow tree; above, by fast bounds of the degree.
 pub(super) const FEW: usize = 1000;
 
-/// The states in the order of elimination, given which are linked: ascending lists, symmetric, without loops. `None` as
-/// soon as it is clear that more than `most` entries would be filled.
+/// The states in the order of elimination, given the states that each is linked with: ascending lists, symmetric, without
+/// loops. `None` as soon as it is clear that more than `most` entries would be filled.
 pub(super) fn minimum_degree(linked: Vec<Vec<usize>>, most: usize) -> Option<Vec<usize>> {
     if linked.len() <= FEW { Some(by_degree(linked)) } else { Quotient::new(linked).order(most) }
 }
@@ -59,33 +58,33 @@ fn merge_without(a: &[usize], b: &[usize], s: usize, t: usize) -> Vec<usize> {
 /// clique of its neighbours, of which only the members are listed. Degrees are bounds, after Amestoy, Davis and Duff's
 /// approximate minimum degree.
 struct Quotient {
-    /// By state, whom it is linked with apart from cliques, and the cliques that it belongs to.
+    /// By state, the states it is linked with apart from cliques, and the cliques that it belongs to.
     linked: Vec<Vec<usize>>,
     cliques: Vec<Vec<usize>>,
-    /// By clique (named after the state that left it) its members, and how many states they stand for. Cliques within
+    /// By clique (numbered by the eliminated state) its members, and the number of states they stand for. Cliques within
     /// later ones are empty.
     members: Vec<Vec<usize>>,
     size: Vec<usize>,
-    /// The states that are alike, and eliminated with this one; none if it is gone.
+    /// The states with the same neighbours, which are eliminated with this one; empty if it is gone.
     alike: Vec<Vec<usize>>,
     degree: Vec<usize>,
-    /// How many states have been eliminated behind it, one after the other.
+    /// The height of the tree of eliminated states below it.
     height: Vec<usize>,
-    /// Degree, height and number; with what degree and height each state is in it, which may be less than they are by now.
+    /// Degree, height and number; and the degree and height with which each state is in the queue, which may be outdated.
     queue: BinaryHeap<Reverse<(usize, usize, usize)>>,
     queued: Vec<(usize, usize)>,
-    /// States of so many neighbours that they are best left to the end.
+    /// States with so many neighbours that they are best left to the end.
     hubs: Vec<usize>,
-    /// How many entries are filled for sure, hubs left aside.
+    /// The number of entries that are filled for sure, without those of hubs.
     entries: usize,
-    /// By state, the last clique it was found in; by clique, with which later one it was last compared, and how many
-    /// states of it are outside of that one.
+    /// By state, the last clique it was found in; by clique, the later one it was last compared with, and the number of its
+    /// states outside of that one.
     found: Vec<usize>,
     compared: Vec<usize>,
     outside: Vec<usize>,
 }
 
-/// How many pairs so many states make.
+/// The number of pairs of this many states.
 fn pairs(states: usize) -> usize {
     states * states.saturating_sub(1) / 2
 }
@@ -128,7 +127,7 @@ impl Quotient {
                 continue;
             }
             if (degree, height) != (self.degree[s], self.height[s]) {
-                self.enqueue(s); // Its turn comes later.
+                self.enqueue(s); // It comes later.
                 continue;
             }
             if self.eliminate(s, &mut order) > most {
@@ -139,7 +138,7 @@ impl Quotient {
         Some(order)
     }
 
-    /// Eliminates a state, and counts the entries that are filled by now or will be in whatever order.
+    /// Eliminates a state, and counts the entries that are filled by now or will be in any order.
     fn eliminate(&mut self, pivot: usize, order: &mut Vec<usize>) -> usize {
         let clique = self.neighbours(pivot);
         let before = order.len();
@@ -148,7 +147,7 @@ impl Quotient {
         for &s in &clique {
             self.tidy(pivot, s);
         }
-        // Whoever has no neighbours outside of the clique adds none, and may go at once.
+        // A state without neighbours outside of the clique adds none, and can be eliminated at once.
         let (inside, clique): (Vec<usize>, Vec<usize>) =
             clique.into_iter().partition(|&s| self.linked[s].is_empty() && self.cliques[s].is_empty());
         for s in inside {
@@ -170,7 +169,7 @@ impl Quotient {
         }
         self.members[pivot] = clique;
         self.size[pivot] = size;
-        // Whoever went is linked with one another and with the clique, whose members are linked with one another.
+        // The eliminated states are linked with each other and with the clique, whose members are linked with each other.
         let gone = order.len() - before;
         self.entries += pairs(gone) + gone * size;
         self.entries + pairs(size)
@@ -192,7 +191,7 @@ impl Quotient {
         all
     }
 
-    /// Counts how many states of other cliques are outside of this one.
+    /// Counts the states of other cliques outside of this one.
     fn compare(&mut self, pivot: usize, clique: &[usize]) {
         for &s in clique {
             for &other in &self.cliques[s] {
@@ -204,7 +203,7 @@ impl Quotient {
         }
     }
 
-    /// Forgets the links of a member that the new clique stands for.
+    /// Removes the links of a member that the new clique replaces.
     fn tidy(&mut self, pivot: usize, s: usize) {
         let Self { linked, cliques, members, alike, found, outside, .. } = self;
         linked[s].retain(|&t| !alike[t].is_empty() && found[t] != pivot);
@@ -216,8 +215,8 @@ impl Quotient {
         });
     }
 
-    /// Bounds the degree of a member of a new clique, apart from those that are alike. Members of several other cliques
-    /// count several times.
+    /// Bounds the degree of a member of a new clique, apart from states with the same neighbours. Members of several other
+    /// cliques count several times.
     fn bound_degree(&mut self, s: usize, size: usize, left: usize) {
         let others = size - self.alike[s].len();
         let linked: usize = self.linked[s].iter().map(|&t| self.alike[t].len()).sum();
@@ -235,7 +234,7 @@ impl Quotient {
         for same in by_key.chunk_by(|a, b| a.0 == b.0) {
             for (k, &(_, s)) in same.iter().enumerate() {
                 if self.alike[s].is_empty() {
-                    continue; // It has been joined with another.
+                    continue; // It was joined with another.
                 }
                 for &(_, t) in &same[k + 1..] {
                     if self.same_neighbours(s, t) {
@@ -282,7 +281,7 @@ mod tests {
         linked
     }
 
-    /// How many entries elimination in this order fills, or is linked with at the start.
+    /// The number of entries after elimination in this order, those at the start included.
     fn entries(linked: &[Vec<usize>], order: &[usize]) -> usize {
         let mut linked = linked.to_vec();
         let mut entries = 0;
@@ -316,7 +315,7 @@ mod tests {
         }
     }
 
-    /// Once the whole order was worked out before what it fills was counted.
+    /// The whole order was once computed before its entries were counted.
     #[test]
     fn an_order_that_fills_too_much_is_given_up() {
         let mut random = Random::new(34, 0);

@@ -1,0 +1,351 @@
+//! Emphases that are written in Python, to try out an idea.
+//!
+//! One call serves all learners in lanes. An exception is kept until the learner returns to Python; until then the emphasis is NaN.
+
+use crate::memory;
+use emphatic::catalogue::{Build, Role, Size};
+use emphatic::{
+    Built, Catalogue, ComposeError, Declaration, Emphasis, Features, Lanes, Part, PartBuilder, Real, Row,
+    Seen, StateError, Visitor,
+};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The name of such an emphasis in files.
+pub(crate) const KIND: &str = "python";
+
+const DECLARATION: Declaration = Declaration {
+    features: true,
+    ..Declaration::new(Role::Emphasis, KIND, "PythonEmphasis", "an emphasis that is written in Python")
+};
+
+/// The exception that an emphasis in Python has raised; always empty for a learner without one.
+#[derive(Clone, Default)]
+pub(crate) struct PendingException(Option<Arc<Pending>>);
+
+#[derive(Default)]
+struct Pending {
+    error: Mutex<Option<PyErr>>,
+    /// Whether it was raised in the middle of a step.
+    half_way: AtomicBool,
+}
+
+impl PendingException {
+    /// Raises the exception, if there is one.
+    pub(crate) fn check(&self) -> PyResult<()> {
+        let Some(pending) = &self.0 else { return Ok(()) };
+        pending.error.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+
+    /// Whether the learner was left in the middle of a step.
+    pub(crate) fn half_way(&self) -> bool {
+        self.0.as_ref().is_some_and(|pending| pending.half_way.load(Ordering::Relaxed))
+    }
+
+    fn set(&self, error: PyErr, half_way: bool) {
+        if let Some(pending) = &self.0 {
+            pending.half_way.fetch_or(half_way, Ordering::Relaxed);
+            pending.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+}
+
+/// Returns the catalogue with these Python objects, one for each learner, as an emphasis; the standard one if there are none.
+pub(crate) fn catalogue_with(
+    emphases: Vec<Py<PyAny>>,
+    features: Option<&Features>,
+) -> (Catalogue, PendingException) {
+    let standard = Catalogue::standard().clone();
+    if emphases.is_empty() {
+        return (standard, PendingException::default());
+    }
+    let exception = PendingException(Some(Arc::default()));
+    let builder = Builder { emphases, features: features.cloned(), exception: exception.clone() };
+    (standard.with_builder(DECLARATION, |_| Size::default(), builder), exception)
+}
+
+struct Builder {
+    emphases: Vec<Py<PyAny>>,
+    features: Option<Features>,
+    exception: PendingException,
+}
+
+impl Build for Builder {
+    fn one(&self, _: &PartBuilder<f64>) -> Result<Built<f64>, ComposeError> {
+        self.build()
+    }
+
+    fn eight(&self, _: &PartBuilder<Lanes<8>>) -> Result<Built<Lanes<8>>, ComposeError> {
+        self.build()
+    }
+
+    fn sixteen(&self, _: &PartBuilder<Lanes<16>>) -> Result<Built<Lanes<16>>, ComposeError> {
+        self.build()
+    }
+}
+
+impl Builder {
+    fn build<R: Real>(&self) -> Result<Built<R>, ComposeError> {
+        match Python::attach(|py| self.emphasis(py)) {
+            Ok(emphasis) => Ok(Built::Emphasis(Box::new(emphasis))),
+            Err(error) => {
+                self.exception.set(error, false);
+                Err(ComposeError::Incompatible("the emphasis in Python raised an exception".to_owned()))
+            }
+        }
+    }
+
+    fn emphasis<R: Real>(&self, py: Python<'_>) -> PyResult<PythonEmphasis<R>> {
+        let emphases: Vec<&Py<PyAny>> = self.emphases.iter().collect();
+        let part = py.import("emphatic.in_python")?.call_method1("side_by_side", (emphases,))?;
+        let learns: bool = part.getattr("_learns")?.extract()?;
+        let mut emphasis = PythonEmphasis {
+            weigh: part.getattr("weigh")?.unbind(),
+            learn: if learns { Some(part.getattr("learn")?.unbind()) } else { None },
+            needs_ratio: part.getattr("needs_ratio")?.extract()?,
+            state: Vec::new(),
+            part: part.clone().unbind(),
+            learners: self.emphases.len(),
+            features: self.features.clone(),
+            exception: self.exception.clone(),
+            number: PhantomData,
+        };
+        for name in part.getattr("state")?.extract::<Vec<String>>()? {
+            let shape = emphasis.array(py, &name)?.shape().to_vec();
+            emphasis.state.push(StateArray { name, shape });
+        }
+        Ok(emphasis)
+    }
+}
+
+/// An emphasis in Python that serves `learners` learners.
+struct PythonEmphasis<R> {
+    part: Py<PyAny>,
+    weigh: Py<PyAny>,
+    learn: Option<Py<PyAny>>,
+    needs_ratio: bool,
+    state: Vec<StateArray>,
+    learners: usize,
+    features: Option<Features>,
+    exception: PendingException,
+    number: PhantomData<fn() -> R>,
+}
+
+/// An array of the emphasis that changes.
+struct StateArray {
+    name: String,
+    /// The shape that `reset` made it.
+    shape: Vec<usize>,
+}
+
+impl<R: Real> PythonEmphasis<R> {
+    /// Calls a method, unless one has failed. Returns NaN if it fails.
+    fn call(&mut self, method: impl FnOnce(&Self, Python<'_>) -> PyResult<R>) -> R {
+        if !self.exception.half_way() {
+            match Python::attach(|py| method(self, py)) {
+                Ok(number) => return number,
+                Err(error) => self.exception.set(error, true),
+            }
+        }
+        R::splat(f64::NAN)
+    }
+
+    fn arguments<'py>(
+        &self,
+        py: Python<'py>,
+        step: &Seen,
+        rho: R,
+    ) -> PyResult<(Py<PartStep>, Bound<'py, PyArray1<f64>>)> {
+        let dense = matches!(self.features, Some(Features::Dense { .. }));
+        let active = |row: Row| self.features.as_ref().map(|_| ActiveFeatures::new(row, dense));
+        let step = PartStep {
+            gamma: step.gamma,
+            gamma_next: step.gamma_next,
+            interest: step.interest,
+            reward: step.reward,
+            x: active(step.x),
+            x_next: active(step.x_next),
+        };
+        let rho = PyArray1::from_iter(py, (0..self.learners).map(|learner| rho.lane(learner)));
+        Ok((Py::new(py, step)?, rho))
+    }
+
+    /// Returns what `weigh` returned, a number for each learner, in lanes. Lanes without a learner do as the first.
+    fn numbers(&self, returned: &Bound<'_, PyAny>) -> PyResult<R> {
+        let class = || self.part.bind(returned.py()).get_type().name().map(|name| name.to_string());
+        // No subclass: a masked array is not all numbers.
+        let Ok(array) = returned.cast_exact::<PyArray1<f64>>() else {
+            let right = format!("it must be a NumPy array of {} float64", self.learners);
+            let got = returned.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string());
+            return Err(PyTypeError::new_err(format!("weigh of {} returned {got}; {right}", class()?)));
+        };
+        if array.len() != self.learners {
+            return Err(PyValueError::new_err(format!(
+                "weigh of {} returned {} numbers; there are {} learners",
+                class()?,
+                array.len(),
+                self.learners
+            )));
+        }
+        let array = array.readonly();
+        let numbers = array.as_array();
+        Ok(R::from_lanes(|lane| numbers[if lane < self.learners { lane } else { 0 }]))
+    }
+
+    /// Returns an array that changes.
+    fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let part = self.part.bind(py);
+        let class = part.get_type().name()?;
+        match part.getattr(name)?.cast_into_exact::<PyArrayDyn<f64>>() {
+            Ok(array) if array.shape().first() == Some(&self.learners) => Ok(array),
+            _ => {
+                let right = format!("its first dimension must be that of the {} learners", self.learners);
+                let message = format!("`{name}` of {class} must be a NumPy array of float64; {right}");
+                Err(PyTypeError::new_err(message))
+            }
+        }
+    }
+
+    /// Shows an array to a visitor, which may change it.
+    fn tensor(
+        &self,
+        py: Python<'_>,
+        StateArray { name, shape }: &StateArray,
+        visitor: &mut Visitor,
+    ) -> PyResult<Result<(), StateError>> {
+        let array = self.array(py, name)?;
+        if array.shape() != shape {
+            let class = self.part.bind(py).get_type().name()?;
+            let got = array.shape();
+            return Err(PyValueError::new_err(format!(
+                "`{name}` of {class} has the shape {got:?}; `reset` made it {shape:?}, and so it must stay"
+            )));
+        }
+        // Three copies: as it is, by learner, and for the visitor.
+        memory::check(24.0 * array.len() as f64, || format!("a copy of `{name}`"))?;
+        let all: Vec<f64> = array.readonly().as_array().iter().copied().collect();
+        let each = all.len() / self.learners;
+        let of = |k: usize| R::from_lanes(|lane| all[if lane < self.learners { lane * each } else { 0 } + k]);
+        let mut numbers: Vec<R> = (0..each).map(of).collect();
+        if let Err(error) = visitor.numbers(name, numbers.iter_mut()) {
+            return Ok(Err(error));
+        }
+        if visitor.restores() {
+            let of = |learner: usize| numbers.iter().map(move |number| number.lane(learner));
+            let restored: Vec<f64> = (0..self.learners).flat_map(of).collect();
+            let restored = PyArray1::from_vec(py, restored).reshape(shape.clone())?;
+            // In place, because other arrays may be views of it.
+            array.set_item(py.Ellipsis(), restored)?;
+        }
+        Ok(Ok(()))
+    }
+}
+
+impl<R: Real> Part<R> for PythonEmphasis<R> {
+    fn features(&self) -> Option<&Features> {
+        self.features.as_ref()
+    }
+
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        Python::attach(|py| {
+            for array in &self.state {
+                match self.tensor(py, array, visitor) {
+                    Ok(shown) => shown?,
+                    Err(error) => {
+                        let name = &array.name;
+                        self.exception.set(error, false);
+                        return Err(StateError::Part(format!(
+                            "`{name}` of the emphasis in Python cannot be read"
+                        )));
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+impl<R: Real> Emphasis<R> for PythonEmphasis<R> {
+    fn weigh(&mut self, step: &Seen, rho: R) -> R {
+        self.call(|this, py| {
+            this.numbers(this.weigh.bind(py).call1(this.arguments(py, step, rho)?)?.as_any())
+        })
+    }
+
+    fn needs_ratio(&self) -> bool {
+        self.needs_ratio
+    }
+
+    fn learns(&self) -> bool {
+        self.learn.is_some()
+    }
+
+    fn learn(&mut self, step: &Seen, rho: R) -> R {
+        self.call(|this, py| {
+            if let Some(learn) = &this.learn {
+                learn.bind(py).call1(this.arguments(py, step, rho)?)?;
+            }
+            Ok(R::zero())
+        })
+    }
+}
+
+/// A step as a part in Python sees it.
+#[pyclass(frozen, module = "emphatic")]
+pub(crate) struct PartStep {
+    /// γ_t: the discount of the transition into the state.
+    #[pyo3(get)]
+    gamma: f64,
+    /// γ_{t+1}: the discount of the transition out of it.
+    #[pyo3(get)]
+    gamma_next: f64,
+    /// i(S_t).
+    #[pyo3(get)]
+    interest: f64,
+    /// R_{t+1}.
+    #[pyo3(get)]
+    reward: f64,
+    x: Option<ActiveFeatures>,
+    x_next: Option<ActiveFeatures>,
+}
+
+#[pymethods]
+impl PartStep {
+    /// The part's features of S_t: a vector, or the numbers of the active ones and their values. `None` if the part has no `features`.
+    #[getter]
+    fn x<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.x.as_ref().map(|row| row.array(py)).transpose()
+    }
+
+    /// The same of S_{t+1}; none are active beyond an end.
+    #[getter]
+    fn x_next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.x_next.as_ref().map(|row| row.array(py)).transpose()
+    }
+}
+
+/// The active features of a state.
+struct ActiveFeatures {
+    /// `None` for a vector of all features.
+    indices: Option<Vec<isize>>,
+    values: Vec<f64>,
+}
+
+impl ActiveFeatures {
+    fn new(row: Row, dense: bool) -> Self {
+        let indices = (!dense).then(|| row.iter().map(|(feature, _)| feature as isize).collect());
+        Self { indices, values: row.iter().map(|(_, value)| value).collect() }
+    }
+
+    fn array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let values = PyArray1::from_slice(py, &self.values);
+        Ok(match &self.indices {
+            None => values.into_any(),
+            Some(indices) => (PyArray1::from_slice(py, indices), values).into_pyobject(py)?.into_any(),
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! The stability of linear critics.
+
+use crate::diagnosable::Diagnosable;
+use emphatic::{Exact, Policy, Table};
+use nalgebra::{DMatrix, Schur, SymmetricEigen};
+use serde::Serialize;
+
+/// The largest number of features for which eigenvalues are computed: the time grows with its cube.
+const MOST_FEATURES: usize = 500;
+
+/// A direction in which the features of updated states vary less than this, relative to the largest, is left out.
+const NO_DIRECTION: f64 = 1e-12;
+
+/// A real part that is smaller than this beside the matrix may be rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// The key matrices of linear critics.
+#[derive(Clone, Debug, Serialize)]
+pub struct Critics {
+    /// The number of the critic's features.
+    pub features: usize,
+    /// Whether each state has one feature of its own.
+    pub tabular: bool,
+    /// Off-policy TD(0).
+    pub td: Stability,
+    /// ETD(0).
+    pub etd: Stability,
+}
+
+/// Whether the expected update of a critic is stable.
+#[derive(Clone, Debug, Serialize)]
+pub struct Stability {
+    /// Whether the real parts of all eigenvalues are positive; `None` if it was not decided.
+    pub stable: Option<bool>,
+    /// The eigenvalues of the key matrix as (real, imaginary), smallest real part first, without those of directions in which
+    /// no updated state has features. Empty if they were not computed.
+    pub eigenvalues: Vec<(f64, f64)>,
+}
+
+/// The stability of critics with these features.
+pub(crate) fn critic_stability<P: Policy, M: Diagnosable<P>>(
+    exact: &Exact<f64, M, P>,
+    features: &Table,
+) -> Critics {
+    let one_each = |s: usize| features.active(s).eq([(s, 1.0)]);
+    let tabular = features.len() == features.states() && (0..features.states()).all(one_each);
+    let m = exact.emphatic_weighting(1.0);
+    let stability = |weighting: &[f64]| match features.len() <= MOST_FEATURES {
+        true => stability_of(&exact.key_matrix(features, weighting), features, weighting),
+        // D (I − P) is an M-matrix: its eigenvalues have positive real parts.
+        false => {
+            let everywhere = weighting.iter().all(|w| *w > 0.0);
+            Stability { stable: (tabular && everywhere).then_some(true), eigenvalues: Vec::new() }
+        }
+    };
+    Critics { features: features.len(), tabular, td: stability(exact.stationary()), etd: stability(&m) }
+}
+
+fn stability_of(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Stability {
+    let k = matrix.len();
+    let undecided = Stability { stable: None, eigenvalues: Vec::new() };
+    if k == 0 {
+        return undecided;
+    }
+    let mut gram: DMatrix<f64> = DMatrix::zeros(k, k);
+    for (s, weight) in weighting.iter().enumerate() {
+        for (f, x) in features.active(s) {
+            features.active(s).for_each(|(g, y)| gram[(f, g)] += weight * x * y);
+        }
+    }
+    if gram.iter().chain(matrix.iter().flatten()).any(|x| !x.is_finite()) {
+        return undecided;
+    }
+    // In directions in which no updated state has features nothing is learned, and nothing can grow.
+    let Some(directions) = SymmetricEigen::try_new(gram, f64::EPSILON, 1000 * k) else { return undecided };
+    let largest = directions.eigenvalues.max();
+    let kept: Vec<usize> = (0..k).filter(|&j| directions.eigenvalues[j] > NO_DIRECTION * largest).collect();
+    if kept.is_empty() {
+        return undecided;
+    }
+    let basis = directions.eigenvectors.select_columns(&kept);
+    let matrix = DMatrix::from_fn(k, k, |i, j| matrix[i][j]);
+    let matrix = basis.transpose() * matrix * &basis;
+    let scale = matrix.amax();
+    let Some(schur) = Schur::try_new(matrix, f64::EPSILON, 1000 * k) else { return undecided };
+    let mut eigenvalues: Vec<(f64, f64)> = schur.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
+    eigenvalues.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    // An eigenvalue within rounding of zero decides nothing.
+    let smallest = eigenvalues.first().map_or(0.0, |z| z.0);
+    let stable = (smallest.abs() > ROUNDING * scale).then_some(smallest > 0.0);
+    Stability { stable, eigenvalues }
+}

@@ -1,0 +1,97 @@
+//! The experiment file that tries a suggestion.
+
+use crate::format::{list, name, paragraph};
+use crate::suggestion::{CriticKind, Suggestion};
+use emphatic::catalogue::Algorithm;
+use emphatic_problems::{ProblemFile, Target, shipped};
+use emphatic_text::json_escaped;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The critic that computes values from the problem, in a file.
+const EXACT: &str = "\"exact\"";
+
+impl Suggestion {
+    /// An experiment file that tries it, to be written to `path`.
+    pub fn experiment(&self, problem: &ProblemFile, path: &Path) -> String {
+        let mut text =
+            format!("# A first experiment in {}, written by `emphatic diagnose`.\n", name(&problem.name));
+        for (what, why) in &self.reasons {
+            text += &paragraph("# ", "#   ", &format!("{what}: {why}."));
+        }
+        // TOML reads what JSON escapes; DEL must be escaped, too.
+        let of_problem = json_escaped(&Value::from(reference(problem, path)).to_string());
+        text += &format!(
+            "\nproblem = {of_problem}\nseed = 1\nruns = 10\nsteps = {}\nfresh_runs = 30\n",
+            self.steps
+        );
+        let policy = start_of_policy(&problem.target);
+        let method = |name: &str, algorithm: Algorithm, lambda_a: Option<f64>, critic: &str| {
+            let (algorithm, alpha) = (algorithm.name, list(&self.alpha));
+            let lambda_a = lambda_a.map_or(String::new(), |l| format!("lambda_a = {l:?}\n"));
+            format!(
+                "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{lambda_a}alpha = [{alpha}]\ncritic = {critic}\n{policy}"
+            )
+        };
+        let critic = self.critic_value();
+        text += "\n# The suggestion.";
+        text += &method("suggestion", self.algorithm, self.lambda_a, &critic);
+        if critic != EXACT {
+            text += "\n# The same with values computed from the problem: what a better critic could gain.";
+            text += &method("suggestion, exact critic", self.algorithm, self.lambda_a, EXACT);
+        }
+        text += "\n# For comparison.";
+        text += &match self.algorithm {
+            Algorithm::OFFPAC => method("full gradient", Algorithm::ACE, Some(1.0), &critic),
+            Algorithm::DPG => method("full gradient", Algorithm::TRUE_DPGE, None, &critic),
+            Algorithm::TRUE_DPGE => method("semi-gradient", Algorithm::DPG, None, &critic),
+            _ => method("semi-gradient", Algorithm::OFFPAC, None, &critic),
+        };
+        text
+    }
+
+    fn critic_value(&self) -> String {
+        let critic = &self.critic;
+        match critic.kind {
+            CriticKind::Exact => EXACT.to_owned(),
+            CriticKind::Gtd => format!(
+                "{{ kind = \"gtd\", alpha_v = [{}], alpha_w = [{}], lambda = [{}] }}",
+                list(&critic.alpha_v),
+                list(&critic.alpha_w),
+                list(&critic.lambda)
+            ),
+        }
+    }
+}
+
+/// The line with the weights that the policy starts from; empty if they are zero.
+fn start_of_policy(target: &Target) -> String {
+    match target {
+        Target::Softmax(weights) | Target::Gaussian(weights) | Target::Deterministic(weights)
+            if weights.iter().any(|w| *w != 0.0) =>
+        {
+            format!("policy.weights = {weights:?}\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The problem as an experiment file at `path` refers to it.
+fn reference(problem: &ProblemFile, path: &Path) -> String {
+    let file = Path::new(&problem.name);
+    if shipped::find(&problem.name).is_some() && !file.exists() {
+        return problem.name.clone();
+    }
+    // Directories are compared by what they resolve to, since `..` and links may lead elsewhere.
+    let directory = |path: &Path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned())
+    };
+    let (from, to) = (directory(path), directory(file));
+    let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
+    let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = from[common..].iter().map(|_| OsStr::new(".."));
+    let down = to[common..].iter().map(|c| c.as_os_str()).chain(file.file_name());
+    up.chain(down).collect::<PathBuf>().display().to_string()
+}

@@ -1,0 +1,179 @@
+//! The text of a diagnosis: the verdict and the tables behind it.
+
+use crate::critic_stability::{Critics, Stability};
+use crate::diagnose::Diagnosis;
+use crate::emphasis::{Emphasis, StateEmphasis};
+use crate::flows::{Apart, Flows, Reached};
+use crate::format::{list, name, number, paragraph, plural, rounded, table};
+use crate::suggestion::CriticKind;
+use std::fmt::Write;
+
+/// The number of rows that a table shows.
+const SHOWN: usize = 10;
+
+impl Diagnosis {
+    /// The verdict, the numbers behind it and the suggestion.
+    pub fn text(&self) -> String {
+        let mut text = size_text(self);
+        for sentence in &self.verdict {
+            text += &paragraph("• ", "  ", sentence);
+        }
+        if let Some(flows) = self.flows.as_ref().filter(|flows| flows.leads_somewhere()) {
+            text += &flows_text(flows, self);
+        }
+        if let Some(emphasis) = &self.emphasis {
+            text += &emphasis_text(emphasis, self.given);
+        }
+        if let Some(emphasis) = &self.emphasis_at_end {
+            text += &emphasis_text(emphasis, "the policy that the gradient leads to");
+        }
+        text + &critics_text(&self.critics) + &suggestion_text(self)
+    }
+}
+
+fn size_text(diagnosis: &Diagnosis) -> String {
+    let size = &diagnosis.size;
+    let actions = size.actions.map_or("a real action".to_owned(), |n| plural(n, "action"));
+    format!(
+        "{}: {}, {actions}, {}; the actor sees {} ({})\n\n",
+        name(&diagnosis.problem),
+        plural(size.states, "state"),
+        plural(size.transitions, "transition"),
+        plural(size.actor_features, "feature"),
+        plural(size.weights, "weight")
+    )
+}
+
+fn flows_text(flows: &Flows, diagnosis: &Diagnosis) -> String {
+    let mut text = heading("Where expected updates lead");
+    let starts = flows.gradient().from_random.len();
+    let range = |reached: &Reached, pick: fn(f64, f64) -> f64, first: f64| {
+        let all: Vec<f64> = reached.from_random.iter().flatten().copied().collect();
+        if all.is_empty() { "–".to_owned() } else { number(all.into_iter().fold(first, pick)) }
+    };
+    let mut header = vec!["λ_a".to_owned(), format!("from {}", diagnosis.start), "settled".to_owned()];
+    if starts > 0 {
+        header.extend([format!("lowest of {starts} random"), "highest".to_owned(), "reach best".to_owned()]);
+    }
+    let row = |reached: &Reached| {
+        let objective = reached.objective.map_or("–".to_owned(), number);
+        let settled = if reached.settled { "yes" } else { "no" };
+        let mut row = vec![number(reached.lambda_a), objective, settled.to_owned()];
+        if starts > 0 {
+            let good = reached.from_random.iter().filter(|x| flows.reaches(**x)).count();
+            row.push(range(reached, f64::min, f64::INFINITY));
+            row.push(range(reached, f64::max, f64::NEG_INFINITY));
+            row.push(format!("{good}/{starts}"));
+        }
+        row
+    };
+    text += &table(header, flows.reached.iter().map(row));
+    let _ = writeln!(text, "\n  J_μ there                    {}", number(flows.start));
+    let _ = writeln!(text, "  best J_μ found               {}", number(flows.best));
+    let _ = writeln!(text, "  highest on semi-gradient     {}", number(flows.highest_on_semi_gradient));
+    let angle = diagnosis.angle.map_or("undefined (a zero)".to_owned(), |angle| format!("{angle:.1}°"));
+    let _ = writeln!(text, "  angle of gradients there     {angle}");
+    let _ = writeln!(text, "  α · steps to cover 95 %      {}", number(flows.times.gradient));
+    if !flows.apart.is_empty() {
+        text += "\n  They part in:\n\n";
+        let header = ["states", "", "gradient", "semi-gradient"].map(str::to_owned).to_vec();
+        let rows = flows.apart.iter().take(SHOWN);
+        let three = |x: f64| format!("{x:.3}");
+        let row =
+            |a: &Apart| vec![a.states.clone(), a.what.clone(), three(a.gradient), three(a.semi_gradient)];
+        text += &table(header, rows.map(row));
+        text += &more(flows.apart.len());
+    }
+    text
+}
+
+fn emphasis_text(emphasis: &Emphasis, whose: &str) -> String {
+    let mut text = heading(&format!("The follow-on trace for {whose}"));
+    match emphasis.spectral_radius {
+        Some([low, high]) if high - low > 1e-9 * high => {
+            let _ = writeln!(
+                text,
+                "  spectral radius of the second-moment operator: {} (between {low} and {high})\n",
+                number(high)
+            );
+        }
+        Some([_, high]) => {
+            let _ = writeln!(text, "  spectral radius of the second-moment operator: {}\n", number(high));
+        }
+        None => text += "  the square of the ratio has no finite mean\n\n",
+    }
+    let header = ["state", "share of m", "mean of F", "deviation of F", "steps to know m to 10 %"];
+    let never = || "∞".to_owned();
+    let row = |s: &StateEmphasis| {
+        let deviation = s.standard_deviation.map_or_else(never, number);
+        let steps = s.steps.map_or_else(never, rounded);
+        vec![s.state.clone(), format!("{:.1} %", 100.0 * s.share), number(s.mean), deviation, steps]
+    };
+    text += &table(header.map(str::to_owned).to_vec(), emphasis.states.iter().take(SHOWN).map(row));
+    text += &more(emphasis.states.len());
+    text
+}
+
+fn critics_text(critics: &Critics) -> String {
+    let mut text = heading("Linear critics");
+    let row = |name: &str, stability: &Stability| {
+        let stable = match stability.stable {
+            Some(true) => "stable",
+            Some(false) => "not stable",
+            None => "not decided",
+        };
+        let value = |z: &(f64, f64)| match z.1 {
+            0.0 => number(z.0),
+            im => format!("{} {} {}i", number(z.0), if im < 0.0 { "−" } else { "+" }, number(im.abs())),
+        };
+        let first = stability.eigenvalues.first().map_or("–".to_owned(), value);
+        let last = stability.eigenvalues.last().map_or("–".to_owned(), value);
+        vec![name.to_owned(), stable.to_owned(), first, last]
+    };
+    let header = ["", "", "smallest eigenvalue", "largest"].map(str::to_owned).to_vec();
+    text += &table(header, [row("TD(0)", &critics.td), row("ETD(0)", &critics.etd)].into_iter());
+    text += "\n  Stable if all eigenvalues of the key matrix have positive real parts.\n";
+    text
+}
+
+fn suggestion_text(diagnosis: &Diagnosis) -> String {
+    let mut text = heading("Start with");
+    let Some(suggestion) = &diagnosis.suggestion else {
+        return text + &format!("  nothing: {}.\n", diagnosis.why_no_suggestion());
+    };
+    let algorithm = match suggestion.lambda_a {
+        Some(lambda_a) => format!("{}, λ_a = {lambda_a}", suggestion.algorithm.name),
+        None => suggestion.algorithm.name.to_owned(),
+    };
+    let critic = match suggestion.critic.kind {
+        CriticKind::Exact => "exact".to_owned(),
+        CriticKind::Gtd => format!(
+            "gtd, alpha_v = {}; alpha_w = {}; lambda = {}",
+            list(&suggestion.critic.alpha_v),
+            list(&suggestion.critic.alpha_w),
+            list(&suggestion.critic.lambda)
+        ),
+    };
+    let values = [
+        ("algorithm", algorithm),
+        ("step-sizes", list(&suggestion.alpha)),
+        ("length", format!("{} steps", suggestion.steps)),
+        ("critic", critic),
+    ];
+    for (what, value) in values {
+        let _ = writeln!(text, "  {what:<12}{value}");
+        let why = suggestion.reasons.iter().find(|(of, _)| *of == what);
+        text += &why.map_or(String::new(), |(_, why)| {
+            paragraph("              ", "              ", &format!("{why}."))
+        });
+    }
+    text
+}
+
+fn heading(title: &str) -> String {
+    format!("\n{title}\n{}\n", "─".repeat(title.chars().count()))
+}
+
+fn more(all: usize) -> String {
+    if all > SHOWN { format!("  … {} more\n", all - SHOWN) } else { String::new() }
+}

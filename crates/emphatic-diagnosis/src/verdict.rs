@@ -1,0 +1,173 @@
+//! The verdict of a diagnosis in plain words.
+
+use crate::critic_stability::Stability;
+use crate::diagnose::Diagnosis;
+use crate::emphasis::Emphasis;
+use crate::flows::{Flows, Reached};
+use crate::format::{name, number, plural, rounded};
+
+/// The verdict, a sentence or two for each finding, the most important first.
+pub(crate) fn verdict(diagnosis: &Diagnosis) -> Vec<String> {
+    let mut all = Vec::new();
+    all.extend(coverage(diagnosis));
+    match &diagnosis.flows {
+        Some(flows) if flows.is_flat() => all.push(
+            "No policy that was tried does better than another: there is nothing for an actor to learn here."
+                .to_owned(),
+        ),
+        Some(flows) if flows.unbounded => all.push(
+            "The objective has no bound: some policies never end and gather reward for ever. To learn a policy here, discount (gamma below 1)."
+                .to_owned(),
+        ),
+        Some(flows) => {
+            all.push(safety(flows, diagnosis.start));
+            all.push(smallest(flows, diagnosis.start));
+        }
+        None => all.push(direction(diagnosis)),
+    }
+    match &diagnosis.emphasis {
+        Some(emphasis) => all.push(trace(emphasis, diagnosis)),
+        None => all.push(
+            "A deterministic policy has no ratio to the behaviour, so there is no follow-on trace: the emphasis has to be computed.".to_owned(),
+        ),
+    }
+    all.push(critics(diagnosis));
+    all
+}
+
+fn coverage(diagnosis: &Diagnosis) -> Option<String> {
+    let (state, action) = diagnosis.uncovered.first()?;
+    let (state, action) = (name(state), name(action));
+    let more = match diagnosis.uncovered.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(format!(
+        "The behaviour never takes {action} in {state}{more}, but the target does: what comes of it cannot be learned from this experience."
+    ))
+}
+
+fn safety(flows: &Flows, given: &str) -> String {
+    let (semi, full) = (flows.semi_gradient(), flows.gradient());
+    let (fall, from_random) = flows.falls();
+    let worse = from_random.iter().filter(|fall| **fall > flows.margin()).count();
+    let starts = from_random.len();
+    let ends = |reached: &Reached| reached.objective.map_or("nowhere".to_owned(), number);
+    let random = match (worse, starts) {
+        (_, 0) => String::new(),
+        (0, _) => format!(" From {starts} random starts it ends as high as the gradient."),
+        _ => {
+            let most = from_random.iter().copied().filter(|x| x.is_finite()).fold(0.0, f64::max);
+            format!(" From {worse} of {starts} random starts it ends lower, by up to {}.", number(most))
+        }
+    };
+    if fall > flows.margin() {
+        let walks = if semi.objective.is_some_and(|end| end < flows.start - flows.margin()) {
+            ": it walks away from where it starts"
+        } else {
+            ""
+        };
+        return format!(
+            "The semi-gradient (OffPAC, DPG and what is built on them) is not safe here{walks}. From {given}, where J_μ is {}, it leads to {}; the gradient leads to {}.{random}",
+            number(flows.start),
+            ends(semi),
+            ends(full)
+        );
+    }
+    let safe = match worse {
+        0 if fall < -flows.margin() => "is safe here, as far as these starts tell, and even ends higher",
+        0 => "is safe here, as far as these starts tell",
+        _ => "is not safe here",
+    };
+    format!(
+        "The semi-gradient (OffPAC, DPG and what is built on them) {safe}. From {given}, where J_μ is {}, it leads to {}, the gradient to {}.{random}",
+        number(flows.start),
+        ends(semi),
+        ends(full)
+    )
+}
+
+fn smallest(flows: &Flows, given: &str) -> String {
+    let best = number(flows.best);
+    match flows.smallest_lambda_a {
+        Some(0.0) => format!("Every λ_a reaches the best objective found, {best}, from {given}."),
+        Some(least) => {
+            format!("From λ_a = {least:.3} on, the best objective found, {best}, is reached from {given}.")
+        }
+        None => {
+            let others: Vec<String> = flows
+                .reached
+                .iter()
+                .filter(|r| flows.reaches(r.objective))
+                .map(|r| number(r.lambda_a))
+                .collect();
+            let by = match others.len() {
+                0 => "which another start led to".to_owned(),
+                _ => format!("but λ_a = {} does", others.join(", ")),
+            };
+            format!("From {given} the gradient does not reach the best objective found, {best}, {by}.")
+        }
+    }
+}
+
+fn direction(diagnosis: &Diagnosis) -> String {
+    let start = diagnosis.start;
+    let angle = match diagnosis.angle {
+        Some(angle) if angle > 90.0 => {
+            format!(
+                "at the given policy the semi-gradient is {angle:.1}° from the gradient: following it lowers the objective"
+            )
+        }
+        Some(angle) => format!("at {start} the semi-gradient is {angle:.1}° from the gradient"),
+        None => format!("at {start} the gradient or the semi-gradient is zero"),
+    };
+    format!(
+        "The problem is too large to follow its flows ({} transitions; with `starts` at 0 they are followed all the same); {angle}.",
+        diagnosis.size.transitions
+    )
+}
+
+fn trace(given: &Emphasis, diagnosis: &Diagnosis) -> String {
+    if !diagnosis.uncovered.is_empty() {
+        return "The follow-on trace does not estimate m here: what the behaviour never does has no ratio."
+            .to_owned();
+    }
+    let one = |emphasis: &Emphasis| match (emphasis.spectral_radius, emphasis.steps) {
+        (None, _) => "no finite variance: the square of the ratio has no finite mean".to_owned(),
+        (Some([_, radius]), _) if !emphasis.finite => {
+            format!("infinite variance (its second moment grows by {} each step)", number(radius))
+        }
+        (Some([_, radius]), steps) => {
+            let spread = match emphasis.relative_spread().unwrap_or(f64::INFINITY) {
+                0.0 => "it does not vary within a state".to_owned(),
+                spread => format!("its standard deviation is up to {} times its mean", number(spread)),
+            };
+            let steps = steps
+                .map_or("for ever".to_owned(), |steps| format!("about {}", plural(rounded(steps), "step")));
+            format!(
+                "finite variance (spectral radius {}); {spread}, and an estimate of m to 10 % takes {steps}",
+                if number(radius) == "1" { "just below 1".to_owned() } else { number(radius) }
+            )
+        }
+    };
+    let end = diagnosis.emphasis_at_end.as_ref().map_or(String::new(), |end| {
+        format!(" For the policy that the gradient leads to it has {}.", one(end))
+    });
+    format!("The follow-on trace has {} for {}.{end}", one(given), diagnosis.given)
+}
+
+fn critics(diagnosis: &Diagnosis) -> String {
+    let one = |stability: &Stability| match stability.stable {
+        Some(true) => "stable",
+        Some(false) => "not stable",
+        None if stability.eigenvalues.is_empty() => "not decided (too many features, or none)",
+        None => "at the border of stability",
+    };
+    let critics = &diagnosis.critics;
+    format!(
+        "With the critic's {}, linear off-policy TD(0) is {} and ETD(0) is {}.",
+        plural(critics.features, "feature"),
+        one(&critics.td),
+        one(&critics.etd)
+    )
+}

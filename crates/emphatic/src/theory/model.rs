@@ -1,0 +1,126 @@
+//! What the theory needs to know of a problem: its Bellman equations, d_μ, the interest, and the behaviour's transitions.
+
+use super::elimination_order::EliminationOrder;
+use crate::features::State;
+use crate::policy::Policy;
+use crate::policy::not_finite;
+use crate::problem::ProblemError;
+use crate::real::Real;
+use std::sync::Arc;
+
+/// Where a model writes the Bellman equation of one state.
+#[derive(Debug)]
+pub struct Bellman<'a, R> {
+    /// P_{π,γ}(s, ·), one entry for each discounted successor of the state in ascending order.
+    pub row: &'a mut [R],
+    /// 1 − Σ_{s′} P_{π,γ}(s, s′), computed without subtracting: Σ_a π Σ P (1 − γ).
+    pub leak: &'a mut R,
+    /// r_π(s).
+    pub reward: &'a mut R,
+}
+
+/// A problem whose Bellman equations can be written out for policies of the form `P`.
+pub trait Model<P: Policy>: Send + Sync {
+    /// The order in which its states are eliminated.
+    fn order(&self) -> &Arc<EliminationOrder>;
+
+    /// d_μ.
+    fn stationary(&self) -> &[f64];
+
+    /// d_μ as digits and exponents, (x, e) for x · 2^e: a state may be visited so rarely that an `f64` underflows.
+    fn scaled_stationary(&self) -> Vec<(f64, i32)> {
+        self.stationary().iter().map(|d| (*d, 0)).collect()
+    }
+
+    /// i.
+    fn interest(&self) -> &[f64];
+
+    /// The name of a state, for messages.
+    fn state_name(&self, state: usize) -> &str;
+
+    /// Checks that the policy can act in this problem.
+    fn check(&self, _policy: &P) -> Result<(), ProblemError> {
+        Ok(())
+    }
+
+    /// Writes the Bellman equation of a state, given the policy's distribution there.
+    fn bellman<R: Real>(&self, policy: &P, at: &P::Distribution<R>, state: usize, out: Bellman<'_, R>);
+
+    /// `gradient` ← `gradient` + `scale` Σ_a ∂π(s,a)/∂θ q(s,a), or ∂π(s)/∂θ ∂q/∂a for a deterministic policy.
+    fn add_gradient<R: Real>(
+        &self,
+        policy: &P,
+        at: &P::Distribution<R>,
+        state: usize,
+        values: &[R],
+        scale: R,
+        gradient: &mut [R],
+    );
+}
+
+/// A problem with a real action, in which action-values can be differentiated by it.
+pub trait ActionSlopes {
+    /// ∂q(s,a)/∂a, given v.
+    fn action_slope<R: Real>(&self, state: usize, action: R, value: impl FnMut(usize) -> R) -> R;
+}
+
+/// A transition out of a state under the behaviour, and the share of the follow-on trace that it passes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OffPolicyTransition {
+    /// The state it leads to.
+    pub next: usize,
+    /// The behaviour's probability of the action; zero if only the target takes it.
+    pub behaviour: f64,
+    /// The probability of the transition, given the action.
+    pub probability: f64,
+    /// ρ γ, or its mean; infinite if there is no ratio.
+    pub passed: f64,
+    /// 1 − ρ γ, computed without subtracting large numbers.
+    pub lost: f64,
+    /// The variance of ρ γ, where it is not the same every time.
+    pub variance: f64,
+}
+
+/// A model that knows the ratios of policies of the form `P` to its behaviour.
+pub trait OffPolicyModel<P: Policy>: Model<P> {
+    /// The behaviour's transitions out of a state; also those that only the target takes, if they pass the trace on.
+    fn off_policy_transitions(
+        &self,
+        policy: &P,
+        at: &P::Distribution<f64>,
+        state: usize,
+    ) -> Vec<OffPolicyTransition>;
+
+    /// Q(s, ·) = Σ_a π²/μ P γ², the row of the second-moment operator. `None` if ρ² has no finite mean: the policy takes
+    /// an action that the behaviour never takes, or its density is too wide.
+    fn second_moment_row(
+        &self,
+        policy: &P,
+        at: &P::Distribution<f64>,
+        state: usize,
+    ) -> Option<Vec<(usize, f64)>> {
+        let square = |t: OffPolicyTransition| {
+            let square = t.behaviour * t.probability * (t.passed * t.passed + t.variance);
+            square.is_finite().then_some((t.next, square))
+        };
+        self.off_policy_transitions(policy, at, state).into_iter().map(square).collect()
+    }
+}
+
+pub(super) fn check_len<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), ProblemError> {
+    let (got, right) = (weights.len(), policy.len());
+    if got == right { Ok(()) } else { Err(ProblemError::Weights { got, right }) }
+}
+
+pub(super) fn check_weights<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), ProblemError> {
+    check_len(policy, weights)?;
+    not_finite(weights).map_or(Ok(()), |(index, value)| Err(ProblemError::Weight { index, value }))
+}
+
+/// Checks that the policy can act in every state of the model.
+pub(super) fn check_policy<P: Policy, M: Model<P>>(model: &M, policy: &P) -> Result<(), ProblemError> {
+    model.check(policy)?;
+    (0..model.order().states())
+        .try_for_each(|s| policy.features().check(State::Number(s)))
+        .map_err(Into::into)
+}
