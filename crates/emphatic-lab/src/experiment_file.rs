@@ -111,6 +111,7 @@ pub(crate) struct MethodFile {
 /// A problem with its parameters.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ProblemFileValue")]
 pub(crate) struct ProblemTable {
     /// The problem's name or path.
     #[schemars(with = "ProblemName")]

@@ -184,6 +184,24 @@ pub fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
+/// Starts a run, stops it by a signal when some of its units are finished, and returns its output. On a busy machine that may take a
+/// second attempt.
+#[track_caller]
+pub fn stopped_midway(bench: &Bench, out: &Path, options: &[&str], name: &str) -> Output {
+    for delay in [300, 600, 1200, 2400, 4800] {
+        let mut child = bench.start(out, options);
+        assert!(wait_until(&mut child, || out.join("manifest.json").exists()));
+        sleep(Duration::from_millis(delay));
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        if units(out) > 0 {
+            return output;
+        }
+        fs::remove_dir_all(out).unwrap();
+    }
+    panic!("no unit was finished in time");
+}
+
 /// An experiment that takes a second or two on one core, so that it writes parts meanwhile.
 pub const LONG: &str = include_str!("../experiments/long.toml");
 

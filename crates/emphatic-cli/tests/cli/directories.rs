@@ -1,16 +1,14 @@
 //! Directories that are not as they should be: a clear message, exit code 1, and nothing that was finished is lost.
 
 use crate::common::{
-    Bench, LONG, SHORT, assert_same, copy, emphatic, ended, manifest, refused, says, signal, snapshot,
-    succeeded, text, units, wait_until,
+    Bench, LONG, SHORT, assert_same, copy, emphatic, ended, manifest, refused, says, snapshot,
+    stopped_midway, succeeded, text, units, wait_until,
 };
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::thread::sleep;
-use std::time::Duration;
 
 fn merge<A: AsRef<OsStr>>(dirs: &[A], out: &Path) -> Output {
     emphatic(["merge"]).args(dirs).arg("--out").arg(out).output().unwrap()
@@ -56,11 +54,8 @@ fn fewer_runs_than_there_are_are_refused_and_nothing_changes() {
 fn with_parts() -> (Bench, PathBuf, PathBuf) {
     let bench = Bench::new(LONG);
     let out = bench.path("stopped");
-    let mut child = bench.start(&out, &["--quiet", "--threads", "1"]);
-    assert!(wait_until(&mut child, || out.join("manifest.json").exists()));
-    sleep(Duration::from_millis(300));
-    signal(&child, "TERM");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let output = stopped_midway(&bench, &out, &["--quiet", "--threads", "1"], "TERM");
+    assert_eq!(output.status.code(), Some(130));
     assert!(out.join("parts/results-000001.parquet").exists());
     let whole = bench.run("whole", &["--quiet"]);
     (bench, out, whole)

@@ -1,6 +1,8 @@
 //! Runs that are killed, stopped or disturbed at any moment: nothing that was finished is lost, and the same command continues.
 
-use crate::common::{Bench, LONG, SHORT, assert_same, ended, refused, says, signal, text, units, wait_until};
+use crate::common::{
+    Bench, LONG, SHORT, assert_same, ended, refused, says, signal, stopped_midway, text, units, wait_until,
+};
 use emphatic::Random;
 use std::fs;
 use std::path::Path;
@@ -164,11 +166,7 @@ fn asked_to_stop_it_says_how_to_go_on_and_does() {
     let whole = bench.run("whole", &["--quiet"]);
     for name in ["INT", "TERM"] {
         let out = bench.path(name);
-        let mut child = bench.start(&out, &["--threads", "1"]);
-        assert!(wait_until(&mut child, || out.join("manifest.json").exists()));
-        sleep(Duration::from_millis(300));
-        signal(&child, name);
-        let output = child.wait_with_output().unwrap();
+        let output = stopped_midway(&bench, &out, &["--threads", "1"], name);
         assert_eq!(output.status.code(), Some(130), "{}", text(&output));
         assert!(says(&output, "Stopped:"), "{}", text(&output));
         assert!(says(&output, "Give the same command again to go on."), "{}", text(&output));
