@@ -1,13 +1,13 @@
-//! Nanoseconds an update, for the paper's workloads, with `f64` and in lanes.
+//! The time of an update in the workloads of the paper, with `f64` and in lanes.
 //!
 //! `emphatic-bench STREAM` writes figure 3's stream of steps to the file STREAM, for the peers to learn from, and
-//! prints one line of JSON for each measurement. `emphatic-bench STREAM 3` does figure 3 alone, for a profiler.
+//! prints one line of JSON for each measurement. `emphatic-bench STREAM 3` measures figure 3 alone, for a profiler.
 //!
-//! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it tells its memory, and
+//! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it reports its peak memory, and
 //! writes v and m to FILE; `emphatic-bench dense WIDTH HEIGHT` does so by dense elimination.
 //!
-//! `emphatic-bench python KIND STEPS WEIGHTS` measures what the Python package is measured against. The steps and the final
-//! weights go to files, for Python to learn from and to compare.
+//! `emphatic-bench python KIND STEPS WEIGHTS` measures the learner that the Python package is compared with. It writes the steps and
+//! the final weights to files, for Python to learn from and to compare.
 
 mod python;
 mod solve;
@@ -31,31 +31,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let out = std::io::stdout();
     match arguments[..] {
-        ["solve", width, height, file] => {
-            solve::solve([width.parse()?, height.parse()?], false, Some(file), out)
-        }
-        ["python", kind, steps, weights] => python::run(kind, [steps, weights], out),
-        ["dense", width, height] => solve::solve([width.parse()?, height.parse()?], true, None, out),
-        [path] => run(Bench { repeats: 3, only: None, out }, Some(path), LENGTHS),
-        [path, figure] => run(Bench { repeats: 3, only: Some(figure.to_owned()), out }, Some(path), LENGTHS),
+        ["solve", width, height, file] => solve::sparse(width.parse()?, height.parse()?, file, out),
+        ["dense", width, height] => solve::dense(width.parse()?, height.parse()?, out),
+        ["python", kind, steps, weights] => python::run(kind, python::Files { steps, weights }, out),
+        [path] => run(Bench { repeats: 3, only: None, out }, Some(path), &LENGTHS),
+        [path, figure] => run(Bench { repeats: 3, only: Some(figure.to_owned()), out }, Some(path), &LENGTHS),
         _ => Err("usage: emphatic-bench STREAM [FIGURE] | solve WIDTH HEIGHT FILE | dense WIDTH HEIGHT \
                   | python KIND STEPS WEIGHTS"
             .into()),
     }
 }
 
-/// How many steps there are for figures 3, 4 and 5.
-const LENGTHS: [usize; 3] = [10_000, 50_000, 2_000];
+/// The numbers of steps.
+struct Lengths {
+    figure_3: usize,
+    figure_4: usize,
+    figure_5: usize,
+}
 
-/// All workloads, with streams of these lengths.
-fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: [usize; 3]) -> Result<(), Box<dyn Error>> {
-    let steps: Vec<_> = Task::counterexample().stream(1, 0).take(lengths[0]).collect();
+const LENGTHS: Lengths = Lengths { figure_3: 10_000, figure_4: 50_000, figure_5: 2_000 };
+
+/// Measures all workloads.
+fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: &Lengths) -> Result<(), Box<dyn Error>> {
+    let steps: Vec<_> = Task::counterexample().stream(1, 0).take(lengths.figure_3).collect();
     if let Some(path) = path {
         write_stream(path, &steps)?;
     }
     figure_3(&mut bench, &steps)?;
-    figure_4(&mut bench, lengths[1])?;
-    figure_5(&mut bench, lengths[2])
+    figure_4(&mut bench, lengths.figure_4)?;
+    figure_5(&mut bench, lengths.figure_5)
 }
 
 type Experience = Step<State<'static>, Action>;
@@ -63,7 +67,7 @@ type Experience = Step<State<'static>, Action>;
 /// A learner of any kind.
 type Any<R> = Result<Box<dyn Learner<R>>, Box<dyn Error>>;
 
-/// Little-endian `f64`, eight numbers a step.
+/// Writes little-endian `f64`, eight numbers for each step.
 fn write_stream(path: &str, steps: &[Experience]) -> std::io::Result<()> {
     let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     let number = |state: State| if let State::Number(number) = state { number as f64 } else { f64::NAN };
@@ -77,29 +81,32 @@ fn write_stream(path: &str, steps: &[Experience]) -> std::io::Result<()> {
     file.flush()
 }
 
-/// All combinations of the values, the last varying fastest.
-fn grid(values: &[&[f64]]) -> Vec<Vec<f64>> {
-    values.iter().fold(vec![vec![]], |rows, values| {
-        rows.iter().flat_map(|row| values.iter().map(|x| [row.as_slice(), &[*x]].concat())).collect()
-    })
+/// The numbers that differ between learners. An exact critic has none.
+#[derive(Clone, Copy, Default)]
+struct Numbers {
+    lambda_a: f64,
+    alpha: f64,
+    alpha_v: f64,
+    alpha_w: f64,
+    lambda: f64,
 }
 
 /// A block of settings that fills the lanes.
 #[derive(Clone, Copy)]
 struct Block<'a> {
-    settings: &'a [Vec<f64>],
+    settings: &'a [Numbers],
     first: usize,
 }
 
 impl Block<'_> {
-    /// The numbers in a lane. The last block is filled up with settings from the start.
-    fn setting(&self, lane: usize) -> &[f64] {
+    /// The setting in a lane. The last block is filled up with settings from the start.
+    fn setting(&self, lane: usize) -> &Numbers {
         &self.settings[(self.first + lane) % self.settings.len()]
     }
 
-    /// One hyper-parameter in every lane.
-    fn get<R: Real>(&self, which: usize) -> R {
-        R::from_lanes(|lane| self.setting(lane)[which])
+    /// One number in every lane.
+    fn get<R: Real>(&self, number: impl Fn(&Numbers) -> f64) -> R {
+        R::from_lanes(|lane| number(self.setting(lane)))
     }
 }
 
@@ -119,7 +126,7 @@ impl<W: Write> Bench<W> {
         &mut self,
         workload: &str,
         isa: Isa,
-        settings: &[Vec<f64>],
+        settings: &[Numbers],
         steps: &[Experience],
         learner: impl Fn(Block) -> Any<R>,
     ) -> Result<(), Box<dyn Error>> {
@@ -152,13 +159,13 @@ impl<W: Write> Bench<W> {
     }
 }
 
-/// A lane's weights as JSON; what is not finite becomes null.
+/// A lane's weights as JSON; `null` for those that are not finite.
 fn weights<R: Real>(learner: &dyn Learner<R>, lane: usize) -> String {
     let number = |x: f64| if x.is_finite() { x.to_string() } else { "null".to_owned() };
     learner.weights().iter().map(|w| number(w.lane(lane))).collect::<Vec<_>>().join(", ")
 }
 
-/// The follow-on trace once more, as a part from outside: learners that have it are of boxed parts.
+/// The follow-on trace as a part from outside the library: learners with it have boxed parts.
 struct Outside;
 
 impl Declared for Outside {
@@ -172,8 +179,8 @@ impl Declared for Outside {
     }
 }
 
-/// Puts learners together as everybody does: by recipes.
-fn composed<R: Composable>(task: &Arc<Task>, block: Block, recipe: impl Fn(&[f64]) -> Recipe) -> Any<R> {
+/// Composes learners from recipes, as experiments do.
+fn composed<R: Composable>(task: &Arc<Task>, block: Block, recipe: impl Fn(&Numbers) -> Recipe) -> Any<R> {
     let catalogue = Catalogue::standard().clone().with::<Outside>();
     let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
     let recipes: Vec<&Recipe> = recipes.iter().collect();
@@ -185,48 +192,54 @@ fn recipe(task: &Task, critic: PartRecipe, emphasis: PartRecipe, alpha: f64) -> 
     Recipe::new(RuleKind::Taken, policy, critic, emphasis, alpha).with_actions(task.actions())
 }
 
-/// Fused or boxed.
+/// The suffix of the workload, and the name of the emphasis that makes a learner fused or boxed.
 const TRACES: [(&str, &str); 2] = [("", "follow-on"), (", boxed parts", "outside")];
 
 fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), Box<dyn Error>> {
     fn critic<R: Real>(block: Block) -> Result<Gtd<R>, Box<dyn Error>> {
         Ok(Gtd::builder(Features::one_hot(3))
-            .alpha_v(block.get(2))
-            .alpha_w(block.get(3))
-            .lambda(block.get(4))
+            .alpha_v(block.get(|numbers| numbers.alpha_v))
+            .alpha_w(block.get(|numbers| numbers.alpha_w))
+            .lambda(block.get(|numbers| numbers.lambda))
             .build()?)
     }
     fn learner<R: Real>(task: &Task, block: Block) -> Any<R> {
-        Ok(Box::new(ace(task.softmax(), critic(block)?).lambda_a(block.get(0)).alpha(block.get(1)).build()?))
+        let lambda_a = block.get(|numbers| numbers.lambda_a);
+        let alpha = block.get(|numbers| numbers.alpha);
+        Ok(Box::new(ace(task.softmax(), critic(block)?).lambda_a(lambda_a).alpha(alpha).build()?))
     }
     fn boxed<R: Real>(task: &Task, block: Block, isa: Isa) -> Any<R> {
         let critic: Box<dyn Critic<R>> = Box::new(Leaf { isa, part: critic(block)? });
-        let emphasis: Box<dyn Emphasis<R>> =
-            Box::new(Leaf { isa, part: FollowOn::builder().lambda_a(block.get(0)).build()? });
-        Ok(Box::new(ActorCritic::builder(task.softmax(), critic, emphasis).alpha(block.get(1)).build()?))
+        let follow_on = FollowOn::builder().lambda_a(block.get(|numbers| numbers.lambda_a)).build()?;
+        let emphasis: Box<dyn Emphasis<R>> = Box::new(Leaf { isa, part: follow_on });
+        let alpha = block.get(|numbers| numbers.alpha);
+        Ok(Box::new(ActorCritic::builder(task.softmax(), critic, emphasis).alpha(alpha).build()?))
     }
     if !bench.wants("3") {
         return Ok(());
     }
     let task = Arc::new(Task::counterexample());
-    let settings = grid(&[
-        &[0.0, 0.25, 0.5, 0.75, 1.0],
-        &[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0],
-        &[1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0],
-        &[1e-10, 1e-8, 1e-6, 1e-4, 1e-2],
-        &[0.0, 0.5, 1.0],
-    ]);
+    let mut settings = Vec::new();
+    for lambda_a in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        for alpha in [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0] {
+            for alpha_v in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0] {
+                for alpha_w in [1e-10, 1e-8, 1e-6, 1e-4, 1e-2] {
+                    let numbers = |lambda| Numbers { lambda_a, alpha, alpha_v, alpha_w, lambda };
+                    settings.extend([0.0, 0.5, 1.0].map(numbers));
+                }
+            }
+        }
+    }
     let isa = Isa::best();
     for (words, trace) in TRACES {
         let name = format!("figure 3{words}");
-        let recipe = |numbers: &[f64]| {
-            let names = ["alpha_v", "alpha_w", "lambda"];
-            let gtd = names
-                .iter()
-                .zip(&numbers[2..])
-                .fold(PartRecipe::new("gtd"), |gtd, (name, x)| gtd.with(*name, *x));
-            let trace = PartRecipe::new(trace).with("lambda_a", numbers[0]);
-            recipe(&task, gtd.with_features(Features::one_hot(3)), trace, numbers[1])
+        let recipe = |numbers: &Numbers| {
+            let gtd = PartRecipe::new("gtd")
+                .with("alpha_v", numbers.alpha_v)
+                .with("alpha_w", numbers.alpha_w)
+                .with("lambda", numbers.lambda);
+            let trace = PartRecipe::new(trace).with("lambda_a", numbers.lambda_a);
+            recipe(&task, gtd.with_features(Features::one_hot(3)), trace, numbers.alpha)
         };
         bench.measure(&name, Isa::Plain, &settings, steps, |block| composed::<f64>(&task, block, recipe))?;
         bench.measure(&name, isa, &settings, steps, |block| composed::<Lanes<16>>(&task, block, recipe))?;
@@ -245,13 +258,18 @@ fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
     let task = Arc::new(Task::long_counterexample(5));
     let steps: Vec<_> = task.stream(1, 0).take(length).collect();
     // Every setting twice, to fill the lanes.
-    let alphas = [5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2];
-    let settings = grid(&[&[0.0, 0.25, 0.5, 0.75, 1.0], &alphas, &[1.0, 2.0]]);
+    let mut settings = Vec::new();
+    for lambda_a in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        for alpha in [5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2] {
+            settings.extend([Numbers { lambda_a, alpha, ..Numbers::default() }; 2]);
+        }
+    }
     let exact = || PartRecipe::new("exact");
     for (words, trace) in TRACES {
         let name = format!("figure 4, exact critic{words}");
-        let recipe = |numbers: &[f64]| {
-            recipe(&task, exact(), PartRecipe::new(trace).with("lambda_a", numbers[0]), numbers[1])
+        let recipe = |numbers: &Numbers| {
+            let trace = PartRecipe::new(trace).with("lambda_a", numbers.lambda_a);
+            recipe(&task, exact(), trace, numbers.alpha)
         };
         bench.measure(&name, Isa::Plain, &settings, &steps, |block| composed::<f64>(&task, block, recipe))?;
         bench.measure(&name, Isa::best(), &settings, &steps, |block| {
@@ -259,17 +277,17 @@ fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
         })?;
     }
     let name = "figure 4, exact critic and emphasis";
-    let recipe = |numbers: &[f64]| recipe(&task, exact(), exact(), numbers[1]);
+    let recipe = |numbers: &Numbers| recipe(&task, exact(), exact(), numbers.alpha);
     bench.measure(name, Isa::Plain, &settings, &steps, |block| composed::<f64>(&task, block, recipe))?;
     bench.measure(name, Isa::best(), &settings, &steps, |block| composed::<Lanes<16>>(&task, block, recipe))
 }
 
 fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
     fn learner<R: Composable>(problem: &Arc<ContinuousCounterexample>, block: Block) -> Any<R> {
-        let recipe = |numbers: &[f64]| {
+        let recipe = |numbers: &Numbers| {
             let policy = PartRecipe::new("gaussian").with_features(problem.actor());
-            let emphasis = PartRecipe::new("follow-on").with("lambda_a", numbers[1]);
-            Recipe::new(RuleKind::Taken, policy, PartRecipe::new("exact"), emphasis, numbers[0])
+            let emphasis = PartRecipe::new("follow-on").with("lambda_a", numbers.lambda_a);
+            Recipe::new(RuleKind::Taken, policy, PartRecipe::new("exact"), emphasis, numbers.alpha)
         };
         let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
         let recipes: Vec<&Recipe> = recipes.iter().collect();
@@ -285,9 +303,13 @@ fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
     }
     let problem = Arc::new(ContinuousCounterexample::default());
     let steps: Vec<_> = problem.stream(1, 0).take(length).collect();
-    // Every setting eight times, to fill the lanes; equal step-sizes stand together.
-    let copies: Vec<f64> = (0..8).map(f64::from).collect();
-    let settings = grid(&[&[1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0], &[0.0, 0.5, 1.0], &copies]);
+    // Every setting eight times, to fill the lanes; equal step-sizes are side by side.
+    let mut settings = Vec::new();
+    for alpha in [1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0] {
+        for lambda_a in [0.0, 0.5, 1.0] {
+            settings.extend([Numbers { lambda_a, alpha, ..Numbers::default() }; 8]);
+        }
+    }
     let name = "figure 5, ACE, exact critic";
     bench.measure(name, Isa::Plain, &settings, &steps, |block| learner::<f64>(&problem, block))?;
     bench.measure(name, Isa::best(), &settings, &steps, |block| learner::<Lanes<16>>(&problem, block))
@@ -301,11 +323,11 @@ mod tests {
     fn every_workload_runs_and_agrees_with_itself() {
         let mut out = Vec::new();
         let bench = Bench { repeats: 1, only: None, out: &mut out };
-        run(bench, None, [20, 20, 10]).unwrap();
+        run(bench, None, &Lengths { figure_3: 20, figure_4: 20, figure_5: 10 }).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 14);
-        // What was learned is the same with f64 and in lanes.
+        // The weights are the same with f64 and in lanes.
         let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
         for (alone, lanes) in
             [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (6, 7), (6, 8), (6, 9), (10, 11), (12, 13)]

@@ -1,7 +1,7 @@
-//! What the Python package is measured against: ACE with GTD(λ) and a softmax of three actions, from steps that are written
-//! to a file for Python.
+//! The learner that the Python package is compared with: ACE with GTD(λ) and a softmax of three actions. Its steps are written to a
+//! file for Python.
 //!
-//! `dense` sees eight numbers at random, `active` sees Mountain Car through eight tilings of 11 × 11 tiles.
+//! The states of `dense` are eight random numbers, those of `active` are Mountain Car's in eight tilings of 11 × 11 tiles.
 
 use emphatic::{Action, AsState, Features, Gtd, Isa, Learner, Random, Softmax, State, Step, ace};
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::time::Instant;
 const STEPS: usize = 10_000;
 /// Short and many: some are not interrupted, even on a busy machine.
 const REPEATS: usize = 20;
-/// How many numbers, or active features, there are to a state.
+/// The numbers, or active features, of a state.
 const WIDTH: usize = 8;
 const ACTIONS: usize = 3;
 /// Tiles along each side of a tiling.
@@ -24,12 +24,18 @@ const ALPHA_V: f64 = 0.05;
 const ALPHA_W: f64 = 0.0001;
 const LAMBDA: f64 = 0.5;
 
-/// A step as it is kept, and as features see it.
+/// A step as it is stored, and as a learner reads it.
 type Kept<T> = Step<[T; WIDTH], usize>;
 type View<'a> = Step<State<'a>, Action>;
 
-/// Measures `step` and `learn`, and writes the steps and the final weights, θ and v, to files.
-pub(crate) fn run(kind: &str, files: [&str; 2], out: impl Write) -> Result<(), Box<dyn Error>> {
+/// The files that are written: the steps, and the final weights θ and v.
+pub(crate) struct Files<'a> {
+    pub(crate) steps: &'a str,
+    pub(crate) weights: &'a str,
+}
+
+/// Measures `step` and `learn`, and writes the files.
+pub(crate) fn run(kind: &str, files: Files, out: impl Write) -> Result<(), Box<dyn Error>> {
     let mut random = Random::new(1, 0);
     match kind {
         "dense" => all(kind, Features::dense(WIDTH), &dense(&mut random, STEPS), |x| x, files, out),
@@ -46,7 +52,7 @@ fn all<T: Copy>(
     features: Features,
     kept: &[Kept<T>],
     number: impl Fn(T) -> f64,
-    [steps_file, weights_file]: [&str; 2],
+    files: Files,
     mut out: impl Write,
 ) -> Result<(), Box<dyn Error>>
 where
@@ -56,11 +62,11 @@ where
         let seen = s.state.into_iter().chain(s.next).map(&number);
         seen.chain([s.action as f64, s.mu, s.reward, s.gamma_next])
     });
-    write(steps_file, rows)?;
+    write(files.steps, rows)?;
     let steps: Vec<View> = kept.iter().map(Step::view).collect();
     let (by_step, weights) = measure(&features, &steps, one_by_one)?;
     let (by_learn, _) = measure(&features, &steps, |learner, steps| Ok(learner.learn(Isa::best(), steps)?))?;
-    write(weights_file, weights)?;
+    write(files.weights, weights)?;
     for (what, nanoseconds) in [("step", by_step), ("learn", by_learn)] {
         writeln!(
             out,
@@ -79,7 +85,7 @@ fn one_by_one(learner: &mut Ace, steps: &[View]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Nanoseconds a step, the best of a few repeats, and θ and v in the end.
+/// The nanoseconds per step, the best of a few repeats, and the final θ and v.
 fn measure(
     features: &Features,
     steps: &[View],
@@ -101,12 +107,12 @@ fn measure(
     Ok((best, weights))
 }
 
-/// Little-endian `f64`.
+/// Writes little-endian `f64`.
 fn write(path: &str, numbers: impl IntoIterator<Item = f64>) -> std::io::Result<()> {
     std::fs::write(path, numbers.into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>())
 }
 
-/// Vectors and rewards at random; one step in twenty ends an episode.
+/// Random vectors and rewards; one step in twenty ends an episode.
 fn dense(random: &mut Random, len: usize) -> Vec<Kept<f64>> {
     let mut state = [0.0; WIDTH];
     let mut gamma = 0.0;
@@ -123,7 +129,7 @@ fn dense(random: &mut Random, len: usize) -> Vec<Kept<f64>> {
     (0..len).map(|_| step()).collect()
 }
 
-/// Mountain Car under a behaviour that mostly pushes the way the car rolls, and so gets it out.
+/// Mountain Car under a behaviour that mostly pushes in the direction of motion, and so reaches the goal.
 fn mountain_car(random: &mut Random, len: usize) -> Vec<Kept<usize>> {
     let bottom = (-0.5, 0.0);
     let (mut car, mut gamma) = (bottom, 0.0);
@@ -173,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_car_gets_out_and_is_always_in_a_tile() {
+    fn the_car_reaches_the_goal_and_is_always_in_a_tile() {
         let steps = mountain_car(&mut Random::new(1, 0), 5000);
         assert!(steps.iter().filter(|s| s.gamma_next == 0.0).count() > 5);
         assert!(steps.iter().all(|s| s.next.iter().all(|&tile| tile < WIDTH * TILES * TILES)));

@@ -1,7 +1,6 @@
 //! The exact solution of a grid: d_μ, v and m, by `emphatic` and by dense elimination.
 //!
-//! A walk that goes where it will with probability 2/3 and slips with 1/9 to each other side, from one corner to the
-//! opposite one, where the episode ends.
+//! A move succeeds with probability 2/3 and slips to each other side with 1/9. Episodes lead from one corner to the opposite one.
 
 use emphatic::{Exact, Problem, Softmax, Table, Task};
 use std::error::Error;
@@ -12,33 +11,36 @@ const GAMMA: f64 = 0.99;
 /// The same preferences in every state.
 const WEIGHTS: [f64; 4] = [0.5, 0.25, 0.0, 0.0];
 
-/// What is to be found out.
 struct Solution {
     stationary: Vec<f64>,
     values: Vec<f64>,
     weighting: Vec<f64>,
 }
 
-/// Solves a grid and writes a line of JSON; v and m go to the file `path` for a peer to compare.
-pub(crate) fn solve(
-    [width, height]: [usize; 2],
-    by_dense: bool,
-    path: Option<&str>,
-    mut out: impl Write,
-) -> Result<(), Box<dyn Error>> {
-    let problem = grid(width, height)?;
-    let n = width * height;
-    let behaviour = vec![vec![0.25; 4]; n];
+/// Solves a grid by `emphatic`, prints a line of JSON and writes v and m to a file for a peer to compare.
+pub(crate) fn sparse(width: usize, height: usize, path: &str, out: impl Write) -> Result<(), Box<dyn Error>> {
+    let (problem, behaviour) = (grid(width, height)?, vec![vec![0.25; 4]; width * height]);
     let start = Instant::now();
-    let solution = if by_dense { dense(&problem) } else { sparse(problem, &behaviour)? };
-    let seconds = start.elapsed().as_secs_f64();
-    if let Some(path) = path {
-        let numbers = solution.values.iter().chain(&solution.weighting);
-        std::fs::write(path, numbers.flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())?;
-    }
-    let objective: f64 = solution.stationary.iter().zip(&solution.values).map(|(d, v)| d * v).sum();
-    let [first, middle] = [0, n / 2].map(|s| format!("[{}, {}]", solution.values[s], solution.weighting[s]));
-    let by = if by_dense { "dense" } else { "emphatic" };
+    let solution = solve_sparse(problem, &behaviour)?;
+    print("emphatic", &solution, start.elapsed().as_secs_f64(), out)?;
+    let numbers = solution.values.iter().chain(&solution.weighting);
+    std::fs::write(path, numbers.flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())?;
+    Ok(())
+}
+
+/// Solves a grid by dense elimination, and prints a line of JSON.
+pub(crate) fn dense(width: usize, height: usize, out: impl Write) -> Result<(), Box<dyn Error>> {
+    let problem = grid(width, height)?;
+    let start = Instant::now();
+    let solution = solve_dense(&problem);
+    print("dense", &solution, start.elapsed().as_secs_f64(), out)
+}
+
+fn print(by: &str, solution: &Solution, seconds: f64, mut out: impl Write) -> Result<(), Box<dyn Error>> {
+    let Solution { stationary, values, weighting } = solution;
+    let n = values.len();
+    let objective: f64 = stationary.iter().zip(values).map(|(d, v)| d * v).sum();
+    let [first, middle] = [0, n / 2].map(|s| format!("[{}, {}]", values[s], weighting[s]));
     writeln!(
         out,
         "{{\"states\": {n}, \"by\": \"{by}\", \"seconds\": {seconds}, \"megabytes\": {}, \
@@ -78,7 +80,7 @@ fn grid(width: usize, height: usize) -> Result<Problem, Box<dyn Error>> {
     Ok(builder.build()?)
 }
 
-fn sparse(problem: Problem, behaviour: &[Vec<f64>]) -> Result<Solution, Box<dyn Error>> {
+fn solve_sparse(problem: Problem, behaviour: &[Vec<f64>]) -> Result<Solution, Box<dyn Error>> {
     let alike = Table::aliased(&vec![0; behaviour.len()]);
     let task = Task::new(problem, behaviour)?.with_actor(alike)?;
     let policy: Softmax = task.softmax();
@@ -90,8 +92,8 @@ fn sparse(problem: Problem, behaviour: &[Vec<f64>]) -> Result<Solution, Box<dyn 
     })
 }
 
-/// The textbook way: two full matrices, eliminated without regard to zeros.
-fn dense(problem: &Problem) -> Solution {
+/// By two full matrices, eliminated without regard to zeros.
+fn solve_dense(problem: &Problem) -> Solution {
     let n = problem.states().len();
     let sum: f64 = WEIGHTS.iter().map(|w| w.exp()).sum();
     let pi = WEIGHTS.map(|w| w.exp() / sum);
@@ -106,7 +108,7 @@ fn dense(problem: &Problem) -> Solution {
             }
         }
     }
-    // What enters a state leaves it. One of these equations follows from the others: let all sum to one instead.
+    // The flow into a state equals the flow out of it. One of these equations follows from the others: the sum of d_μ replaces it.
     behaviour[(n - 1) * n..].fill(1.0);
     let mut stationary = vec![0.0; n];
     stationary[n - 1] = 1.0;
@@ -166,7 +168,7 @@ fn solve_transposed(lu: &[f64], b: &mut [f64]) {
     }
 }
 
-/// The most memory this process has had, where the system tells.
+/// The peak memory of this process; `None` if the system does not report it.
 fn peak_megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -179,14 +181,9 @@ mod tests {
 
     #[test]
     fn a_small_grid_is_solved_alike() {
-        let both = [false, true].map(|by_dense| {
-            let solution = if by_dense {
-                dense(&grid(7, 5).unwrap())
-            } else {
-                sparse(grid(7, 5).unwrap(), &vec![vec![0.25; 4]; 35]).unwrap()
-            };
-            [solution.stationary, solution.values, solution.weighting].concat()
-        });
+        let problem = || grid(7, 5).unwrap();
+        let both = [solve_sparse(problem(), &vec![vec![0.25; 4]; 35]).unwrap(), solve_dense(&problem())]
+            .map(|solution| [solution.stationary, solution.values, solution.weighting].concat());
         for (x, y) in both[0].iter().zip(&both[1]) {
             assert!((x - y).abs() <= 1e-12 * y.abs(), "{x} is not {y}");
         }

@@ -7,11 +7,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use syn::{Attribute, Field, Fields, File, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility, parse_quote};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Attribute, Block, Field, Fields, File, Ident, ImplItem, ImplItemConst, Item, ItemConst, ItemMacro,
+    ItemStruct, Meta, TraitItemFn, Type, UseTree, Visibility, parse_quote,
+};
 
 /// The crates whose API is listed.
-pub(crate) const CRATES: [&str; 7] =
-    ["emphatic", "emphatic-chart", "emphatic-diagnosis", "emphatic-lab", "emphatic-paper", "emphatic-problems", "emphatic-text"];
+pub(crate) const CRATES: [&str; 7] = [
+    "emphatic",
+    "emphatic-chart",
+    "emphatic-diagnosis",
+    "emphatic-lab",
+    "emphatic-paper",
+    "emphatic-problems",
+    "emphatic-text",
+];
 
 /// Returns where the listing of a crate is kept.
 pub(crate) fn file(name: &str) -> String {
@@ -22,7 +33,8 @@ pub(crate) fn file(name: &str) -> String {
 pub(crate) fn listing(root: &Path, name: &str) -> Result<String, String> {
     let source = root.join("crates").join(name).join("src");
     let tree = Module::read(&source.join("lib.rs"), &source)?;
-    let mut lister = Lister { tree: &tree, public: BTreeMap::new(), modules: BTreeSet::new(), foreign: BTreeSet::new() };
+    let mut lister =
+        Lister { tree: &tree, public: BTreeMap::new(), modules: BTreeSet::new(), foreign: BTreeSet::new() };
     lister.list(&[], &name.replace('-', "_"))?;
     Ok(lister.text())
 }
@@ -41,7 +53,10 @@ impl Module {
     }
 
     fn new(items: Vec<Item>, children_in: &Path) -> Result<Self, String> {
-        let items: Vec<Item> = items.into_iter().filter(|item| !is_left_out(attributes(item))).collect();
+        let items: Vec<Item> = items
+            .into_iter()
+            .filter(|item| !head(item).is_some_and(|(_, _, attributes)| is_left_out(attributes)))
+            .collect();
         let mut children = BTreeMap::new();
         for item in &items {
             let Item::Mod(module) = item else { continue };
@@ -109,7 +124,7 @@ impl Lister<'_> {
                     }
                 }
                 item => {
-                    if let Some(name) = public_name(item) {
+                    if let Some((name, true, _)) = head(item) {
                         let names = self.public.entry((module.to_vec(), place)).or_default();
                         names.insert(format!("{path}::{name}"));
                     }
@@ -157,7 +172,7 @@ impl Lister<'_> {
                 at.push(name.clone());
                 continue;
             }
-            if let Some(place) = found.items.iter().position(|item| item_name(item).as_ref() == Some(name)) {
+            if let Some(place) = found.items.iter().position(|item| name_of(item).as_ref() == Some(name)) {
                 return Target::Item(at, place);
             }
             let import = found.items.iter().find_map(|item| match item {
@@ -174,14 +189,18 @@ impl Lister<'_> {
 
     /// Writes everything down, in the order of the paths.
     fn text(&self) -> String {
-        let shortest = |names: &BTreeSet<String>| names.iter().min_by_key(|name| name.matches("::").count()).cloned();
+        let shortest =
+            |names: &BTreeSet<String>| names.iter().min_by_key(|name| name.matches("::").count()).cloned();
         let mut sections = BTreeMap::new();
         let mut names = BTreeSet::new();
         for ((module, place), paths) in &self.public {
             let Some(item) = self.tree.at(module).map(|module| &module.items[*place]) else { continue };
-            names.extend(item_name(item));
+            names.extend(name_of(item));
             if let Some(path) = shortest(paths) {
-                sections.insert(path.clone(), (item, paths.iter().filter(|other| **other != path).collect::<Vec<_>>()));
+                sections.insert(
+                    path.clone(),
+                    (item, paths.iter().filter(|other| **other != path).collect::<Vec<_>>()),
+                );
             }
         }
         let mut text = String::new();
@@ -190,7 +209,7 @@ impl Lister<'_> {
             for other in others {
                 let _ = writeln!(text, "// also {other}");
             }
-            let _ = writeln!(text, "{}", printed(vec![shown(item)]));
+            let _ = writeln!(text, "{}", printed(vec![(*item).clone()]));
             let implementations = self.implementations(item, &names);
             if !implementations.is_empty() {
                 let _ = writeln!(text, "{}", printed(implementations));
@@ -202,25 +221,25 @@ impl Lister<'_> {
 
     /// What is implemented for a type, or a trait for types that are not this crate's.
     fn implementations(&self, of: &Item, public: &BTreeSet<String>) -> Vec<Item> {
-        let Some(name) = item_name(of) else { return Vec::new() };
+        let Some(name) = name_of(of) else { return Vec::new() };
         let mut list = Vec::new();
         self.tree.each(&mut |item| {
             let Item::Impl(implementation) = item else { return };
             let own_type = type_name(&implementation.self_ty);
             let mut implementation = implementation.clone();
-            implementation.attrs.clear();
             match implementation.trait_.as_ref().map(|(path, _)| path.clone()) {
                 None if own_type.as_ref() == Some(&name) => {
                     implementation.items.retain(is_public_member);
-                    implementation.items.iter_mut().for_each(without_body);
                     if !implementation.items.is_empty() {
                         list.push(Item::Impl(implementation));
                     }
                 }
                 Some(path) => {
                     let implemented = path.segments.last().map(|segment| segment.ident.to_string());
-                    let is_of_type = own_type.as_ref() == Some(&name) && matches!(of, Item::Struct(_) | Item::Enum(_));
-                    let is_of_trait = implemented.as_ref() == Some(&name) && !own_type.is_some_and(|own| public.contains(&own));
+                    let is_of_type =
+                        own_type.as_ref() == Some(&name) && matches!(of, Item::Struct(_) | Item::Enum(_));
+                    let is_of_trait = implemented.as_ref() == Some(&name)
+                        && !own_type.is_some_and(|own| public.contains(&own));
                     if is_of_type || is_of_trait {
                         implementation.items.clear();
                         list.push(Item::Impl(implementation));
@@ -229,7 +248,9 @@ impl Lister<'_> {
                 None => {}
             }
         });
-        list.sort_by_cached_key(|item| (matches!(item, Item::Impl(one) if one.trait_.is_some()), printed(vec![item.clone()])));
+        list.sort_by_cached_key(|item| {
+            (matches!(item, Item::Impl(one) if one.trait_.is_some()), printed(vec![item.clone()]))
+        });
         list
     }
 }
@@ -251,52 +272,28 @@ fn is_left_out(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| is(attribute, "cfg", "test") || is(attribute, "doc", "hidden"))
 }
 
-fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Macro(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        _ => &[],
-    }
-}
-
-fn item_name(item: &Item) -> Option<String> {
-    let ident = match item {
-        Item::Const(item) => &item.ident,
-        Item::Enum(item) => &item.ident,
-        Item::Fn(item) => &item.sig.ident,
-        Item::Macro(item) => item.ident.as_ref()?,
-        Item::Static(item) => &item.ident,
-        Item::Struct(item) => &item.ident,
-        Item::Trait(item) => &item.ident,
-        Item::Type(item) => &item.ident,
+/// What an item is called, who sees it, and its attributes; `None` for items without a name of their own.
+fn head(item: &Item) -> Option<(&Ident, bool, &[Attribute])> {
+    Some(match item {
+        Item::Const(item) => (&item.ident, is_public(&item.vis), &item.attrs),
+        Item::Enum(item) => (&item.ident, is_public(&item.vis), &item.attrs),
+        Item::Fn(item) => (&item.sig.ident, is_public(&item.vis), &item.attrs),
+        Item::Macro(item) => (
+            item.ident.as_ref()?,
+            item.attrs.iter().any(|one| one.path().is_ident("macro_export")),
+            &item.attrs,
+        ),
+        Item::Mod(item) => (&item.ident, is_public(&item.vis), &item.attrs),
+        Item::Static(item) => (&item.ident, is_public(&item.vis), &item.attrs),
+        Item::Struct(item) => (&item.ident, is_public(&item.vis), &item.attrs),
+        Item::Trait(item) => (&item.ident, is_public(&item.vis), &item.attrs),
+        Item::Type(item) => (&item.ident, is_public(&item.vis), &item.attrs),
         _ => return None,
-    };
-    Some(ident.to_string())
+    })
 }
 
-/// The name of an item that is public where it stands.
-fn public_name(item: &Item) -> Option<String> {
-    let public = match item {
-        Item::Const(item) => is_public(&item.vis),
-        Item::Enum(item) => is_public(&item.vis),
-        Item::Fn(item) => is_public(&item.vis),
-        Item::Macro(item) => item.attrs.iter().any(|attribute| attribute.path().is_ident("macro_export")),
-        Item::Static(item) => is_public(&item.vis),
-        Item::Struct(item) => is_public(&item.vis),
-        Item::Trait(item) => is_public(&item.vis),
-        Item::Type(item) => is_public(&item.vis),
-        _ => false,
-    };
-    item_name(item).filter(|_| public)
+fn name_of(item: &Item) -> Option<String> {
+    head(item).map(|(ident, ..)| ident.to_string())
 }
 
 /// The name of a type, without its path and its arguments.
@@ -324,85 +321,59 @@ fn imports(tree: &UseTree) -> Vec<(Vec<String>, String)> {
     }
 }
 
-/// An item as its users see it: no bodies, no private fields, and of the attributes those that users depend on.
-fn shown(item: &Item) -> Item {
-    let mut item = item.clone();
-    match &mut item {
-        Item::Fn(function) => {
-            keep_attributes(&mut function.attrs);
-            function.block = parse_quote!({});
-        }
-        Item::Const(constant) => {
-            keep_attributes(&mut constant.attrs);
-            constant.expr = parse_quote!(_);
-        }
-        Item::Static(item) => {
-            keep_attributes(&mut item.attrs);
-            item.expr = parse_quote!(_);
-        }
-        Item::Struct(item) => {
-            keep_attributes(&mut item.attrs);
-            show_fields(&mut item.fields);
-        }
-        Item::Enum(item) => {
-            keep_attributes(&mut item.attrs);
-            for variant in &mut item.variants {
-                variant.attrs.clear();
-                variant.fields.iter_mut().for_each(|field| field.attrs.clear());
-            }
-        }
-        Item::Trait(item) => {
-            keep_attributes(&mut item.attrs);
-            item.items.iter_mut().for_each(show_member_of_trait);
-        }
-        Item::Type(item) => keep_attributes(&mut item.attrs),
-        Item::Macro(item) => {
-            let name = item.ident.clone();
-            return parse_quote!(macro_rules! #name {});
-        }
-        _ => {}
+/// Leaves what users see: no bodies, no private fields, and of the attributes those that users depend on.
+struct Interface;
+
+impl VisitMut for Interface {
+    fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
+        let kept = ["derive", "non_exhaustive", "must_use", "deprecated"];
+        attributes.retain(|attribute| kept.iter().any(|name| attribute.path().is_ident(name)));
     }
-    item
-}
 
-fn keep_attributes(attributes: &mut Vec<Attribute>) {
-    let kept = ["derive", "non_exhaustive", "must_use", "deprecated"];
-    attributes.retain(|attribute| kept.iter().any(|name| attribute.path().is_ident(name)));
-}
-
-/// Private fields become one: that there are some is part of the API.
-fn show_fields(fields: &mut Fields) {
-    let is_private = |field: &Field| !is_public(&field.vis);
-    let some_private = fields.iter().any(is_private);
-    match fields {
-        Fields::Named(named) => {
-            named.named = std::mem::take(&mut named.named).into_iter().filter(|field| !is_private(field)).collect();
-            if some_private {
-                named.named.push(parse_quote!(private: _));
-            }
-        }
-        Fields::Unnamed(unnamed) => {
-            for field in unnamed.unnamed.iter_mut().filter(|field| is_private(field)) {
-                field.ty = parse_quote!(_);
-            }
-        }
-        Fields::Unit => {}
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        block.stmts.clear();
     }
-    fields.iter_mut().for_each(|field| field.attrs.clear());
-}
 
-fn show_member_of_trait(member: &mut TraitItem) {
-    match member {
-        TraitItem::Fn(function) => {
-            function.attrs.clear();
-            function.default = function.default.is_some().then(|| parse_quote!({ .. }));
+    fn visit_item_const_mut(&mut self, item: &mut ItemConst) {
+        visit_mut::visit_item_const_mut(self, item);
+        item.expr = parse_quote!(_);
+    }
+
+    fn visit_impl_item_const_mut(&mut self, item: &mut ImplItemConst) {
+        visit_mut::visit_impl_item_const_mut(self, item);
+        item.expr = parse_quote!(_);
+    }
+
+    /// Whether a method has a body in its trait matters to those who implement it.
+    fn visit_trait_item_fn_mut(&mut self, function: &mut TraitItemFn) {
+        visit_mut::visit_trait_item_fn_mut(self, function);
+        function.default = function.default.is_some().then(|| parse_quote!({ .. }));
+    }
+
+    fn visit_item_macro_mut(&mut self, item: &mut ItemMacro) {
+        let name = &item.ident;
+        *item = parse_quote!(macro_rules! #name {});
+    }
+
+    /// Private fields become one: that there are some is part of the API.
+    fn visit_item_struct_mut(&mut self, item: &mut ItemStruct) {
+        visit_mut::visit_item_struct_mut(self, item);
+        match &mut item.fields {
+            Fields::Named(fields) => {
+                let all = std::mem::take(&mut fields.named);
+                let (public, private): (Vec<Field>, Vec<Field>) =
+                    all.into_iter().partition(|field| is_public(&field.vis));
+                fields.named = public.into_iter().collect();
+                if !private.is_empty() {
+                    fields.named.push(parse_quote!(private: _));
+                }
+            }
+            Fields::Unnamed(fields) => {
+                let private = fields.unnamed.iter_mut().filter(|field| !is_public(&field.vis));
+                private.for_each(|field| field.ty = parse_quote!(_));
+            }
+            Fields::Unit => {}
         }
-        TraitItem::Type(associated) => associated.attrs.clear(),
-        TraitItem::Const(constant) => {
-            constant.attrs.clear();
-            constant.default = constant.default.take().map(|(equals, _)| (equals, parse_quote!(_)));
-        }
-        _ => {}
     }
 }
 
@@ -414,22 +385,9 @@ fn is_public_member(member: &ImplItem) -> bool {
     }
 }
 
-fn without_body(member: &mut ImplItem) {
-    match member {
-        ImplItem::Fn(function) => {
-            keep_attributes(&mut function.attrs);
-            function.block = parse_quote!({});
-        }
-        ImplItem::Const(constant) => {
-            constant.attrs.clear();
-            constant.expr = parse_quote!(_);
-        }
-        _ => {}
-    }
-}
-
 /// Items as text. A method that has a body in its trait ends in `{ .. }`.
-fn printed(items: Vec<Item>) -> String {
+fn printed(mut items: Vec<Item>) -> String {
+    items.iter_mut().for_each(|item| Interface.visit_item_mut(item));
     let text = prettyplease::unparse(&File { shebang: None, frontmatter: None, attrs: Vec::new(), items });
     text.replace(" {}\n", ";\n").replace(" {\n        ..\n    }", " { .. }")
 }

@@ -4,8 +4,8 @@ use crate::error::{OrRaise, of_system};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use emphatic_lab::store::Store;
-use emphatic_lab::{Ending, Experiment, News, Options, Select, Stop, summarise};
+use emphatic_lab::store;
+use emphatic_lab::{Ending, Event, Experiment, Options, Select, Stop, summarise};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -33,13 +33,13 @@ pub(crate) fn run(
     options.threads = threads.map_or(options.threads, usize::from);
     let stop = Stop::default();
     let mut raised: Option<PyErr> = None;
-    let mut on_news = |news: News| {
-        if let Err(error) = Python::attach(|py| report_news(py, &news, &progress)) {
+    let mut on_event = |event: Event| {
+        if let Err(error) = Python::attach(|py| report_event(py, &event, &progress)) {
             stop.stop();
             raised.get_or_insert(error);
         }
     };
-    let report = py.detach(|| emphatic_lab::run(&experiment, &out, &options, &stop, &mut on_news));
+    let report = py.detach(|| emphatic_lab::run(&experiment, &out, &options, &stop, &mut on_event));
     if let Some(error) = raised {
         return Err(error);
     }
@@ -50,13 +50,13 @@ pub(crate) fn run(
     }
 }
 
-fn report_news(py: Python<'_>, news: &News, progress: &Py<PyAny>) -> PyResult<()> {
+fn report_event(py: Python<'_>, event: &Event, progress: &Py<PyAny>) -> PyResult<()> {
     py.check_signals()?;
-    match news {
-        News::Warning(warning) => {
+    match event {
+        Event::Warning(warning) => {
             py.import("warnings")?.call_method1("warn", (*warning,))?;
         }
-        News::Progress(now) => {
+        Event::Progress(now) => {
             progress.call1(py, (now.done, now.units, now.updates, now.elapsed.as_secs_f64()))?;
         }
     }
@@ -86,7 +86,7 @@ pub(crate) fn summary(
 /// Refuses a table that was put beside the results of another experiment.
 #[pyfunction]
 pub(crate) fn check_table(directory: PathBuf, path: PathBuf) -> PyResult<()> {
-    Store::check_table(&directory, &path).or_raise()
+    store::check_table(&directory, &path).or_raise()
 }
 
 /// Reads the columns of a Parquet table.

@@ -9,6 +9,7 @@ use crate::problem::Problem;
 use crate::safetensors_format_1 as format_1;
 use crate::settings::Settings;
 use emphatic::{Learner, Numbers, SavedState, Tensors};
+use emphatic_lab::atomic_file::overwrite;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -16,9 +17,8 @@ use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const FORMAT: &str = "emphatic learner 2";
 
@@ -81,7 +81,7 @@ impl StateFile {
     }
 
     pub(crate) fn write(&self, path: &Path) -> PyResult<()> {
-        write_whole(path, |out| self.write_to(out))
+        overwrite(path, |out| self.write_to(out)).map_err(failed(path))
     }
 
     pub(crate) fn bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -133,12 +133,12 @@ impl SavedLearner {
     /// Reads a file. One that is larger or smaller than its settings say is not read to its end.
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let failed = |error: std::io::Error| of_system(&error, format!("{}: {error}", path.display()));
+        let failed = failed(&path);
         let wrong = |why: String| {
             PyValueError::new_err(format!("{}: this is not a saved learner: {why}", path.display()))
         };
-        let mut file = File::open(&path).map_err(failed)?;
-        let header = py.detach(|| read_header(&mut file)).map_err(failed)?;
+        let mut file = File::open(&path).map_err(&failed)?;
+        let header = py.detach(|| read_header(&mut file)).map_err(&failed)?;
         let header_bytes = memory::PARSED_JSON * header.len() as f64;
         memory::check(header_bytes, || format!("{}: its header", path.display()))?;
         let metadata = parsed_header(&header).map_err(wrong)?;
@@ -153,7 +153,7 @@ impl SavedLearner {
                 _ => failed(error),
             })
         })?;
-        match file.read(&mut [0]).map_err(failed)? {
+        match file.read(&mut [0]).map_err(&failed)? {
             0 => Ok(Self { settings, problems, bytes: bytes.unbind() }),
             _ => Err(wrong("it goes on after its tensors".to_owned())),
         }
@@ -279,39 +279,12 @@ pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResu
 /// Writes a file whole or not at all. A link stays one, and what may be done with the file stays as it was.
 #[pyfunction]
 pub(crate) fn write_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
-    write_whole(&path, |out| out.write_all(bytes))
+    overwrite(&path, |out| out.write_all(bytes)).map_err(failed(&path))
 }
 
-fn write_whole(path: &Path, write: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> PyResult<()> {
-    let fill = |file: &File| {
-        let mut out = BufWriter::new(file);
-        write(&mut out)?;
-        out.flush()
-    };
-    let written = || -> std::io::Result<()> {
-        let known = match path.canonicalize() {
-            Ok(known) if known.is_file() => known,
-            Err(_) if !path.is_symlink() => path.to_owned(),
-            // A device or a pipe, or a link that leads nowhere yet.
-            _ => return fill(&File::create(path)?),
-        };
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let new = known.with_file_name(format!(".{}.{number}.new", std::process::id()));
-        let written = File::create_new(&new).and_then(|file| {
-            fill(&file)?;
-            if let Ok(metadata) = known.metadata() {
-                file.set_permissions(metadata.permissions())?;
-            }
-            file.sync_all()?;
-            std::fs::rename(&new, &known)
-        });
-        if written.is_err() {
-            let _ = std::fs::remove_file(&new);
-        }
-        written
-    };
-    written().map_err(|error| of_system(&error, format!("{}: {error}", path.display())))
+/// For `map_err`: an error of the system about this file.
+fn failed(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
+    move |error| of_system(&error, format!("{}: {error}", path.display()))
 }
 
 pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {

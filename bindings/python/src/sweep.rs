@@ -84,9 +84,7 @@ impl Composition {
         let problems = |composition: &Self| -> Vec<*mut pyo3::ffi::PyObject> {
             composition.problems.iter().map(Py::as_ptr).collect()
         };
-        self.recipe.is_like(&other.recipe)
-            && class(self) == class(other)
-            && problems(self) == problems(other)
+        self.recipe.is_like(&other.recipe) && class(self) == class(other) && problems(self) == problems(other)
     }
 }
 

@@ -1,4 +1,4 @@
-"""The same bits as the Rust library: the learners of `crates/emphatic/tests/bindings.rs`, which writes
+"""The same bits as the Rust library: the learners of `crates/emphatic/tests/all/bindings.rs`, which writes
 `bits.json`."""
 
 from __future__ import annotations

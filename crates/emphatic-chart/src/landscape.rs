@@ -25,7 +25,7 @@ pub struct Landscape {
     /// The function at equally spaced points from 0 to 1, row by row from the bottom. A value that is not finite is a
     /// hole.
     pub heights: Vec<Vec<f64>>,
-    /// What the function is, in the markup of labels: "J_μ".
+    /// The label of the function, in the markup of labels: "J_μ".
     pub height_label: String,
     /// The names of the kinds of flow, in the legend. There are styles for five; the sixth has that of the first.
     pub kinds: Vec<String>,
@@ -56,7 +56,7 @@ pub struct Note {
 const WIDTH: f64 = 4.2 * INCH;
 const BAR_GAP: f64 = 12.0;
 const BAR_WIDTH: f64 = 11.0;
-/// About as many levels as can be told apart.
+/// About as many levels as a reader can distinguish.
 const LEVELS: f64 = 12.0;
 /// Smaller distances cannot be seen, in pixels.
 pub(crate) const TOLERANCE: f64 = 0.1;

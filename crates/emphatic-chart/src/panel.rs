@@ -36,7 +36,7 @@ pub struct Panel {
 pub struct Reference {
     /// The place on the vertical axis.
     pub y: f64,
-    /// What it is, in the markup of labels: "optimum 1.25".
+    /// Its label, in the markup of labels: "optimum 1.25".
     pub label: String,
 }
 

@@ -1,18 +1,32 @@
-//! `emphatic check`.
+//! `emphatic check`: how much work an experiment is.
 
-use crate::arguments::CheckArguments;
 use crate::output::{path, print};
 use crate::progress::{duration, short};
-use emphatic_lab::{Estimate, Experiment, Options, estimate};
+use crate::run::open_experiment;
+use clap::Args;
+use emphatic_lab::{Estimate, Options, estimate};
 use emphatic_text::{LONGEST_CELL, shortened};
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
+use std::path::PathBuf;
+
+pub(crate) const EXAMPLES: &str = "\
+The time is an estimate from a trial of a fraction of a second.
+
+Examples:
+  emphatic check experiment.toml
+  emphatic check experiment.toml --runs 100";
+
+#[derive(Args)]
+pub(crate) struct CheckArguments {
+    /// The experiment file
+    file: PathBuf,
+    /// How many runs, if not as the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
+}
 
 pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
-    let experiment = Experiment::open(&arguments.file)?;
-    let experiment = match arguments.runs {
-        Some(runs) => experiment.with_runs(runs).into_diagnostic()?,
-        None => experiment,
-    };
+    let experiment = open_experiment(&arguments.file, arguments.runs)?;
     let Estimate { settings, units, updates, rows, seconds, bytes } =
         estimate(&experiment).map_err(|error| miette!("{error}"))?;
     let threads = Options::default().threads;

@@ -1,17 +1,62 @@
 //! `emphatic diagnose`.
 
-use crate::arguments::DiagnoseArguments;
 use crate::new::write_new;
 use crate::output::{self, print, print_json, say};
 use crate::progress::Display;
 use crate::solve::unsolved;
+use clap::Args;
 use emphatic_chart::Renderer;
 use emphatic_diagnosis::{Diagnosis, Options, figure};
 use emphatic_problems::ProblemFile;
 use miette::{IntoDiagnostic, miette};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+
+pub(crate) const EXAMPLES: &str = "\
+FILE is a problem file (.toml or .json), or the name of a problem of `emphatic new`. It answers: is a
+semi-gradient method (OffPAC, DPG) safe here? can the emphasis be estimated? is TD(0) stable with these
+features? which setting should I start with, and why?
+
+Examples:
+  emphatic diagnose counterexample
+  emphatic diagnose problem.toml --figure flows.svg
+  emphatic diagnose problem.toml --write experiment.toml && emphatic run experiment.toml
+  emphatic diagnose problem.toml --starts 50 --json > diagnosis.json";
+
+#[derive(Args)]
+pub(crate) struct DiagnoseArguments {
+    /// The problem
+    file: PathBuf,
+    /// From how many random starts flows are followed, if not as many as the size of the problem allows (10 at most)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
+    starts: Option<u32>,
+    /// What random starts come from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How many threads, if not one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Draw the flows: a file that ends in .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = picture)]
+    figure: Option<PathBuf>,
+    /// Write an experiment file that tries what is suggested
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+    /// Everything, as JSON
+    #[arg(long)]
+    json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn picture(text: &str) -> Result<PathBuf, String> {
+    match text.ends_with(".svg") || text.ends_with(".png") {
+        true => Ok(text.into()),
+        false => Err("a picture's name ends in .svg or .png".to_owned()),
+    }
+}
 
 pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     let problem = ProblemFile::open(&arguments.file)?;

@@ -1,9 +1,9 @@
 //! The `emphatic` command: reproduces the paper; solves and diagnoses problems; runs, continues, merges and summarises
 //! experiments.
 
-mod arguments;
 mod check;
 mod diagnose;
+mod merge;
 mod new;
 mod output;
 mod parts;
@@ -12,15 +12,113 @@ mod reproduce;
 mod run;
 mod signals;
 mod solve;
+mod summarise;
 
-use arguments::{Arguments, Command};
-use clap::{CommandFactory, Parser};
-use emphatic_lab::Select;
+use check::CheckArguments;
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use diagnose::DiagnoseArguments;
 use emphatic_text::is_unprintable;
-use output::{complain, print, print_as_it_is, print_json, say, warn};
+use merge::MergeArguments;
+use new::NewArguments;
+use output::{print_json, print_unchanged, report_error, say};
+use parts::PartsArguments;
+use reproduce::ReproduceArguments;
+use run::RunArguments;
+use solve::SolveArguments;
 use std::process::ExitCode;
+use summarise::SummariseArguments;
 
-/// What a command leaves behind for the shell: see `EXAMPLES` in `arguments`.
+const EXAMPLES: &str = "\
+Examples:
+  emphatic reproduce                      the paper's figures, every claim judged
+  emphatic new counterexample             a problem file to start from
+  emphatic solve counterexample.toml      what is exactly true of it?
+  emphatic diagnose counterexample.toml   is the semi-gradient safe in it? what should I try?
+  emphatic check experiment.toml          how much work is it?
+  emphatic run experiment.toml            run it, or go on with it
+  emphatic summarise results/experiment   what came out?
+
+Exit codes:
+  0    done
+  1    it could not be done; the message says why
+  2    wrong usage
+  130  stopped by Ctrl-C, a hang-up or a request to terminate; the same command goes on";
+
+const SCHEMA: &str = "\
+Examples:
+  emphatic schema > experiment.schema.json
+  emphatic schema problem > problem.schema.json
+
+An editor with a TOML language server uses it if a file begins with
+  #:schema ./experiment.schema.json";
+
+const COMPLETIONS: &str = "\
+Examples:
+  emphatic completions bash > ~/.local/share/bash-completion/completions/emphatic
+  emphatic completions zsh > ~/.zfunc/_emphatic
+  emphatic completions fish > ~/.config/fish/completions/emphatic.fish";
+
+/// Learn policies from experience that another policy generated, and follow the true gradient.
+#[derive(Parser)]
+#[command(name = "emphatic", version, after_help = EXAMPLES, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the paper's experiments, judge its claims, draw its figures and write a report
+    #[command(after_help = reproduce::EXAMPLES)]
+    Reproduce(ReproduceArguments),
+    /// Write a problem file to start from
+    #[command(after_help = new::EXAMPLES)]
+    New(NewArguments),
+    /// Show what is exactly true of a problem and a policy
+    #[command(after_help = solve::EXAMPLES)]
+    Solve(SolveArguments),
+    /// Say whether the semi-gradient is safe in a problem, and what to start with
+    #[command(after_help = diagnose::EXAMPLES)]
+    Diagnose(DiagnoseArguments),
+    /// Run an experiment, or go on with it
+    #[command(after_help = run::EXAMPLES)]
+    Run(RunArguments),
+    /// Check an experiment file: how many settings, runs and updates, how long, how much disk
+    #[command(after_help = check::EXAMPLES)]
+    Check(CheckArguments),
+    /// Show what came out: the best setting of each method, and how certain that is
+    #[command(after_help = summarise::EXAMPLES)]
+    Summarise(SummariseArguments),
+    /// Put the results of shards together
+    #[command(after_help = merge::EXAMPLES)]
+    Merge(MergeArguments),
+    /// List the parts that methods are made of, or explain one
+    #[command(after_help = parts::EXAMPLES)]
+    Parts(PartsArguments),
+    /// Print the JSON Schema of experiment or problem files, for editors
+    #[command(after_help = SCHEMA)]
+    Schema {
+        /// Of which files
+        #[arg(default_value = "experiment", value_name = "OF")]
+        of: FileKind,
+    },
+    /// Print completions for a shell
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+}
+
+/// Kinds of files.
+#[derive(Clone, Copy, ValueEnum)]
+enum FileKind {
+    Experiment,
+    Problem,
+}
+
+/// How a command ended, for the exit code: see [`EXAMPLES`].
 pub(crate) enum Exit {
     Done,
     Stopped,
@@ -28,19 +126,19 @@ pub(crate) enum Exit {
 
 fn main() -> ExitCode {
     signals::survive_file_limits();
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| misused(&error));
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| exit_with_usage(&error));
     match perform(arguments.command) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Stopped) => ExitCode::from(130),
         Err(report) => {
-            complain(report);
+            report_error(report);
             ExitCode::FAILURE
         }
     }
 }
 
-/// Says how the command is to be used, or shows its help, and ends.
-fn misused(error: &clap::Error) -> ! {
+/// Shows the help, or what is wrong with the arguments, and exits.
+fn exit_with_usage(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     if error.use_stderr() && text.contains(|c| c != '\n' && is_unprintable(c)) {
         say(&text);
@@ -57,36 +155,15 @@ fn perform(command: Command) -> miette::Result<Exit> {
         Command::New(arguments) => new::new(&arguments)?,
         Command::Solve(arguments) => solve::solve(&arguments)?,
         Command::Diagnose(arguments) => diagnose::diagnose(&arguments)?,
+        Command::Merge(arguments) => merge::merge(&arguments)?,
+        Command::Summarise(arguments) => summarise::summarise(&arguments)?,
         Command::Parts(arguments) => parts::parts(&arguments)?,
-        Command::Schema { of } => {
-            let schema = match of {
-                arguments::FileKind::Experiment => emphatic_lab::schema(),
-                arguments::FileKind::Problem => emphatic_problems::schema(),
-            };
-            print_json(&schema)?;
-        }
-        Command::Merge { dirs, out } => {
-            let merged = emphatic_lab::merge(&dirs, &out)?;
-            merged.warnings.iter().for_each(|warning| warn(warning));
-            print(&run::merged(&merged, &out))?;
-        }
-        Command::Summarise { dir, json, csv, select } => {
-            let by = select.map(|select| match select {
-                arguments::Select::Final => Select::Final,
-                arguments::Select::Area => Select::Area,
-            });
-            let summary = emphatic_lab::summarise(&dir, by)?;
-            summary.warnings.iter().for_each(|warning| warn(warning));
-            match (json, csv) {
-                (true, _) => print_json(&summary)?,
-                (_, true) => print(&summary.csv())?,
-                _ => print(&summary.text())?,
-            }
-        }
+        Command::Schema { of: FileKind::Experiment } => print_json(&emphatic_lab::schema())?,
+        Command::Schema { of: FileKind::Problem } => print_json(&emphatic_problems::schema())?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "emphatic", &mut script);
-            print_as_it_is(&String::from_utf8_lossy(&script))?;
+            print_unchanged(&String::from_utf8_lossy(&script))?;
         }
     }
     Ok(Exit::Done)

@@ -1,12 +1,30 @@
-//! `emphatic new`.
+//! `emphatic new`: writes a problem file to start from.
 
-use crate::arguments::NewArguments;
 use crate::output::{self, print};
-use emphatic_problems::shipped;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use emphatic_problems::{SHIPPED, shipped};
 use miette::miette;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+pub(crate) const EXAMPLES: &str = "\
+The file is commented: change it to describe your own problem.
+
+Examples:
+  emphatic new counterexample               writes counterexample.toml
+  emphatic new four-rooms --out maze.toml   a grid with walls to change";
+
+#[derive(Args)]
+pub(crate) struct NewArguments {
+    /// Which problem
+    #[arg(value_parser = PossibleValuesParser::new(SHIPPED.map(|s| PossibleValue::new(s.name).help(s.about()))))]
+    problem: String,
+    /// Where to write it, if not to PROBLEM.toml
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
 
 pub(crate) fn new(arguments: &NewArguments) -> miette::Result<()> {
     let problem = &arguments.problem;
@@ -20,7 +38,7 @@ pub(crate) fn new(arguments: &NewArguments) -> miette::Result<()> {
     print(&format!("{path} is written. Try `emphatic solve {path}` and `emphatic diagnose {path}`.\n"))
 }
 
-/// Writes a file that is not there yet: what a user has changed is not lost.
+/// Writes a new file. An existing one is left alone, since the user may have changed it.
 pub(crate) fn write_new(path: &Path, text: &str) -> miette::Result<()> {
     let shown = path.display();
     let file = OpenOptions::new().write(true).create_new(true).open(path);

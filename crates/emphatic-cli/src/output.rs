@@ -1,4 +1,4 @@
-//! What is said to the user: on standard output what was asked for, on standard error everything else.
+//! Output: what was asked for goes to standard output, everything else to standard error.
 
 use emphatic_text::{json_escaped, printable, printable_lines};
 use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, Report, Severity, SourceCode};
@@ -9,21 +9,21 @@ use std::path::Path;
 
 /// Prints text for people to standard output.
 pub(crate) fn print(text: &str) -> miette::Result<()> {
-    print_as_it_is(&printable_lines(text))
+    print_unchanged(&printable_lines(text))
 }
 
-/// A path within a line.
+/// Returns a path that can be shown within a line.
 pub(crate) fn path(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
 /// Prints data to standard output.
 pub(crate) fn print_json(data: &impl Serialize) -> miette::Result<()> {
-    print_as_it_is(&(json_escaped(&serde_json::to_string_pretty(data).into_diagnostic()?) + "\n"))
+    print_unchanged(&(json_escaped(&serde_json::to_string_pretty(data).into_diagnostic()?) + "\n"))
 }
 
-/// Prints to standard output what is our own. Whoever reads it may stop reading.
-pub(crate) fn print_as_it_is(text: &str) -> miette::Result<()> {
+/// Prints text that needs no escaping to standard output. It is not an error if the reader stops reading.
+pub(crate) fn print_unchanged(text: &str) -> miette::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -33,37 +33,36 @@ pub(crate) fn print_as_it_is(text: &str) -> miette::Result<()> {
     }
 }
 
-/// Says something on standard error. Whoever hears it may have gone, or the disk it goes to may be full: that is no reason to stop
-/// working.
+/// Prints text for people to standard error. If that fails, because nobody reads it or a disk is full, the work goes on.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
 }
 
-/// Says what is not as it should be, but can be gone on with.
+/// Prints a warning to standard error.
 pub(crate) fn warn(warning: &str) {
     say(&format!("warning: {}", printable(warning)));
 }
 
-/// Says why a command could not do what it was asked to.
-pub(crate) fn complain(report: Report) {
-    // Colours and marks are ours; what is told is made harmless within.
-    let _ = writeln!(std::io::stderr(), "{:?}", Report::new(Harmless(report)));
+/// Prints to standard error why a command failed.
+pub(crate) fn report_error(report: Report) {
+    // `Printable` escapes the message; colours and marks are added around it.
+    let _ = writeln!(std::io::stderr(), "{:?}", Report::new(Printable(report)));
 }
 
-/// An error whose words are safe for a terminal. (The piece of a file that it shows is made so where the error is made.)
+/// An error whose words are safe for a terminal. (The excerpt of a file that it shows is already escaped.)
 #[derive(Debug)]
-struct Harmless(Report);
+struct Printable(Report);
 
-impl fmt::Display for Harmless {
+impl fmt::Display for Printable {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&printable(&self.0.to_string()))
     }
 }
 
-// Without a source: messages tell what lies behind them.
-impl std::error::Error for Harmless {}
+// It has no source: messages already contain it.
+impl std::error::Error for Printable {}
 
-impl Diagnostic for Harmless {
+impl Diagnostic for Printable {
     fn severity(&self) -> Option<Severity> {
         self.0.severity()
     }

@@ -1,11 +1,31 @@
-//! `emphatic parts`.
+//! `emphatic parts`: lists the parts that methods are made of, or explains one.
 
-use crate::arguments::PartsArguments;
 use crate::output::{print, print_json};
+use clap::Args;
 use emphatic::catalogue::{ALGORITHMS, Algorithm, Catalogue, Entry, Inner, Role};
 use emphatic_problems::suggest;
 use emphatic_text::table;
 use miette::miette;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  emphatic parts
+  emphatic parts gtd
+  emphatic parts exact
+  emphatic parts --json > parts.json";
+
+#[derive(Args)]
+pub(crate) struct PartsArguments {
+    /// Its name in files, or its class in Python; left out, all parts are listed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// As JSON
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// All of them as a page of Markdown
+    #[arg(long, conflicts_with = "name")]
+    markdown: bool,
+}
 
 pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
     let catalogue = Catalogue::current();
@@ -24,7 +44,7 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
         if let Some(algorithm) = ALGORITHMS.iter().find(|known| known.name == name || known.title == name) {
             return match arguments.json {
                 true => print_json(&[algorithm]),
-                false => print(&of_algorithm(algorithm)),
+                false => print(&algorithm_explanation(algorithm)),
             };
         }
         let mut known: Vec<&str> = catalogue.iter().map(|entry| entry.name).collect();
@@ -41,7 +61,7 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
     print(&found.into_iter().map(explanation).collect::<Vec<_>>().join("\n"))
 }
 
-/// All parts, a line each.
+/// Returns a list of all parts, a line each.
 fn list(catalogue: &Catalogue) -> String {
     let mut text = String::new();
     for role in Role::ALL {
@@ -58,7 +78,7 @@ fn list(catalogue: &Catalogue) -> String {
     text
 }
 
-/// All that is to be known of a part.
+/// Returns everything about a part.
 fn explanation(entry: &Entry) -> String {
     let mut text = format!("{} ({}, {} in Python)\n", entry.name, entry.role.word(), entry.class);
     text += &format!("  {}\n  {}\n", entry.about, entry.source);
@@ -78,8 +98,8 @@ fn explanation(entry: &Entry) -> String {
     text
 }
 
-/// All that is to be known of an algorithm.
-fn of_algorithm(algorithm: &Algorithm) -> String {
+/// Returns everything about an algorithm.
+fn algorithm_explanation(algorithm: &Algorithm) -> String {
     let Algorithm { name, title, about, emphasis, deterministic } = algorithm;
     let policy = if *deterministic { "that computes its action" } else { "that draws its actions" };
     format!(
@@ -87,7 +107,7 @@ fn of_algorithm(algorithm: &Algorithm) -> String {
     )
 }
 
-/// All that is to be known of all parts, as a page of the documentation.
+/// Returns everything about all parts, as a page of the documentation.
 fn page(catalogue: &Catalogue) -> String {
     let mut text = "# Parts\n\nA learner is a policy, a critic and an emphasis, put together. This page is what `emphatic parts --markdown` prints: \
                     the names in files, the classes in Python, and their settings with what they are if left out. (Python writes `lambda_` for `lambda`, and wants the \
@@ -126,7 +146,7 @@ fn page(catalogue: &Catalogue) -> String {
     text
 }
 
-/// What else there is to say of a part, in sentences that follow others.
+/// Returns what else there is to say about a part, in sentences that follow others.
 fn sentences(entry: &Entry) -> String {
     let mut text = String::new();
     if !entry.tells.is_empty() {

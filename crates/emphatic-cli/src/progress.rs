@@ -1,22 +1,23 @@
-//! Progress: a bar on a terminal, a line now and then elsewhere, nothing if quiet.
+//! The progress bar: on a terminal; elsewhere a line now and then; nothing if quiet.
 
 use crate::output::{say, warn};
 use emphatic_lab::store::Kind;
-use emphatic_lab::{News, Progress};
+use emphatic_lab::{Event, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// How often a line is written where there is no terminal.
+/// How often a line is written if there is no terminal.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Where progress is shown.
+/// Shows progress.
 pub(crate) struct Display {
     quiet: bool,
     /// On a terminal.
     bar: Option<ProgressBar>,
-    told: Instant,
-    /// What is being done, if it is one of several things.
+    /// When the last line was written.
+    last_line: Instant,
+    /// The name of the present task, if it is one of several.
     prefix: String,
 }
 
@@ -26,31 +27,31 @@ impl Display {
         Self {
             quiet,
             bar: on_terminal.then(|| ProgressBar::new(0).with_style(style("{msg}"))),
-            told: Instant::now(),
+            last_line: Instant::now(),
             prefix: String::new(),
         }
     }
 
-    /// Turns to another thing.
+    /// Begins another task.
     pub(crate) fn begin(&mut self, what: &str) {
         self.prefix = format!("{what}: ");
         if let Some(bar) = &self.bar {
-            // Of how much there is to do nothing is known yet.
+            // It is not known yet how much there is to do.
             bar.set_style(style("{msg}"));
             bar.set_message(format!("{what} ..."));
             bar.tick();
         }
     }
 
-    pub(crate) fn hear(&mut self, news: News) {
-        match news {
-            News::Warning(warning) => self.warn(warning),
-            News::Progress(_) if self.quiet => {}
-            News::Progress(progress) => self.show(&progress),
+    pub(crate) fn show_event(&mut self, event: Event) {
+        match event {
+            Event::Warning(warning) => self.warn(warning),
+            Event::Progress(_) if self.quiet => {}
+            Event::Progress(progress) => self.show(&progress),
         }
     }
 
-    /// A warning is worth saying even if quiet.
+    /// Shows a warning, even if quiet.
     fn warn(&self, warning: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| warn(warning)),
@@ -64,27 +65,27 @@ impl Display {
             bar.set_length(progress.units as u64);
             bar.set_position(progress.done as u64);
             bar.set_message(format!("{}{}", self.prefix, message(progress)));
-        } else if self.told.elapsed() >= EVERY {
-            self.told = Instant::now();
+        } else if self.last_line.elapsed() >= EVERY {
+            self.last_line = Instant::now();
             let Progress { done, units, .. } = progress;
             say(&format!("{}{done} of {units} units, {}", self.prefix, message(progress)));
         }
     }
 
-    /// So many of so many things are done.
+    /// Shows how many of all things are done.
     pub(crate) fn count(&mut self, done: usize, all: usize, what: &str) {
         if let Some(bar) = &self.bar {
             bar.set_style(style("{bar:32} {pos} of {len} {msg}"));
             bar.set_length(all as u64);
             bar.set_position(done as u64);
             bar.set_message(what.to_owned());
-        } else if !self.quiet && self.told.elapsed() >= EVERY {
-            self.told = Instant::now();
+        } else if !self.quiet && self.last_line.elapsed() >= EVERY {
+            self.last_line = Instant::now();
             say(&format!("{done} of {all} {what}"));
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -96,7 +97,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Updates a second, and the time left.
+/// Returns the number of updates a second, and the time left.
 fn message(progress: &Progress) -> String {
     let Progress { kind, units, before, done, updates, elapsed } = *progress;
     let seconds = elapsed.as_secs_f64();
@@ -112,7 +113,7 @@ fn message(progress: &Progress) -> String {
     format!("{rate} updates a second{what}{left}")
 }
 
-/// A number with three digits or so, and a letter for its size.
+/// Returns a number with about three digits, and a letter for its magnitude.
 pub(crate) fn short(x: f64) -> String {
     let scales = [(1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
     match scales.iter().find(|(scale, _)| x >= *scale) {
@@ -127,7 +128,7 @@ pub(crate) fn short(x: f64) -> String {
     .to_owned()
 }
 
-/// A time as people say it.
+/// Returns a time in a unit that suits it.
 pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 60.0 => format!("{s:.1} s"),

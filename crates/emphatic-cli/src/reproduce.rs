@@ -1,19 +1,63 @@
-//! `emphatic reproduce`.
+//! `emphatic reproduce`: the paper's figures and claims.
 
 use crate::Exit;
-use crate::arguments::ReproduceArguments;
 use crate::output::{path, print, say};
 use crate::progress::{Display, duration, short};
 use crate::signals::stop_on_signals;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use emphatic_paper::claims::JudgedClaim;
 use emphatic_paper::figures::{FIGURES, Figure};
 use emphatic_paper::reproduce::{Options, Reproduction, Tell, reproduce as run};
-use emphatic_paper::summary::JudgedClaim;
 use emphatic_paper::verdict::Verdict;
 use miette::miette;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The widest that a line of the table of claims gets.
+pub(crate) const EXAMPLES: &str = "\
+Everything goes to DIR (--out), by default to reproduction (reproduction-quick with --quick):
+  report.html          the claims with their verdicts, interactive figures, settings
+  claims.json          the claims with their verdicts, as data
+  figN/*.svg, *.png    each panel alone, and the figure
+  figN/summary.json    every number of the figure
+  figN/results         the tables of all runs, as from `emphatic run`
+
+The same command goes on where it was stopped or killed. The same seed gives the same bits.
+The report shows the figures that were asked for. With fewer runs than the paper's no claim
+is decided: the choice of settings would be luck.
+
+Examples:
+  emphatic reproduce
+  emphatic reproduce --quick
+  emphatic reproduce fig2 fig4 --out figures
+  emphatic reproduce --seed 7 --runs 100 --out more";
+
+#[derive(Args)]
+pub(crate) struct ReproduceArguments {
+    /// Which figures, if not all
+    #[arg(value_name = "FIGURE", value_parser = PossibleValuesParser::new(FIGURES.map(|figure| figure.id)))]
+    figures: Vec<String>,
+    /// A tenth of the runs, for a first look
+    #[arg(long, conflicts_with = "runs")]
+    quick: bool,
+    /// How many runs to choose settings by, if not as in the paper
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
+    /// What all randomness comes from, if not 1
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Where everything goes
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How many threads, if not one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// The greatest width of a line of the table of claims.
 const WIDEST: usize = 110;
 
 pub(crate) fn reproduce(arguments: &ReproduceArguments) -> miette::Result<Exit> {
@@ -23,12 +67,12 @@ pub(crate) fn reproduce(arguments: &ReproduceArguments) -> miette::Result<Exit> 
     let mut display = Display::new(arguments.quiet);
     let done = run(&options, &stop, &mut |tell| match tell {
         Tell::Begin(what) => display.begin(what),
-        Tell::News(news) => display.hear(news),
+        Tell::News(event) => display.show_event(event),
     });
     display.clear();
     match done.map_err(|error| miette!("{error}"))? {
         Some(reproduction) => {
-            print(&told(&reproduction, &options.out, start))?;
+            print(&summary_text(&reproduction, &options.out, start))?;
             Ok(Exit::Done)
         }
         None => {
@@ -54,9 +98,9 @@ fn options(arguments: &ReproduceArguments) -> Options {
     }
 }
 
-/// The claims with their verdicts, how long it took, and where the report is.
-fn told(reproduction: &Reproduction, out: &Path, start: Instant) -> String {
-    let mut text: String = reproduction.claims.iter().map(claim).collect();
+/// Returns the claims with their verdicts, how long it took, and where the report is.
+fn summary_text(reproduction: &Reproduction, out: &Path, start: Instant) -> String {
+    let mut text: String = reproduction.claims.iter().map(claim_text).collect();
     let count = |verdict: Verdict| reproduction.claims.iter().filter(|c| c.verdict == verdict).count();
     text += &format!(
         "\n{} claims confirmed, {} refuted, {} not decided.\n",
@@ -73,8 +117,8 @@ fn told(reproduction: &Reproduction, out: &Path, start: Instant) -> String {
     text + &format!("Report: {}\n", path(&out.join("report.html")))
 }
 
-/// A claim, and below it the evidence.
-fn claim(claim: &JudgedClaim) -> String {
+/// Returns a claim and, below it, the evidence.
+fn claim_text(claim: &JudgedClaim) -> String {
     let width = textwrap::termwidth().min(WIDEST);
     let indent = if width < 50 { "  " } else { "                  " };
     let wrapped = |first: &str, text: &str| {

@@ -1,41 +1,108 @@
-//! `emphatic run`.
+//! `emphatic run`: runs an experiment, or goes on with it.
 
 use crate::Exit;
-use crate::arguments::{InstructionSet, Lanes, RunArguments};
 use crate::output::{path, say};
 use crate::progress::{Display, duration, short};
 use crate::signals::stop_on_signals;
+use clap::{Args, ValueEnum};
 use emphatic::Isa;
-use emphatic_lab::{Ending, Experiment, LaneCount, Machine, Merged, Options, Report, Shard};
+use emphatic_lab::{Ending, Experiment, LaneCount, Machine, Options, Report, Shard};
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+pub(crate) const EXAMPLES: &str = "\
+Results go to DIR (--out), by default to results/NAME for NAME.toml
+(results/NAME-shard-I-of-N for a shard):
+  results.parquet    a row for each setting, run and evaluation
+  settings.parquet   a row for each setting
+  fresh.parquet      the best settings on fresh runs, with `fresh_runs`
+  experiment.toml    the file as run
+  manifest.json      versions, counts, time
+
+The same command goes on where it was stopped or killed. More runs can be added later.
+Results are the same bits for any number of threads, in one process or in shards.
+
+Examples:
+  emphatic run experiment.toml
+  emphatic run experiment.toml --runs 3 --out trial
+  emphatic run experiment.toml --threads 4 --quiet
+  emphatic run experiment.toml --shard 2/8 --out shards/2    the second eighth";
+
+#[derive(Args)]
+pub(crate) struct RunArguments {
+    /// The experiment file
+    file: PathBuf,
+    /// Where the results go, if not to results/NAME
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How many threads, if not one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// How many runs, if not as the file says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
+    /// Do only the I-th N-th of the work
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<Shard>,
+    /// Say nothing unless something is wrong
+    #[arg(long, short)]
+    quiet: bool,
+    /// How many learners stand side by side: the same bits, another speed
+    #[arg(long, value_name = "N", hide = true)]
+    lanes: Option<Lanes>,
+    /// Which instruction set: the same bits, another speed
+    #[arg(long, hide = true)]
+    isa: Option<InstructionSet>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Lanes {
+    #[value(name = "1")]
+    One,
+    #[value(name = "8")]
+    Eight,
+    #[value(name = "16")]
+    Sixteen,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum InstructionSet {
+    Plain,
+    Best,
+}
+
+/// Reads an experiment file, with another number of runs if one is given.
+pub(crate) fn open_experiment(file: &Path, runs: Option<u32>) -> miette::Result<Experiment> {
+    let experiment = Experiment::open(file)?;
+    match runs {
+        Some(runs) => experiment.with_runs(runs).into_diagnostic(),
+        None => Ok(experiment),
+    }
+}
+
 pub(crate) fn run(arguments: &RunArguments) -> miette::Result<Exit> {
-    let experiment = Experiment::open(&arguments.file)?;
-    let experiment = match arguments.runs {
-        Some(runs) => experiment.with_runs(runs).into_diagnostic()?,
-        None => experiment,
-    };
+    let experiment = open_experiment(&arguments.file, arguments.runs)?;
     let out = arguments.out.clone().unwrap_or_else(|| default_out(&arguments.file, arguments.shard));
-    let kept = out.join("experiment.toml");
+    let copy = out.join("experiment.toml");
     if arguments.runs.is_some()
-        && arguments.file.canonicalize().ok() == kept.canonicalize().ok()
+        && arguments.file.canonicalize().ok() == copy.canonicalize().ok()
         && !out.join("manifest.json").exists()
     {
-        // The file as run is kept there, with that number of runs: it would overwrite the user's own.
-        return Err(miette!("--out is where {} lies; with --runs give another directory", kept.display()));
+        // The copy of the file has that number of runs: it would overwrite the user's own file.
+        return Err(miette!("--out is where {} lies; with --runs give another directory", copy.display()));
     }
     let options = options(arguments);
     let stop = stop_on_signals()?;
 
     let start = Instant::now();
     let mut display = Display::new(arguments.quiet);
-    let report = emphatic_lab::run(&experiment, &out, &options, &stop, &mut |news| display.hear(news));
+    let report =
+        emphatic_lab::run(&experiment, &out, &options, &stop, &mut |event| display.show_event(event));
     display.clear();
     let report = report.map_err(|error| miette!("{error}"))?;
     if !arguments.quiet {
-        say(told(&report, &experiment, &out, start).trim_end());
+        say(report_text(&report, &experiment, &out, start).trim_end());
     }
     Ok(match report.ending {
         Ending::Stopped => Exit::Stopped,
@@ -43,7 +110,7 @@ pub(crate) fn run(arguments: &RunArguments) -> miette::Result<Exit> {
     })
 }
 
-/// `results/NAME`, and for a shard its number too.
+/// Returns `results/NAME`, with the number of the shard if there is one.
 fn default_out(file: &Path, shard: Option<Shard>) -> PathBuf {
     let name = file.file_stem().unwrap_or(file.as_os_str()).to_os_string();
     let mut out = PathBuf::from("results").join(name).into_os_string();
@@ -54,26 +121,24 @@ fn default_out(file: &Path, shard: Option<Shard>) -> PathBuf {
 }
 
 fn options(arguments: &RunArguments) -> Options {
-    let machine = Machine {
-        lanes: match arguments.lanes {
-            Some(Lanes::One) => LaneCount::One,
-            Some(Lanes::Eight) => LaneCount::Eight,
-            Some(Lanes::Sixteen) | None => LaneCount::Sixteen,
-        },
-        isa: match arguments.isa {
-            Some(InstructionSet::Plain) => Isa::Plain,
-            Some(InstructionSet::Best) | None => Isa::best(),
-        },
+    let mut machine = Machine::default();
+    machine.lanes = match arguments.lanes {
+        Some(Lanes::One) => LaneCount::One,
+        Some(Lanes::Eight) => LaneCount::Eight,
+        Some(Lanes::Sixteen) | None => LaneCount::Sixteen,
     };
-    let default = Options::default();
-    Options {
-        threads: arguments.threads.map_or(default.threads, usize::from),
-        shard: arguments.shard,
-        machine,
-    }
+    machine.isa = match arguments.isa {
+        Some(InstructionSet::Plain) => Isa::Plain,
+        Some(InstructionSet::Best) | None => Isa::best(),
+    };
+    let mut options = Options::default();
+    options.threads = arguments.threads.map_or(options.threads, usize::from);
+    options.shard = arguments.shard;
+    options.machine = machine;
+    options
 }
 
-fn told(report: &Report, experiment: &Experiment, out: &Path, start: Instant) -> String {
+fn report_text(report: &Report, experiment: &Experiment, out: &Path, start: Instant) -> String {
     let seconds = start.elapsed().as_secs_f64();
     let Report { done, units, before, updates, diverged, .. } = *report;
     let shown = path(out);
@@ -104,12 +169,11 @@ fn told(report: &Report, experiment: &Experiment, out: &Path, start: Instant) ->
     text
 }
 
-pub(crate) fn merged(merged: &Merged, out: &Path) -> String {
-    let (Merged { done, units, fresh, .. }, out) = (merged, path(out));
-    let mut text = format!("{done} of {units} units are in {out}.\n");
-    if done < units || *fresh {
-        let what = if done < units { "the rest" } else { "the fresh runs" };
-        text += &format!("For {what}: emphatic run {out}/experiment.toml --out {out}\n");
+fn shard(text: &str) -> Result<Shard, String> {
+    let numbers =
+        text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    match numbers {
+        Some((index, count)) if 1 <= index && index <= count => Ok(Shard { index, count }),
+        _ => Err("a shard is written I/N, with I from 1 to N: 2/8 is the second eighth".to_owned()),
     }
-    text
 }

@@ -1,4 +1,4 @@
-//! Signals: what asks to stop, and what is no reason to die.
+//! Signals: those that ask the command to stop, and one that must not kill it.
 
 use emphatic_lab::Stop;
 use miette::miette;
@@ -8,18 +8,18 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a shell makes of a process that was interrupted.
+/// The exit code of a process that was interrupted, as shells have it.
 const INTERRUPTED: c_int = 130;
 
-/// What Ctrl-C and termination stop. The first signal asks, the second insists.
+/// Returns a [`Stop`] that is set by Ctrl-C, termination and hang-up. A second signal ends the process at once.
 pub(crate) fn stop_on_signals() -> miette::Result<Stop> {
     use signal_hook::consts::{SIGINT, SIGTERM};
-    // Of its own: a run also stops for other reasons, and the first signal after that is still the first.
+    // `asked` is separate, since a run may also stop for other reasons: the first signal after that must not end the process.
     let (stop, asked) = (Stop::default(), Arc::new(AtomicBool::new(false)));
     let signals = [SIGINT, SIGTERM].into_iter().chain(hang_up()).filter(|signal| !is_ignored(*signal));
     for signal in signals {
         let handle = |signal| -> io::Result<()> {
-            // In this order: at the first signal the flag is not set yet.
+            // In this order, so that the flag is not set yet when the first signal comes.
             register_conditional_shutdown(signal, INTERRUPTED, asked.clone())?;
             register(signal, asked.clone())?;
             register(signal, stop.flag()).map(drop)
@@ -29,16 +29,16 @@ pub(crate) fn stop_on_signals() -> miette::Result<Stop> {
     Ok(stop)
 }
 
-/// Lets writing beyond the largest file that the user's limits allow fail like any other, instead of killing the process.
+/// Makes a write beyond the user's limit on the size of files fail like any other, instead of killing the process.
 pub(crate) fn survive_file_limits() {
     #[cfg(unix)]
     if !is_ignored(signal_hook::consts::SIGXFSZ) {
-        // If it cannot be handled, it is as deadly as before.
+        // If it cannot be handled, it kills the process as before.
         let _ = register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
     }
 }
 
-/// The hang-up of a terminal, where it can be told whether it is to be ignored, as `nohup` asks; elsewhere it keeps its meaning.
+/// Returns the signal of a hang-up on systems where `is_ignored` works: `nohup` asks to ignore it.
 fn hang_up() -> Option<c_int> {
     #[cfg(target_os = "linux")]
     return Some(signal_hook::consts::SIGHUP);
@@ -46,7 +46,7 @@ fn hang_up() -> Option<c_int> {
     None
 }
 
-/// Whether who started this process wants it to ignore a signal: `nohup`, or a script that put it into the background.
+/// Returns whether the process was started with a signal ignored: by `nohup`, or by a script in the background.
 fn is_ignored(signal: c_int) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,12 +1,58 @@
 //! `emphatic solve`.
 
-use crate::arguments::{Lines, SolveArguments};
 use crate::output::{print, print_json};
 use crate::progress::Display;
+use clap::{Args, ValueEnum};
 use emphatic::ProblemError;
 use emphatic_diagnosis::Solution;
 use emphatic_problems::ProblemFile;
 use miette::MietteDiagnostic;
+use std::path::PathBuf;
+
+pub(crate) const EXAMPLES: &str = "\
+FILE is a problem file (.toml or .json), or the name of a problem of `emphatic new`. Shown for the target
+policy of the file, or for the policy with zero weights if it has none: d_μ, π, v, q, m, m/d_μ by state, J_μ,
+its gradient and the semi-gradient.
+
+Examples:
+  emphatic solve counterexample
+  emphatic solve problem.toml --lambda-a 0.5
+  emphatic solve problem.toml --json > solution.json
+  emphatic solve problem.toml --csv > states.csv
+  emphatic solve problem.toml --csv=weights > gradients.csv";
+
+#[derive(Args)]
+pub(crate) struct SolveArguments {
+    /// The problem
+    file: PathBuf,
+    /// λ_a of the weighting m and of a third gradient
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = fraction)]
+    lambda_a: f64,
+    /// How many states and weights are shown, the largest first
+    #[arg(long, value_name = "N", default_value_t = emphatic_diagnosis::solve::SHOWN)]
+    top: usize,
+    /// Everything, as JSON
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// A line for each state, or for each weight with --csv=weights
+    #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "states")]
+    csv: Option<Lines>,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What a line of CSV is about.
+#[derive(Clone, Copy, ValueEnum)]
+enum Lines {
+    States,
+    Weights,
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|x| (0.0..=1.0).contains(x));
+    number.ok_or_else(|| "it is a number between 0 and 1".to_owned())
+}
 
 /// The report that a problem has no solution for its target policy.
 pub(crate) fn unsolved(problem: &ProblemFile, error: &ProblemError) -> miette::Report {

@@ -1,6 +1,6 @@
-//! A part of one's own in an experiment file: the follow-on trace, truncated to the last n steps (Zhang and Whiteson 2022).
+//! An experiment file that names a part of your own: the follow-on trace, truncated to the last n steps (Zhang and Whiteson 2022).
 //!
-//! The part is one file that implements [`Emphasis`] and declares itself; one line hands it to the catalogue. From then on experiment
+//! The part is one file that implements [`Emphasis`] and declares itself; one line adds it to the catalogue. From then on experiment
 //! files may name it, in every number of lanes and on every instruction set.
 
 use emphatic::catalogue::{Declaration, Need, Range, Role, Setting};
@@ -10,7 +10,7 @@ use emphatic::{
 use emphatic_lab::{Experiment, Options, Stop, run, summarise};
 use std::path::Path;
 
-/// Room for so many steps.
+/// The most steps that are remembered.
 const MOST: usize = 17;
 
 /// F_t = Σ_{j=0}^{n} (Π_{k=1}^{j} γ_{t−k+1} ρ_{t−k}) i_{t−j} and M_t = (1 − λ_a) i_t + λ_a F_t.
@@ -64,10 +64,10 @@ impl<R: Real> Emphasis<R> for Truncated<R> {
     }
 }
 
-/// What is to be known of the part, and how it is built.
-struct InCatalogue;
+/// The declaration of the part in the catalogue, and how it is built.
+struct TruncatedDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for TruncatedDeclaration {
     const DECLARATION: Declaration = Declaration {
         source: "Zhang and Whiteson 2022",
         settings: &[
@@ -122,11 +122,11 @@ const EXPERIMENT: &str = r#"
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The one line.
-    Catalogue::standard().clone().with::<InCatalogue>().install()?;
+    Catalogue::standard().clone().with::<TruncatedDeclaration>().install()?;
 
     let experiment = Experiment::parse(EXPERIMENT, "truncated.toml", Path::new(""))?;
     let dir = std::env::temp_dir().join(format!("emphatic-truncated-{}", std::process::id()));
-    run(&experiment, &dir, &Options::default(), &Stop::default(), &mut |_news| {})?;
+    run(&experiment, &dir, &Options::default(), &Stop::default(), &mut |_event| {})?;
     let summary = summarise(&dir, None)?;
     std::fs::remove_dir_all(&dir)?;
     print!("{}", summary.text());

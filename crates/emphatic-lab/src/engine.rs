@@ -1,41 +1,56 @@
-//! Runs an experiment: all cores, every unit once, nothing that was finished lost.
+//! Runs an experiment: on all cores, every unit once, and without losing a finished one.
 
 use crate::experiment::Experiment;
+use crate::rows;
 use crate::settings_table;
-use crate::store::{Contents, Kind, Store, StoreError};
+use crate::store::{Contents, Identity, Kind, Store, StoreError};
 use crate::summary::{self, SummaryError};
-use crate::table::Unit;
-use crate::unit::{self, FRESH, Machine, Shared, UnitError};
-use bytes::Bytes;
+use crate::table::{self, EncodedUnit, Unit};
+use crate::unit::{self, Machine, Shared, UnitError};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Finished units reach the disk this often.
+/// How often finished units are written to the disk.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// Progress is told this often.
+/// How often progress is reported.
 const TICK: Duration = Duration::from_millis(100);
+
+/// The number of the first stream of fresh runs.
+const FIRST_FRESH_STREAM: u64 = 1 << 32;
 
 /// A part of the units, for one of several processes: number `index` (from 1) of `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which.
+    /// The number of this shard, from 1.
     pub index: usize,
-    /// Of how many.
+    /// The number of shards.
     pub count: usize,
 }
 
-/// How an experiment is run; what comes out does not depend on it.
+impl Shard {
+    /// Returns whether a unit belongs to this shard. Neighbouring blocks may take very different times, so that every shard gets some
+    /// runs of each.
+    fn contains(self, unit: &Unit) -> bool {
+        (unit.block as usize + unit.run as usize) % self.count.max(1) + 1 == self.index
+    }
+}
+
+/// How an experiment is run. The results do not depend on it.
+///
+/// Start from `Options::default()` and change the fields.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Options {
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Which part of the units, if not all.
+    /// Which part of the units is run, if not all.
     pub shard: Option<Shard>,
     /// Lanes and instruction set.
     pub machine: Machine,
@@ -49,55 +64,56 @@ impl Default for Options {
     }
 }
 
-/// How far it is.
+/// How far a run has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// What is being run.
+    /// Which units are being run.
     pub kind: Kind,
-    /// How many units there are to do in all.
+    /// The number of units to do in all.
     pub units: usize,
-    /// How many of them were there from before.
+    /// The number of units that were already done at the start.
     pub before: usize,
-    /// How many are done, those from before included.
+    /// The number of units that are done, including those at the start.
     pub done: usize,
-    /// How many updates this process has made in this phase.
+    /// The number of updates that this process has made in this phase.
     pub updates: u64,
-    /// For how long.
+    /// The duration of this phase so far.
     pub elapsed: Duration,
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// All is done.
+    /// All units are done.
     Finished,
     /// This shard is done; others are not.
     ShardFinished,
-    /// It was told to stop.
+    /// The run was asked to stop.
     Stopped,
 }
 
 /// What a run did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// How it ended.
     pub ending: Ending,
-    /// How many units the directory has now, fresh ones included.
+    /// The number of units in the directory now, fresh ones included.
     pub done: usize,
-    /// How many it will have.
+    /// The number of units that there will be.
     pub units: usize,
-    /// How many were there before.
+    /// The number of units that were there before.
     pub before: usize,
-    /// How many updates were made.
+    /// The number of updates made.
     pub updates: u64,
-    /// How many runs of settings have diverged.
+    /// The number of runs of settings that diverged.
     pub diverged: u64,
 }
 
 /// An experiment that could not be run to its end.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum RunError {
-    /// The directory refused.
+    /// The directory could not be used.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A unit failed.
@@ -109,7 +125,7 @@ pub enum RunError {
         first: usize,
         /// Its last setting.
         last: usize,
-        /// Why.
+        /// The reason.
         source: UnitError,
     },
     /// The best settings could not be found.
@@ -123,14 +139,7 @@ pub enum RunError {
     Settings(#[from] parquet::errors::ParquetError),
 }
 
-/// A unit to be run.
-struct Job {
-    unit: Unit,
-    settings: Vec<usize>,
-    stream: u64,
-}
-
-/// What tells a running experiment to stop, from another thread or a signal handler.
+/// Asks a running experiment to stop, from another thread or a signal handler.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<Shared>);
 
@@ -140,75 +149,70 @@ impl Stop {
         self.0.stop.store(true, Ordering::Relaxed);
     }
 
-    /// What is set to ask it: for a signal handler, which can do no more than that.
+    /// Returns the flag that asks it to stop: a signal handler can do no more than set it.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.0.stop.clone()
     }
 
-    /// Whether it was asked to stop.
+    /// Returns whether it was asked to stop.
     pub fn is_stopped(&self) -> bool {
-        self.0.stop.load(Ordering::Relaxed)
+        self.0.is_stopped()
     }
 }
 
-/// Runs what is missing in `dir` of an experiment. `tell` hears of warnings at once, and of progress now and then.
+/// What happens while an experiment is run.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Something is not as it should be, but the run goes on.
+    Warning(&'a str),
+    /// The run has come this far.
+    Progress(Progress),
+}
+
+/// Runs the units of an experiment that are missing in `dir`. `on_event` is called with warnings at once, and with progress now and then.
 pub fn run(
     experiment: &Experiment,
     dir: &Path,
     options: &Options,
     stop: &Stop,
-    tell: &mut dyn FnMut(News),
+    on_event: &mut dyn FnMut(Event),
 ) -> Result<Report, RunError> {
     let start = Instant::now();
     let mut store = open(experiment, dir)?;
-    store.warnings().iter().for_each(|warning| tell(News::Warning(warning)));
+    store.warnings().iter().for_each(|warning| on_event(Event::Warning(warning)));
     let seconds_before = store.manifest()["wall_seconds"].as_f64().unwrap_or(0.0);
     store.set_manifest(counts(experiment, &store, false))?;
 
-    let mut engine = Engine { experiment, options, stop, tell, before: 0, updates: 0 };
-    let done = engine.results(&mut store).and_then(|complete| match complete {
-        true if experiment.fresh_runs > 0 => engine.fresh(&mut store),
-        complete => Ok(complete),
-    });
+    let mut engine = Engine { experiment, options, stop, on_event, before: 0, updates: 0 };
+    let complete = engine.run(&mut store);
     let (before, updates) = (engine.before, engine.updates);
-    // Whatever happened, the manifest says what is there.
-    let finished = matches!(done, Ok(true));
-    let mut fields = counts(experiment, &store, finished);
+    // However it ended, the manifest says what the directory has.
+    let mut fields = counts(experiment, &store, matches!(complete, Ok(true)));
     fields.insert("wall_seconds".to_owned(), json!(seconds_before + start.elapsed().as_secs_f64()));
     store.set_manifest(fields)?;
-    let ending = match done? {
+    let ending = match complete? {
         true => Ending::Finished,
         false if stop.is_stopped() => Ending::Stopped,
         false => Ending::ShardFinished,
     };
-    let diverged = store.units(Kind::Results).map(|(_, diverged)| u64::from(diverged)).sum();
     let units = experiment.units() + fresh_units(experiment, &store);
     let done = store.count(Kind::Results) + store.count(Kind::Fresh);
-    Ok(Report { ending, done, units, before, updates, diverged })
+    Ok(Report { ending, done, units, before, updates, diverged: store.diverged_runs() })
 }
 
-/// What a running experiment has to say.
-#[derive(Debug)]
-pub enum News<'a> {
-    /// Something is not as it should be, but it goes on.
-    Warning(&'a str),
-    /// How far it is.
-    Progress(Progress),
-}
-
-/// Opens the directory of an experiment's results, or makes it.
+/// Opens the directory of an experiment's results, or creates it.
 pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, RunError> {
-    let settings = settings_table::encode(experiment)?;
+    let identity = Identity::new(experiment.identity());
+    let settings = settings_table::encode(experiment, identity.label("settings"))?;
     let texts = experiment.files();
     let mut files: Vec<(&str, &[u8])> = vec![("settings.parquet", &settings)];
     files.extend(texts.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
-    let contents = Contents { files: &files, identity: &experiment.identity(), runs: experiment.runs };
+    let contents = Contents { files: &files, identity: &identity, runs: experiment.runs };
     Ok(Store::open(dir, &contents)?)
 }
 
-/// What the manifest says of an experiment and what is there of it.
+/// Returns the fields of the manifest that count what the directory has of an experiment.
 pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> Map<String, Value> {
-    let diverged: u64 = store.units(Kind::Results).map(|(_, diverged)| u64::from(diverged)).sum();
     let value = json!({
         "seed": experiment.seed,
         "runs": experiment.runs,
@@ -216,7 +220,7 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
         "settings": experiment.settings(),
         "units": { "done": store.count(Kind::Results), "all": experiment.units() },
         "fresh_units": { "done": store.count(Kind::Fresh), "all": fresh_units(experiment, store) },
-        "diverged_runs": diverged,
+        "diverged_runs": store.diverged_runs(),
         "finished": finished,
     });
     match value {
@@ -226,17 +230,17 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
 }
 
 fn fresh_units(experiment: &Experiment, store: &Store) -> usize {
-    let chosen = chosen_of(store.manifest());
+    let chosen = chosen_settings(store.manifest());
     fresh_blocks(experiment, &chosen).len() * experiment.fresh_runs as usize
 }
 
-/// The settings that fresh runs are of.
-fn chosen_of(manifest: &Value) -> Vec<usize> {
+/// Returns the settings that have fresh runs.
+fn chosen_settings(manifest: &Value) -> Vec<usize> {
     let list = manifest["fresh_settings"].as_array();
     list.into_iter().flatten().filter_map(|k| k.as_u64()).map(|k| k as usize).collect()
 }
 
-/// Chosen settings that can share lanes.
+/// Returns blocks of the chosen settings that can share lanes.
 fn fresh_blocks(experiment: &Experiment, chosen: &[usize]) -> Vec<Vec<usize>> {
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     for &setting in chosen.iter().filter(|k| **k < experiment.settings()) {
@@ -253,162 +257,223 @@ struct Engine<'a> {
     experiment: &'a Experiment,
     options: &'a Options,
     stop: &'a Stop,
-    tell: &'a mut dyn FnMut(News),
+    on_event: &'a mut dyn FnMut(Event),
+    /// The number of units that were there before.
     before: usize,
+    /// The number of updates made.
     updates: u64,
 }
 
+/// One phase of a run: the results, or the fresh runs.
+struct Phase<'a> {
+    kind: Kind,
+    /// All units, also those that are there.
+    units: Vec<Unit>,
+    /// Returns the settings of a block.
+    settings: &'a (dyn Fn(u32) -> Vec<usize> + Sync),
+    /// The number of the stream of the first run.
+    first_stream: u64,
+}
+
+/// Returns the units of these runs and blocks, runs first.
+fn units_of(runs: u32, blocks: usize) -> impl Iterator<Item = Unit> {
+    (0..runs).flat_map(move |run| (0..blocks as u32).map(move |block| Unit { block, run }))
+}
+
 impl Engine<'_> {
-    /// Runs what is missing of the results. True if they are complete.
-    fn results(&mut self, store: &mut Store) -> Result<bool, RunError> {
+    /// Runs the missing results, then the missing fresh runs. Returns true if both are complete.
+    fn run(&mut self, store: &mut Store) -> Result<bool, RunError> {
+        let complete = self.run_results(store)?;
+        if complete && self.experiment.fresh_runs > 0 { self.run_fresh(store) } else { Ok(complete) }
+    }
+
+    /// Runs the missing results. Returns true if they are complete.
+    fn run_results(&mut self, store: &mut Store) -> Result<bool, RunError> {
         let experiment = self.experiment;
         let blocks = experiment.blocks();
-        let units = (0..experiment.runs)
-            .flat_map(|run| (0..blocks.len() as u32).map(move |block| Unit { block, run }));
-        // Neighbouring blocks may cost very different times, so every shard gets some runs of each.
-        let number = |unit: &Unit| unit.block as usize + unit.run as usize;
-        let is_mine =
-            |unit: &Unit| self.options.shard.is_none_or(|s| number(unit) % s.count.max(1) + 1 == s.index);
-        let mine: Vec<Unit> = units.filter(is_mine).collect();
-        let job = |unit: Unit| Job {
-            unit,
-            settings: blocks[unit.block as usize].clone().collect(),
-            stream: u64::from(unit.run),
-        };
-        if !self.execute(store, Kind::Results, &mine, job)? {
+        let in_shard = |unit: &Unit| self.options.shard.is_none_or(|shard| shard.contains(unit));
+        let units = units_of(experiment.runs, blocks.len()).filter(in_shard).collect();
+        let settings = |block: u32| blocks[block as usize].clone().collect();
+        let phase = Phase { kind: Kind::Results, units, settings: &settings, first_stream: 0 };
+        if !self.execute(&phase, store)? {
             return Ok(false);
         }
         store.finish(Kind::Results, &|_| true)?;
         Ok(store.count(Kind::Results) == experiment.units())
     }
 
-    /// Runs each method's best setting on fresh streams.
-    fn fresh(&mut self, store: &mut Store) -> Result<bool, RunError> {
-        let chosen = summary::chosen(self.experiment, store.view())?;
-        if chosen != chosen_of(store.manifest()) {
+    /// Runs each method's best setting on fresh streams. Returns false if it was asked to stop.
+    fn run_fresh(&mut self, store: &mut Store) -> Result<bool, RunError> {
+        let chosen = summary::best_settings(self.experiment, store)?;
+        if chosen != chosen_settings(store.manifest()) {
             store.discard(Kind::Fresh)?;
             store.set_manifest(Map::from_iter([("fresh_settings".to_owned(), json!(chosen))]))?;
         }
+        let runs = self.experiment.fresh_runs;
         let blocks = fresh_blocks(self.experiment, &chosen);
-        let units = (0..self.experiment.fresh_runs)
-            .flat_map(|run| (0..blocks.len() as u32).map(move |block| Unit { block, run }));
-        let all: Vec<Unit> = units.collect();
-        let job = |unit: Unit| Job {
-            unit,
-            settings: blocks[unit.block as usize].clone(),
-            stream: FRESH + u64::from(unit.run),
-        };
-        if !self.execute(store, Kind::Fresh, &all, job)? {
+        let settings = |block: u32| blocks[block as usize].clone();
+        let units = units_of(runs, blocks.len()).collect();
+        let phase = Phase { kind: Kind::Fresh, units, settings: &settings, first_stream: FIRST_FRESH_STREAM };
+        if !self.execute(&phase, store)? {
             return Ok(false);
         }
-        // What an earlier, larger number has left would make the table depend on its history.
-        store.finish(Kind::Fresh, &|unit| unit.run < self.experiment.fresh_runs)?;
+        // Units of an earlier, larger number of runs would make the table depend on its history.
+        store.finish(Kind::Fresh, &|unit| unit.run < runs)?;
         Ok(true)
     }
 
-    /// Runs those of the units that are missing, on all threads, and stores them. False if it was told to stop.
-    fn execute(
-        &mut self,
-        store: &mut Store,
-        kind: Kind,
-        all: &[Unit],
-        job: impl Fn(Unit) -> Job + Sync,
-    ) -> Result<bool, RunError> {
-        let (experiment, machine, shared) = (self.experiment, self.options.machine, &*self.stop.0);
-        let label = &store.view().label(kind).to_owned();
-        let start = Instant::now();
-        let units = all.len();
-        let missing: Vec<Unit> = all.iter().filter(|unit| !store.has(kind, **unit)).copied().collect();
-        let updates_before = shared.updates.load(Ordering::Relaxed);
-        let before = units - missing.len();
+    /// Runs those units of a phase that are missing, on all threads, and stores them. Returns false if it was asked to stop.
+    fn execute(&mut self, phase: &Phase, store: &mut Store) -> Result<bool, RunError> {
+        let shared = &*self.stop.0;
+        let missing: Vec<Unit> =
+            phase.units.iter().filter(|unit| !store.has(phase.kind, **unit)).copied().collect();
+        let before = phase.units.len() - missing.len();
         self.before += before;
+        let (experiment, machine) = (self.experiment, self.options.machine);
         let next = AtomicUsize::new(0);
+        let workers = Workers { experiment, phase, machine, shared, missing: &missing, next };
+        let mut tally = Tally::new(phase, before, shared);
         let threads = self.options.threads.clamp(1, missing.len().max(1));
-        let (sender, receiver) = mpsc::sync_channel::<Result<Bytes, RunError>>(4 * threads);
-        let mut done = before;
         let result = std::thread::scope(|scope| {
             let _stop = StopOnPanic(shared);
-            // Dropped however this ends: who still has something to send does not wait for ever.
-            let receiver = receiver;
-            for started in 0..threads {
-                let (sender, next, job, missing) = (sender.clone(), &next, &job, &missing);
-                let work = move || {
-                    let _stop = StopOnPanic(shared);
-                    while let Some(&unit) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let job = job(unit);
-                        let of = (experiment, label.as_str());
-                        match unit::run(of, &job.settings, unit, job.stream, machine, shared) {
-                            Ok(None) => return,
-                            Ok(Some(bytes)) => {
-                                if sender.send(Ok(bytes)).is_err() {
-                                    return;
-                                }
-                            }
-                            Err(source) => {
-                                let _ = sender.send(Err(failed(&job, source)));
-                                return;
-                            }
-                        }
-                        if shared.stop.load(Ordering::Relaxed) {
-                            return;
-                        }
-                    }
-                };
-                // Where no more threads are to be had, those that are there do the work.
-                match std::thread::Builder::new().spawn_scoped(scope, work) {
-                    Ok(_) => {}
-                    Err(error) if started == 0 => return Err(RunError::Thread(error)),
-                    Err(_) => break,
-                }
-            }
-            drop(sender);
-            let mut pending: Vec<Bytes> = Vec::new();
-            let mut flushed = Instant::now();
-            let mut told = Instant::now();
-            let mut outcome = Ok(());
-            loop {
-                match receiver.recv_timeout(TICK) {
-                    Ok(Ok(bytes)) => pending.push(bytes),
-                    Ok(Err(error)) => outcome = outcome.and(Err(error)),
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => break,
-                }
-                if outcome.is_ok() && !pending.is_empty() && flushed.elapsed() >= FLUSH {
-                    done += pending.len();
-                    outcome = store.add(kind, std::mem::take(&mut pending)).map_err(RunError::from);
-                    flushed = Instant::now();
-                }
-                if outcome.is_err() {
-                    // The others stop as soon as they can; what they finish is still received.
-                    shared.stop.store(true, Ordering::Relaxed);
-                }
-                if told.elapsed() >= TICK {
-                    told = Instant::now();
-                    let updates = shared.updates.load(Ordering::Relaxed) - updates_before;
-                    let done = done + pending.len();
-                    let progress = Progress { kind, units, before, done, updates, elapsed: start.elapsed() };
-                    (self.tell)(News::Progress(progress));
-                }
-            }
-            if !pending.is_empty() {
-                done += pending.len();
-                let last = store.add(kind, pending).map_err(RunError::from);
-                outcome = outcome.and(last);
-            }
-            outcome
+            // It is dropped however this ends, so that no worker waits for ever to send something.
+            let finished = workers.start(scope, threads)?;
+            self.collect(&finished, &mut tally, store)
         });
-        let updates = shared.updates.load(Ordering::Relaxed) - updates_before;
-        self.updates += updates;
+        let progress = tally.progress(0);
+        self.updates += progress.updates;
         result?;
-        (self.tell)(News::Progress(Progress {
-            kind,
-            units,
-            before,
-            done,
-            updates,
-            elapsed: start.elapsed(),
-        }));
-        Ok(done == units)
+        (self.on_event)(Event::Progress(progress));
+        Ok(progress.done == progress.units)
+    }
+
+    /// Stores units as they are finished, until all workers have ended, and reports progress.
+    fn collect(
+        &mut self,
+        finished: &Receiver<Result<EncodedUnit, RunError>>,
+        tally: &mut Tally,
+        store: &mut Store,
+    ) -> Result<(), RunError> {
+        let mut pending: Vec<EncodedUnit> = Vec::new();
+        let (mut flushed, mut reported) = (Instant::now(), Instant::now());
+        let mut outcome = Ok(());
+        loop {
+            match finished.recv_timeout(TICK) {
+                Ok(Ok(unit)) => pending.push(unit),
+                Ok(Err(error)) => outcome = outcome.and(Err(error)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if outcome.is_ok() && !pending.is_empty() && flushed.elapsed() >= FLUSH {
+                outcome = tally.store(&mut pending, store);
+                flushed = Instant::now();
+            }
+            if outcome.is_err() {
+                // The workers stop as soon as they can; units that they finish are still received.
+                self.stop.stop();
+            }
+            if reported.elapsed() >= TICK {
+                reported = Instant::now();
+                (self.on_event)(Event::Progress(tally.progress(pending.len())));
+            }
+        }
+        let last = tally.store(&mut pending, store);
+        outcome.and(last)
+    }
+}
+
+/// Counts the units of a phase while it is run.
+struct Tally<'a> {
+    kind: Kind,
+    units: usize,
+    before: usize,
+    done: usize,
+    start: Instant,
+    updates_before: u64,
+    shared: &'a Shared,
+}
+
+impl<'a> Tally<'a> {
+    fn new(phase: &Phase, before: usize, shared: &'a Shared) -> Self {
+        let (kind, units) = (phase.kind, phase.units.len());
+        let updates_before = shared.updates.load(Ordering::Relaxed);
+        Self { kind, units, before, done: before, start: Instant::now(), updates_before, shared }
+    }
+
+    /// Stores the finished units.
+    fn store(&mut self, pending: &mut Vec<EncodedUnit>, store: &mut Store) -> Result<(), RunError> {
+        if pending.is_empty() {
+            return Ok(());
+        }
+        self.done += pending.len();
+        Ok(store.add(self.kind, std::mem::take(pending))?)
+    }
+
+    /// Returns how far the phase has come; `pending` units have yet to be stored.
+    fn progress(&self, pending: usize) -> Progress {
+        let Self { kind, units, before, done, .. } = *self;
+        let updates = self.shared.updates.load(Ordering::Relaxed) - self.updates_before;
+        Progress { kind, units, before, done: done + pending, updates, elapsed: self.start.elapsed() }
+    }
+}
+
+/// What all worker threads of a phase share.
+struct Workers<'a> {
+    experiment: &'a Experiment,
+    phase: &'a Phase<'a>,
+    machine: Machine,
+    shared: &'a Shared,
+    missing: &'a [Unit],
+    /// The place of the next unit in `missing`.
+    next: AtomicUsize,
+}
+
+impl Workers<'_> {
+    /// Starts threads that run the missing units, and returns where the units arrive.
+    fn start<'s>(
+        &'s self,
+        scope: &'s Scope<'s, '_>,
+        threads: usize,
+    ) -> Result<Receiver<Result<EncodedUnit, RunError>>, RunError> {
+        let (sender, receiver) = mpsc::sync_channel(4 * threads);
+        for started in 0..threads {
+            let sender = sender.clone();
+            let spawned = std::thread::Builder::new().spawn_scoped(scope, move || self.work(&sender));
+            // If no more threads can be started, those that were do the work.
+            match spawned {
+                Ok(_) => {}
+                Err(error) if started == 0 => return Err(RunError::Thread(error)),
+                Err(_) => break,
+            }
+        }
+        Ok(receiver)
+    }
+
+    /// Runs one missing unit after the other, until there are none, one fails, or all are to stop.
+    fn work(&self, sender: &SyncSender<Result<EncodedUnit, RunError>>) {
+        let _stop = StopOnPanic(self.shared);
+        while let Some(&unit) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let settings = (self.phase.settings)(unit.block);
+            let finished = match self.run(unit, &settings) {
+                Ok(None) => return,
+                Ok(Some(encoded)) => Ok(encoded),
+                Err(source) => Err(failed(unit, &settings, source)),
+            };
+            let is_last = finished.is_err();
+            if sender.send(finished).is_err() || is_last || self.shared.is_stopped() {
+                return;
+            }
+        }
+    }
+
+    /// Runs a unit and encodes it for the store; `None` if it was asked to stop.
+    fn run(&self, unit: Unit, settings: &[usize]) -> Result<Option<EncodedUnit>, UnitError> {
+        let stream = self.phase.first_stream + u64::from(unit.run);
+        let rows = unit::run(self.experiment, settings, stream, self.machine, self.shared)?;
+        let Some(rows) = rows else { return Ok(None) };
+        let diverged = rows.diverged_runs();
+        let table = rows.into_table(unit.run, settings, rows::schema(self.experiment.measured()))?;
+        Ok(Some(table::encode(unit, diverged, &table)?))
     }
 }
 
@@ -423,10 +488,10 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-fn failed(job: &Job, source: UnitError) -> RunError {
-    let (first, last) = (job.settings.first(), job.settings.last());
+fn failed(unit: Unit, settings: &[usize], source: UnitError) -> RunError {
+    let (first, last) = (settings.first(), settings.last());
     RunError::Unit {
-        run: job.unit.run,
+        run: unit.run,
         first: first.copied().unwrap_or(0),
         last: last.copied().unwrap_or(0),
         source,
@@ -448,14 +513,15 @@ mod tests {
         critic = "exact"
     "#;
 
-    /// Once the threads at work waited for ever for somebody to take what they had done.
+    /// Once the worker threads waited for ever for somebody to receive their results.
     #[test]
-    fn a_panic_of_who_is_told_ends_the_run() {
+    fn a_panic_in_the_event_handler_ends_the_run() {
         let experiment = Experiment::parse(MANY, "many.toml", Path::new("")).unwrap();
         let dir = tempfile::tempdir().unwrap();
-        let (options, stop) = (Options { threads: 2, ..Options::default() }, Stop::default());
-        let mut told = |_: News| panic!("nobody listens");
-        let run = AssertUnwindSafe(|| run(&experiment, dir.path(), &options, &stop, &mut told));
+        let options = Options { threads: 2, ..Options::default() };
+        let stop = Stop::default();
+        let mut handler = |_: Event| panic!("nobody listens");
+        let run = AssertUnwindSafe(|| run(&experiment, dir.path(), &options, &stop, &mut handler));
         assert!(catch_unwind(run).is_err());
         assert!(stop.is_stopped());
         // The lock is released too.

@@ -1,40 +1,41 @@
-//! About how long an experiment takes, and how much room.
+//! Estimates how long an experiment takes, and how much room.
 
 use crate::experiment::{Experiment, Length};
-use crate::unit::{self, Machine, UnitError};
+use crate::unit::{self, Machine, Shared, UnitError};
+use std::time::Instant;
 
 /// How much work an experiment is.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
-    /// How many settings.
+    /// The number of settings.
     pub settings: usize,
-    /// How many units of work.
+    /// The number of units of work.
     pub units: usize,
-    /// About how many updates.
+    /// The number of updates, roughly.
     pub updates: f64,
-    /// How many rows the table of results will have.
+    /// The number of rows of the table of results.
     pub rows: f64,
-    /// About how long it takes on one core, from a short trial.
+    /// The time on one core, roughly, from a short trial.
     pub seconds: f64,
-    /// About how many bytes the results take.
+    /// The size of the results in bytes, roughly.
     pub bytes: f64,
 }
 
-/// Estimates, from a trial of each kind of learner.
+/// Estimates the work of an experiment from a trial of each kind of learner.
 pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     let evaluations = experiment.evaluations as f64 + 1.0;
     let mut seconds = 0.0;
     let mut bytes = 0.0;
-    let mut kinds: Vec<(usize, Trial)> = Vec::new();
+    let mut trials: Vec<(usize, Trial)> = Vec::new();
     for block in experiment.blocks() {
         let structure = experiment.structure(block.start);
         let same = |(k, _): &&(usize, Trial)| experiment.structure(*k) == structure;
-        let trial = match kinds.iter().find(same) {
+        let trial = match trials.iter().find(same) {
             Some((_, trial)) => *trial,
             None => {
                 let settings: Vec<usize> = block.clone().take(16).collect();
-                let trial = try_out(experiment, &settings)?;
-                kinds.push((block.start, trial));
+                let trial = Trial::run(experiment, &settings)?;
+                trials.push((block.start, trial));
                 trial
             }
         };
@@ -53,27 +54,30 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     })
 }
 
-/// Seconds for one setting.
+/// Seconds that one setting takes.
 #[derive(Clone, Copy)]
 struct Trial {
     update: f64,
     evaluation: f64,
 }
 
-fn try_out(experiment: &Experiment, settings: &[usize]) -> Result<Trial, UnitError> {
-    const STEPS: u64 = 2000;
-    const EVALUATIONS: u64 = 20;
-    let time = |steps: u64, evaluations: u64| {
-        let mut short = experiment.clone();
-        (short.length, short.evaluations) = (Length::Steps(steps), evaluations);
-        unit::time(&short, settings, Machine::default())
-            .map(|time| time.as_secs_f64() / settings.len() as f64)
-    };
-    let evaluation = time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64;
-    Ok(Trial { update: (time(STEPS, 1)? - evaluation).max(0.0) / STEPS as f64, evaluation })
+impl Trial {
+    fn run(experiment: &Experiment, settings: &[usize]) -> Result<Self, UnitError> {
+        const STEPS: u64 = 2000;
+        const EVALUATIONS: u64 = 20;
+        let time = |steps: u64, evaluations: u64| -> Result<f64, UnitError> {
+            let mut short = experiment.clone();
+            (short.length, short.evaluations) = (Length::Steps(steps), evaluations);
+            let start = Instant::now();
+            unit::run(&short, settings, 0, Machine::default(), &Shared::default())?;
+            Ok(start.elapsed().as_secs_f64() / settings.len() as f64)
+        };
+        let evaluation = time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64;
+        Ok(Self { update: (time(STEPS, 1)? - evaluation).max(0.0) / STEPS as f64, evaluation })
+    }
 }
 
-/// Numbers hardly compress; counts nearly vanish.
+/// Returns the size of a row: numbers hardly compress, and counts compress to almost nothing.
 fn bytes_a_row(experiment: &Experiment, setting: usize) -> f64 {
     8.0 * experiment.numbers_a_row(setting) as f64 + 1.0
 }

@@ -2,7 +2,7 @@
 //!
 //! A file names a problem and methods; any value that is a list is swept. One run's experience is generated once for a
 //! whole block of settings, which learn from it side by side in lanes, on all cores. Finished units reach the disk at least every two
-//! seconds, so that nothing finished is lost, and the tables are the same bits however they came about.
+//! seconds, so that nothing finished is lost, and the tables are the same bits for any number of threads, lanes and shards.
 //!
 //! ```
 //! use emphatic_lab::{Experiment, Options, Stop, run, summarise};
@@ -20,7 +20,7 @@
 //! "#;
 //! let experiment = Experiment::parse(text, "example.toml", Path::new(""))?;
 //! let dir = tempfile::tempdir()?;
-//! run(&experiment, dir.path(), &Options::default(), &Stop::default(), &mut |_news| {})?;
+//! run(&experiment, dir.path(), &Options::default(), &Stop::default(), &mut |_event| {})?;
 //! let summary = summarise(dir.path(), None)?;
 //! assert_eq!(summary.methods[0].settings.len(), 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -28,43 +28,46 @@
 //!
 //! | concept | where |
 //! |---|---|
-//! | experiment files as written, and their JSON Schema | `file`, `part_file`, `policy_file`, `sweep` |
-//! | … as understood: scenarios, methods, settings, blocks | `experiment` |
+//! | experiment files as written | `experiment_file`, `one_or_list` |
+//! | the JSON Schema of experiment files | `schema` |
+//! | experiments as understood: scenarios, methods, grids of settings, blocks | `experiment` |
 //! | problem files | the crate `emphatic-problems` |
-//! | where experience comes from | `source` |
-//! | settings that learn side by side, and what is recorded of them | `group`, `measure` |
-//! | a unit: one stream, one block of settings | `unit`, `rows` |
-//! | threads, shards, fresh runs | `engine`, `merge` |
+//! | sources of experience | `source` |
+//! | what is recorded: the objective and other measures | `measure` |
+//! | a unit: one stream teaches a block of settings, which are recorded | `unit`, `rows` |
+//! | threads, shards, fresh runs, progress | `engine`, `merge` |
 //! | the directory of results | [`store`], [`table`] |
-//! | what came out | `runs`, `summary`, [`statistics`] |
+//! | results | `runs`, `summary`, [`statistics`] |
 
+pub mod atomic_file;
+mod disk_error;
 mod engine;
 mod estimate;
 mod experiment;
-mod file;
-mod group;
+mod experiment_file;
 mod measure;
 mod merge;
-mod part_file;
-mod policy_file;
+mod one_or_list;
 mod rows;
 mod runs;
+mod schema;
 mod settings_table;
 mod source;
 pub mod statistics;
 pub mod store;
 mod summary;
-mod sweep;
 pub mod table;
 mod unit;
 
+pub use disk_error::DiskError;
 pub use emphatic_problems::{FileError, ReadError};
-pub use engine::{Ending, News, Options, Progress, Report, RunError, Shard, Stop, run};
+pub use engine::{Ending, Event, Options, Progress, Report, RunError, Shard, Stop, run};
 pub use estimate::{Estimate, estimate};
 pub use experiment::{Cell, Experiment, Length, Method, TooManyUnits};
-pub use file::{Select, schema};
+pub use experiment_file::Select;
 pub use merge::{MergeError, Merged, merge};
 pub use runs::{Run, read_runs};
+pub use schema::schema;
 pub use summary::{
     FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, SummaryError, summarise,
     summarise_without_intervals,

@@ -1,6 +1,6 @@
 //! What is recorded of a learner.
 //!
-//! Each measure is a file that declares its name, its columns and how it is taken; [`MEASURES`] lists them all.
+//! Each measure is a file that declares its name, its columns and how it is recorded; [`MEASURES`] lists them all.
 
 mod exact_emphasis;
 mod objective;
@@ -8,7 +8,9 @@ mod target;
 mod update;
 mod weights;
 
-use emphatic::{Action, ComposeError, Isa, KnownProblem, Lanes, Learner, Real, Recipe, State, Step, Update};
+use emphatic::{
+    Action, Composable, ComposeError, Isa, KnownProblem, Lanes, Learner, Real, Recipe, State, Step, Update,
+};
 use emphatic_problems::{ValueError, World, suggest};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -19,7 +21,7 @@ pub(crate) struct Kind {
     pub(crate) pattern: &'static str,
     /// What it is, in a line.
     pub(crate) about: &'static str,
-    /// The measures that a name stands for, with the names of their columns; `None` if it is no name of this kind.
+    /// Returns the measures that a name stands for; `None` if it is not a name of this kind.
     parse: fn(&str, &World) -> Option<Result<Columns, ValueError>>,
 }
 
@@ -37,7 +39,7 @@ pub(crate) const MEASURES: [Kind; 7] = [
     target::OF_ACTION,
 ];
 
-/// The measures that a name stands for.
+/// Returns the measures that a name stands for.
 pub(crate) fn named(name: &str, world: &World) -> Result<Columns, ValueError> {
     match MEASURES.iter().find_map(|kind| (kind.parse)(name, world)) {
         Some(columns) => columns,
@@ -48,77 +50,102 @@ pub(crate) fn named(name: &str, world: &World) -> Result<Columns, ValueError> {
     }
 }
 
-/// Parses a measure that is its name and nothing else.
-fn plain<M: Measure + 'static>(name: &str, own: &str, measure: M) -> Option<Result<Columns, ValueError>> {
+/// Returns a measure of one column if it has this name.
+fn single<M: Measure + 'static>(name: &str, own: &str, measure: M) -> Option<Result<Columns, ValueError>> {
     (name == own).then(|| Ok(vec![(name.to_owned(), Arc::new(measure) as Arc<dyn Measure>)]))
 }
 
-/// What a measure is taken of.
-pub(crate) struct Subject<'a> {
-    /// The problem in which the learner is judged.
-    pub(crate) judged: Option<&'a KnownProblem>,
-    /// The problem as the learner takes it, with an interest of its own.
-    pub(crate) own: Option<&'a KnownProblem>,
-    /// What each learner is made of.
+/// What measures may need to know of the learners that they are taken of.
+pub(crate) struct Context<'a> {
+    /// The problem, if it is known exactly, with the interest that the objective has.
+    pub(crate) problem: Option<&'a KnownProblem>,
+    /// The same with the interest that the learners have.
+    pub(crate) learners_problem: Option<&'a KnownProblem>,
+    /// The recipe of each learner.
     pub(crate) recipes: &'a [Recipe],
     /// The form of their policy.
     pub(crate) policy: &'a dyn std::any::Any,
     pub(crate) isa: Isa,
 }
 
-/// The problem that an exact measure is computed from.
-fn known<'a>(problem: Option<&'a KnownProblem>, what: &str) -> Result<&'a KnownProblem, ComposeError> {
+/// Returns the problem that an exact measure is computed from, or an error if it is not known exactly.
+fn require_known<'a>(
+    problem: Option<&'a KnownProblem>,
+    what: &str,
+) -> Result<&'a KnownProblem, ComposeError> {
     let unknown =
         || ComposeError::Incompatible(format!("only a problem that is known exactly has an exact {what}"));
     problem.ok_or_else(unknown)
 }
 
-/// Something that can be recorded of learners in every number type.
+/// A quantity that can be recorded of learners in every number type: `recorders!` writes these functions.
 pub(crate) trait Measure: Debug + Send + Sync {
-    /// Whether it is a list of numbers.
+    /// Returns whether it is a list of numbers.
     fn is_list(&self) -> bool {
         false
     }
 
-    fn one(&self, of: &Subject) -> Result<Box<dyn Meter<f64>>, ComposeError>;
-    fn eight(&self, of: &Subject) -> Result<Box<dyn Meter<Lanes<8>>>, ComposeError>;
-    fn sixteen(&self, of: &Subject) -> Result<Box<dyn Meter<Lanes<16>>>, ComposeError>;
+    fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError>;
+    fn recorder_8(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<8>>>, ComposeError>;
+    fn recorder_16(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<16>>>, ComposeError>;
 }
 
-/// Takes a measure of learners while they learn.
-pub(crate) trait Meter<R: Real> {
-    /// Whether it must see every step.
-    fn watches(&self) -> bool {
+/// Records a measure of learners while they learn.
+pub(crate) trait Recorder<R: Real> {
+    /// Returns whether it must see every step.
+    fn needs_steps(&self) -> bool {
         false
     }
 
     /// Sees a step before it is learned from.
     fn before(&mut self, _step: &Step<State, Action>) {}
 
-    /// Sees what a step did.
+    /// Sees a step and what it did.
     fn after(&mut self, _step: &Step<State, Action>, _update: &Update<R>, _learner: &dyn Learner<R>) {}
 
-    /// The numbers at an evaluation: one, or the list.
+    /// Returns the numbers at an evaluation: one, or the list.
     fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R>;
 }
 
-/// The meters of a measure in each number type, from one function that is generic in it.
-macro_rules! meters {
-    ($meter:path) => {
-        fn one(&self, of: &Subject) -> Result<Box<dyn Meter<f64>>, ComposeError> {
-            $meter(self, of)
+/// A number type in which settings learn and are recorded.
+pub(crate) trait Recordable: Composable {
+    fn recorder(measure: &dyn Measure, context: &Context) -> Result<Box<dyn Recorder<Self>>, ComposeError>;
+}
+
+macro_rules! recordable {
+    ($($number:ty => $recorder:ident),*) => {
+        $(impl Recordable for $number {
+            fn recorder(measure: &dyn Measure, context: &Context) -> Result<Box<dyn Recorder<Self>>, ComposeError> {
+                measure.$recorder(context)
+            }
+        })*
+    };
+}
+recordable!(f64 => recorder_f64, Lanes<8> => recorder_8, Lanes<16> => recorder_16);
+
+/// Implements the recorders of a measure by a function that is generic in the number type.
+macro_rules! recorders {
+    ($recorder:path) => {
+        fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError> {
+            $recorder(self, context)
         }
 
-        fn eight(&self, of: &Subject) -> Result<Box<dyn Meter<emphatic::Lanes<8>>>, ComposeError> {
-            $meter(self, of)
+        fn recorder_8(
+            &self,
+            context: &Context,
+        ) -> Result<Box<dyn Recorder<emphatic::Lanes<8>>>, ComposeError> {
+            $recorder(self, context)
         }
 
-        fn sixteen(&self, of: &Subject) -> Result<Box<dyn Meter<emphatic::Lanes<16>>>, ComposeError> {
-            $meter(self, of)
+        fn recorder_16(
+            &self,
+            context: &Context,
+        ) -> Result<Box<dyn Recorder<emphatic::Lanes<16>>>, ComposeError> {
+            $recorder(self, context)
         }
     };
 }
-use meters;
+use recorders;
 
 /// The mean of a number over the steps since the last evaluation.
 struct Mean<R> {
@@ -138,7 +165,7 @@ impl<R: Real> Mean<R> {
         self.steps += 1.0;
     }
 
-    /// The mean, and starts afresh. Before the first step there is none: 0/0.
+    /// Returns the mean and starts anew. Before the first step it is NaN.
     fn take(&mut self) -> R {
         let Self { sum, steps } = std::mem::take(self);
         sum / R::splat(steps)

@@ -1,20 +1,16 @@
-//! Puts the results of shards together.
+//! Merges the results of shards into one directory.
 
 use crate::engine::{self, RunError};
 use crate::experiment::Experiment;
-use crate::store::{Kind, Store, StoreError, View};
+use crate::runs;
+use crate::store::manifest::{VERSION, version};
+use crate::store::{Kind, StoreError, View};
 use crate::summary::SummaryError;
-use crate::table::{self, TableError};
-use emphatic_problems::ReadError;
+use crate::table::StoredUnit;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// How many units are taken over at a time.
-const AT_ONCE: usize = 256;
-
-const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// What was put together.
+/// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// How many units the directory has now.
@@ -23,27 +19,21 @@ pub struct Merged {
     pub units: usize,
     /// Whether fresh runs are still to be made.
     pub fresh: bool,
-    /// What was found damaged where the results were put.
+    /// One message for each damaged file in the directory of the merged results.
     pub warnings: Vec<String>,
 }
 
-/// Results that cannot be put together.
+/// Results that cannot be merged.
 #[derive(Debug, Error, miette::Diagnostic)]
+#[non_exhaustive]
 pub enum MergeError {
-    /// A directory refused.
+    /// A directory could not be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A table refused.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// The new directory refused.
+    /// The directory of the merged results could not be opened.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The experiment file beside the results cannot be read.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Read(#[from] ReadError),
-    /// A file beside the results is not theirs.
+    /// The experiment file beside the results cannot be read, or is not theirs.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Summary(#[from] SummaryError),
@@ -66,59 +56,54 @@ pub enum MergeError {
     Damaged(String),
 }
 
-/// Puts the results in some directories together in `out`. The directories stay as they are.
+/// The results that one process made of its part of the units.
+struct ShardResults {
+    view: View,
+    experiment: Experiment,
+}
+
+/// Merges the results in some directories into `out`. The directories stay as they are.
 pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, MergeError> {
-    let mut sources: Vec<(View, Experiment)> = Vec::new();
+    let shards = open_all(dirs)?;
+    // Shards may have been asked for different numbers of runs.
+    let Some(experiment) = shards.iter().map(|shard| &shard.experiment).max_by_key(|e| e.runs) else {
+        return Ok(Merged { done: 0, units: 0, fresh: false, warnings: Vec::new() });
+    };
+    let mut store = engine::open(experiment, out)?;
+    for ShardResults { view, .. } in &shards {
+        let is_missing = |stored: &StoredUnit| !store.has(Kind::Results, stored.unit());
+        let missing: Vec<StoredUnit> = view.units(Kind::Results).filter(is_missing).collect();
+        store.copy(Kind::Results, &missing)?;
+    }
+    store.finish(Kind::Results, &|_| true)?;
+    let (done, units) = (store.count(Kind::Results), experiment.units());
+    let fresh = experiment.fresh_runs > 0;
+    let mut fields = engine::counts(experiment, &store, done == units && !fresh);
+    let seconds = |shard: &ShardResults| shard.view.manifest()["wall_seconds"].as_f64();
+    fields.insert("wall_seconds".to_owned(), shards.iter().filter_map(seconds).sum::<f64>().into());
+    store.set_manifest(fields)?;
+    Ok(Merged { done, units, fresh, warnings: store.warnings().to_vec() })
+}
+
+/// Opens the shards, which must be of this version, undamaged and of the same experiment.
+fn open_all(dirs: &[PathBuf]) -> Result<Vec<ShardResults>, MergeError> {
+    let mut shards: Vec<ShardResults> = Vec::new();
     for dir in dirs {
-        let view = Store::read_only(dir)?;
-        let found = view.manifest()["emphatic"].as_str().unwrap_or("of unknown version");
+        let view = View::open(dir)?;
+        let found = version(view.manifest());
         if found != VERSION {
             return Err(MergeError::OtherVersion { dir: dir.clone(), found: found.to_owned() });
         }
         if let Some(warning) = view.warnings().first() {
             return Err(MergeError::Damaged(warning.clone()));
         }
-        let experiment = Experiment::open(&dir.join("experiment.toml"))?;
-        if experiment.identity() != view.manifest()["identity"] {
-            return Err(SummaryError::Changed(dir.display().to_string()).into());
-        }
-        if let Some((first, same)) = sources.first()
-            && same.identity() != experiment.identity()
+        let experiment = runs::experiment_of(&view)?;
+        if let Some(first) = shards.first()
+            && first.view.manifest()["identity"] != view.manifest()["identity"]
         {
-            return Err(MergeError::Different(first.dir().to_owned(), dir.clone()));
+            return Err(MergeError::Different(first.view.dir().to_owned(), dir.clone()));
         }
-        sources.push((view, experiment));
+        shards.push(ShardResults { view, experiment });
     }
-    // Shards may have been asked for different numbers of runs.
-    let Some(experiment) = sources.iter().map(|(_, e)| e).max_by_key(|e| e.runs) else {
-        return Ok(Merged { done: 0, units: 0, fresh: false, warnings: Vec::new() });
-    };
-    let mut store = engine::open(experiment, out)?;
-    for (view, _) in &sources {
-        let mut waiting = Vec::new();
-        for (unit, table, group) in view.tables(Kind::Results) {
-            if store.has(Kind::Results, unit) {
-                continue;
-            }
-            let diverged = table.units()[group].1;
-            let schema = table.schema().clone();
-            let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            let rows = table.read(group, &columns)?;
-            waiting.push(table::encode(view.label(Kind::Results), unit, diverged, &rows)?);
-            if waiting.len() == AT_ONCE {
-                store.add(Kind::Results, std::mem::take(&mut waiting))?;
-            }
-        }
-        if !waiting.is_empty() {
-            store.add(Kind::Results, waiting)?;
-        }
-    }
-    store.finish(Kind::Results, &|_| true)?;
-    let (done, units) = (store.count(Kind::Results), experiment.units());
-    let fresh = experiment.fresh_runs > 0;
-    let mut fields = engine::counts(experiment, &store, done == units && !fresh);
-    let seconds: f64 = sources.iter().filter_map(|(view, _)| view.manifest()["wall_seconds"].as_f64()).sum();
-    fields.insert("wall_seconds".to_owned(), seconds.into());
-    store.set_manifest(fields)?;
-    Ok(Merged { done, units, fresh, warnings: store.warnings().to_vec() })
+    Ok(shards)
 }

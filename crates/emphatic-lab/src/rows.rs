@@ -1,7 +1,6 @@
-//! The rows of a unit while it is run.
+//! The rows of a unit: recorded while it is run, with the runs that diverged, then made into a table.
 
 use crate::measure::Measure;
-use crate::table::Unit;
 use arrow_array::builder::{Float64Builder, ListBuilder};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -12,9 +11,10 @@ use std::sync::Arc;
 /// Numbers that are not finite are left empty, and so is everything of a run from where it has diverged.
 pub(crate) struct Rows {
     evaluations: usize,
-    /// How many episodes had ended, and how many steps were made, at each evaluation.
+    /// The number of episodes that had ended, and of steps made, at each evaluation.
     episodes: Vec<u64>,
     steps: Vec<u64>,
+    /// The step at which each run had diverged, if it had.
     diverged: Vec<Option<u64>>,
     columns: Vec<Values>,
 }
@@ -26,7 +26,7 @@ enum Values {
 }
 
 impl Rows {
-    /// Room for so many settings and evaluations of these measures.
+    /// Makes room for this many settings and evaluations of these measures.
     pub(crate) fn new(settings: usize, evaluations: usize, measures: &[Arc<dyn Measure>]) -> Self {
         let rows = settings * evaluations;
         let values = |measure: &Arc<dyn Measure>| match measure.is_list() {
@@ -42,18 +42,18 @@ impl Rows {
         }
     }
 
-    /// Notes where the stream is at the next evaluation.
-    pub(crate) fn set_place(&mut self, episodes: u64, steps: u64) {
+    /// Adds an evaluation after this many episodes and steps.
+    pub(crate) fn add_evaluation(&mut self, episodes: u64, steps: u64) {
         self.episodes.push(episodes);
         self.steps.push(steps);
     }
 
-    /// Notes whether a run has diverged; before its values are set.
+    /// Records at which step a run diverged, if it did. This comes before its values.
     pub(crate) fn set_diverged(&mut self, setting: usize, evaluation: usize, step: Option<u64>) {
         self.diverged[setting * self.evaluations + evaluation] = step;
     }
 
-    /// Notes what was read in a column: one number, or the list.
+    /// Records the value of a column: one number, or a list. A run that has diverged has none.
     pub(crate) fn set(
         &mut self,
         column: usize,
@@ -71,15 +71,15 @@ impl Rows {
         }
     }
 
-    /// How many settings had diverged at the end.
-    pub(crate) fn diverged(&self) -> u32 {
+    /// Returns how many settings had diverged at the end.
+    pub(crate) fn diverged_runs(&self) -> u32 {
         self.diverged.iter().skip(self.evaluations - 1).step_by(self.evaluations).flatten().count() as u32
     }
 
-    /// The rows as a table with these columns.
-    pub(crate) fn table(
+    /// Returns the rows of this run as a table with these columns.
+    pub(crate) fn into_table(
         self,
-        unit: Unit,
+        run: u32,
         settings: &[usize],
         schema: SchemaRef,
     ) -> Result<RecordBatch, ArrowError> {
@@ -88,7 +88,7 @@ impl Rows {
         let rows = settings.len() * evaluations;
         let mut columns: Vec<ArrayRef> = vec![
             Arc::new(UInt32Array::from_iter_values(each_row().map(|(setting, _)| setting))),
-            Arc::new(UInt32Array::from_value(unit.run, rows)),
+            Arc::new(UInt32Array::from_value(run, rows)),
             Arc::new(UInt32Array::from_iter_values(each_row().map(|(_, e)| e as u32))),
             Arc::new(UInt64Array::from_iter_values(each_row().map(|(_, e)| self.episodes[e]))),
             Arc::new(UInt64Array::from_iter_values(each_row().map(|(_, e)| self.steps[e]))),
@@ -118,7 +118,7 @@ impl Values {
     }
 }
 
-/// The columns of a table of results: those of the measures have these names, and are lists or not.
+/// Returns the columns of a table of results. Those of the measures have these names, and are lists or not.
 pub(crate) fn schema<'a>(measured: impl Iterator<Item = (&'a str, bool)>) -> SchemaRef {
     let counts = [
         ("setting", DataType::UInt32, false),

@@ -1,10 +1,10 @@
-//! Runs, as they are in the tables.
+//! Runs, read from the tables: a recorded quantity along each, and whether it diverged.
 
 use crate::experiment::Experiment;
 use crate::rows::schema;
-use crate::store::{Kind, Store, View};
+use crate::store::{Kind, View};
 use crate::summary::SummaryError;
-use crate::table::Table;
+use crate::table::StoredUnit;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, Float64Array, UInt32Array, UInt64Array};
 use std::collections::BTreeMap;
@@ -13,13 +13,13 @@ use std::path::Path;
 /// One run of one setting, and a recorded quantity along it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Which setting.
+    /// The number of the setting.
     pub setting: usize,
-    /// Which run: those of the same number had the same experience.
+    /// The number of the run: those of the same number had the same experience.
     pub run: u32,
     /// After how many episodes or steps it was evaluated.
     pub at: Vec<u64>,
-    /// The quantity there; nothing once the run has diverged.
+    /// The quantity at each evaluation; `None` once the run has diverged.
     pub values: Vec<Option<f64>>,
     /// Whether it has diverged.
     pub diverged: bool,
@@ -47,20 +47,27 @@ pub fn read_runs(
     of_settings(&experiment, &view, kind, quantity, settings)
 }
 
-/// The experiment whose results are in a directory, and what is there of them.
+/// Opens a results directory. Returns the experiment, with as many runs as the directory is to have, and the results.
 pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), SummaryError> {
-    let view = Store::read_only(dir)?;
-    let experiment = Experiment::open(&dir.join("experiment.toml"))?;
-    if experiment.identity() != view.manifest()["identity"] {
-        return Err(SummaryError::Changed(dir.display().to_string()));
-    }
+    let view = View::open(dir)?;
+    let experiment = experiment_of(&view)?;
     let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
-    // There are no fewer than the tables have, whatever the manifest says.
-    let there = view.units(Kind::Results).map(|(unit, _)| unit.run.saturating_add(1)).max();
-    let experiment = experiment.with_runs(runs.max(there).unwrap_or(1))?;
+    // Never fewer than the tables have, whatever the manifest says.
+    let finished = u32::try_from(view.runs()).unwrap_or(u32::MAX);
+    let experiment = experiment.with_runs(runs.unwrap_or(1).max(finished))?;
     Ok((experiment, view))
 }
 
+/// Reads the experiment file beside some results, which must be the one that they were run with.
+pub(crate) fn experiment_of(view: &View) -> Result<Experiment, SummaryError> {
+    let experiment = Experiment::open(&view.dir().join("experiment.toml"))?;
+    if experiment.identity() != view.manifest()["identity"] {
+        return Err(SummaryError::Changed(view.dir().display().to_string()));
+    }
+    Ok(experiment)
+}
+
+/// The runs of some settings, by setting, in order of runs.
 pub(crate) fn of_settings(
     experiment: &Experiment,
     view: &View,
@@ -70,13 +77,13 @@ pub(crate) fn of_settings(
 ) -> Result<BTreeMap<usize, Vec<Run>>, SummaryError> {
     let blocks = experiment.blocks();
     let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
-    for (unit, table, group) in view.tables(kind) {
-        let has = |k: &usize| blocks.get(unit.block as usize).is_some_and(|block| block.contains(k));
+    for stored in view.units(kind) {
+        let block = blocks.get(stored.unit().block as usize);
         // A unit of fresh runs has settings of several blocks.
-        if kind == Kind::Results && !settings.iter().any(has) {
+        if kind == Kind::Results && !settings.iter().any(|k| block.is_some_and(|block| block.contains(k))) {
             continue;
         }
-        for run in Runs::read(experiment, unit.run, table, group, quantity)? {
+        for run in RunsOfUnit::read(experiment, stored, quantity)? {
             if settings.contains(&run.setting) {
                 runs.entry(run.setting).or_default().push(run);
             }
@@ -86,30 +93,28 @@ pub(crate) fn of_settings(
     Ok(runs)
 }
 
-/// The runs in a row group, one after the other.
-pub(crate) struct Runs {
+/// Iterates over the runs of a unit, one for each of its settings.
+pub(crate) struct RunsOfUnit {
     setting: UInt32Array,
     at: UInt64Array,
     quantity: Float64Array,
     diverged: UInt64Array,
     run: u32,
+    /// The first row of the next run.
     row: usize,
 }
 
-impl Runs {
+impl RunsOfUnit {
     pub(crate) fn read(
         experiment: &Experiment,
-        run: u32,
-        table: &Table,
-        group: usize,
+        stored: StoredUnit,
         quantity: &str,
     ) -> Result<Self, SummaryError> {
         let axis = match experiment.length.word() {
             "episodes" => "episode",
             _ => "step",
         };
-        let names = ["setting", axis, quantity, "diverged_step"];
-        let batch = table.read(group, &names)?;
+        let batch = stored.read(&["setting", axis, quantity, "diverged_step"])?;
         let runs = || {
             let [setting, at, values, diverged] = batch.columns() else { return None };
             Some(Self {
@@ -117,15 +122,15 @@ impl Runs {
                 at: at.as_primitive_opt()?.clone(),
                 quantity: values.as_primitive_opt()?.clone(),
                 diverged: diverged.as_primitive_opt()?.clone(),
-                run,
+                run: stored.unit().run,
                 row: 0,
             })
         };
-        Ok(runs().ok_or_else(|| table.other_columns(&schema(experiment.measured())))?)
+        Ok(runs().ok_or_else(|| stored.table().other_columns(&schema(experiment.measured())))?)
     }
 }
 
-impl Iterator for Runs {
+impl Iterator for RunsOfUnit {
     type Item = Run;
 
     fn next(&mut self) -> Option<Run> {

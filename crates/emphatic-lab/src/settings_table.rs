@@ -1,7 +1,6 @@
-//! The table of settings.
+//! The table of settings, `settings.parquet`.
 
 use crate::experiment::{Cell, Experiment};
-use crate::store::label;
 use crate::table;
 use arrow_array::builder::{Float64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch, UInt32Array};
@@ -19,7 +18,8 @@ enum Column {
 }
 
 impl Column {
-    fn like(cell: &Cell) -> Self {
+    /// An empty column for cells of this type.
+    fn for_cell(cell: &Cell) -> Self {
         match cell {
             Cell::Text(_) => Self::Text(StringBuilder::new()),
             Cell::Number(_) => Self::Number(Float64Builder::new()),
@@ -43,13 +43,13 @@ impl Column {
     }
 }
 
-/// `settings.parquet`: a row for each setting, a column for each thing that any of them has.
-pub(crate) fn encode(experiment: &Experiment) -> Result<Vec<u8>, ParquetError> {
+/// Returns the bytes of the table with this label: a row for each setting, and a column for each value that any of them has.
+pub(crate) fn encode(experiment: &Experiment, label: String) -> Result<Vec<u8>, ParquetError> {
     let mut columns: Vec<(&str, Column)> = Vec::new();
     for setting in experiment.first_of_each_kind() {
         for (name, cell) in experiment.cells(setting) {
             if !columns.iter().any(|(known, _)| *known == name) {
-                columns.push((name, Column::like(&cell)));
+                columns.push((name, Column::for_cell(&cell)));
             }
         }
     }
@@ -64,10 +64,10 @@ pub(crate) fn encode(experiment: &Experiment) -> Result<Vec<u8>, ParquetError> {
     let mut arrays = vec![("setting", numbers, false)];
     arrays.extend(columns.iter_mut().map(|(name, column)| (*name, column.finish(), true)));
     let batch = RecordBatch::try_from_iter_with_nullable(arrays)?;
-    let experiment = KeyValue::new(table::EXPERIMENT.to_owned(), label(&experiment.identity(), "settings"));
+    let label = KeyValue::new(table::EXPERIMENT.to_owned(), label);
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![experiment]))
+        .set_key_value_metadata(Some(vec![label]))
         .build();
     let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
     writer.write(&batch)?;

@@ -1,51 +1,50 @@
-//! Where experience comes from.
+//! Sources of experience: a finite problem, or the counterexample with one real action.
 //!
-//! The engine knows nothing of a problem but this: a new kind of source is a file that implements [`Source`].
+//! The engine knows nothing of a problem but what [`Source`] says.
 
-mod continuous;
-mod finite;
-
-use emphatic::{Action, Features, KnownProblem, ProblemError, State, Step};
+use emphatic::problem::ContinuousStream;
+use emphatic::{
+    Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table, Task,
+};
 use emphatic_problems::World;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// A source of experience.
 pub(crate) trait Source: Debug + Send + Sync {
-    /// The stream with this seed and number: the same on every machine.
+    /// Returns the stream with this seed and number, which is the same on every machine.
     fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_>;
 
-    /// The features of a state by a name of [`SIGHTS`]; `None` if there are none of that name.
-    fn features(&self, sight: &str) -> Option<Features>;
+    /// Returns the features of this name, one of [`FEATURE_NAMES`]; `None` if the source has none of that name.
+    fn features(&self, name: &str) -> Option<Features>;
 
-    /// How many actions there are; `None` where the action is a real number.
+    /// Returns the number of actions; `None` if the action is a real number.
     fn actions(&self) -> Option<usize>;
 
-    /// The problem, if it is known exactly.
+    /// Returns the problem if it is known exactly.
     fn known(self: Arc<Self>) -> Option<KnownProblem>;
 
-    /// The same with this interest in each state.
+    /// Returns the same source with this interest in each state.
     fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError>;
 }
 
 /// Experience, step by step.
 pub(crate) trait Stream {
-    /// The next step; `None` at the end.
+    /// Returns the next step; `None` at the end.
     fn next(&mut self) -> Option<Step<State<'_>, Action>>;
 }
 
 /// The names of features that a source may have.
-pub(crate) const SIGHTS: [&str; 3] = ["actor", "critic", "states"];
+pub(crate) const FEATURE_NAMES: [&str; 3] = ["actor", "critic", "states"];
 
-/// The features that parts may look at, by name.
+/// The features of a source by name.
 #[derive(Clone, Debug)]
-pub(crate) struct Sights(Vec<(&'static str, Features)>);
+pub(crate) struct NamedFeatures(Vec<(&'static str, Features)>);
 
-impl Sights {
-    /// Those of a source.
+impl NamedFeatures {
     pub(crate) fn of(source: &dyn Source) -> Self {
-        let of = |name| source.features(name).map(|features| (name, features));
-        Self(SIGHTS.into_iter().filter_map(of).collect())
+        let named = |name| source.features(name).map(|features| (name, features));
+        Self(FEATURE_NAMES.into_iter().filter_map(named).collect())
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Features> {
@@ -57,7 +56,7 @@ impl Sights {
     }
 }
 
-/// A problem of a file as a source.
+/// Returns a problem of a file as a source.
 pub(crate) fn of(world: &World) -> Arc<dyn Source> {
     match world {
         World::Finite(task) => task.clone(),
@@ -65,17 +64,84 @@ pub(crate) fn of(world: &World) -> Arc<dyn Source> {
     }
 }
 
-/// Some steps with room for what is seen of their states: made once, learned from by all.
+impl Source for Task {
+    fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_> {
+        Box::new(Task::stream(self, seed, number))
+    }
+
+    fn features(&self, name: &str) -> Option<Features> {
+        match name {
+            "actor" => Some(self.actor().into()),
+            "critic" => Some(self.critic().into()),
+            "states" => Some(Table::one_hot(self.states()).into()),
+            _ => None,
+        }
+    }
+
+    fn actions(&self) -> Option<usize> {
+        Some(Task::actions(self))
+    }
+
+    fn known(self: Arc<Self>) -> Option<KnownProblem> {
+        Some(KnownProblem::Finite(self))
+    }
+
+    fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {
+        Ok(Arc::new(self.clone().with_interest(interest)?))
+    }
+}
+
+impl Stream for emphatic::problem::Stream<'_> {
+    fn next(&mut self) -> Option<Step<State<'_>, Action>> {
+        Iterator::next(self)
+    }
+}
+
+impl Source for ContinuousCounterexample {
+    fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_> {
+        Box::new(ContinuousCounterexample::stream(self, seed, number))
+    }
+
+    fn features(&self, name: &str) -> Option<Features> {
+        match name {
+            "actor" => Some(self.actor().into()),
+            "critic" | "states" => Some(Table::one_hot(self.interest().len()).into()),
+            _ => None,
+        }
+    }
+
+    fn actions(&self) -> Option<usize> {
+        None
+    }
+
+    fn known(self: Arc<Self>) -> Option<KnownProblem> {
+        Some(KnownProblem::Continuous(self))
+    }
+
+    fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {
+        let what = || "the interest".to_owned();
+        let right = |given: Vec<f64>| ProblemError::Shape { what: what(), got: given.len(), right: 3 };
+        Ok(Arc::new(self.clone().with_interest(interest.try_into().map_err(right)?)?))
+    }
+}
+
+impl Stream for ContinuousStream<'_> {
+    fn next(&mut self) -> Option<Step<State<'_>, Action>> {
+        Iterator::next(self)
+    }
+}
+
+/// Some steps of a stream with the features of their states: copied once, so that all settings learn from them.
 #[derive(Default)]
 pub(crate) struct Chunk {
-    steps: Vec<Step<Kept, Action>>,
+    steps: Vec<Step<StateRange, Action>>,
     numbers: Vec<f64>,
     active: Vec<usize>,
 }
 
-/// A state that is kept in a chunk: a number, or where its features start and end.
+/// A state in a chunk: its number, or the range of its features.
 #[derive(Clone, Copy)]
-enum Kept {
+enum StateRange {
     Number(usize),
     Vector(usize, usize),
     Active(usize, usize),
@@ -96,36 +162,45 @@ impl Chunk {
     /// Adds a step.
     pub(crate) fn push(&mut self, step: &Step<State, Action>) {
         let Step { action, mu, reward, gamma, gamma_next, interest, .. } = *step;
-        let (state, next) = (self.keep(step.state), self.keep(step.next));
+        let (state, next) = (self.copy(step.state), self.copy(step.next));
         self.steps.push(Step { state, action, mu, reward, next, gamma, gamma_next, interest });
     }
 
-    fn keep(&mut self, state: State) -> Kept {
+    fn copy(&mut self, state: State) -> StateRange {
         match state {
-            State::Number(number) => Kept::Number(number),
+            State::Number(number) => StateRange::Number(number),
             State::Vector(vector) => {
                 let start = self.numbers.len();
                 self.numbers.extend_from_slice(vector);
-                Kept::Vector(start, self.numbers.len())
+                StateRange::Vector(start, self.numbers.len())
             }
             State::Active(active) => {
                 let start = self.active.len();
                 self.active.extend_from_slice(active);
-                Kept::Active(start, self.active.len())
+                StateRange::Active(start, self.active.len())
             }
         }
     }
 
-    /// The steps, as learners take them.
+    /// Returns the steps in the form that learners take.
     pub(crate) fn steps(&self) -> Vec<Step<State<'_>, Action>> {
-        let seen = |kept: Kept| match kept {
-            Kept::Number(number) => State::Number(number),
-            Kept::Vector(start, end) => State::Vector(&self.numbers[start..end]),
-            Kept::Active(start, end) => State::Active(&self.active[start..end]),
+        let state_of = |range: StateRange| match range {
+            StateRange::Number(number) => State::Number(number),
+            StateRange::Vector(start, end) => State::Vector(&self.numbers[start..end]),
+            StateRange::Active(start, end) => State::Active(&self.active[start..end]),
         };
-        let step = |step: &Step<Kept, Action>| {
+        let step = |step: &Step<StateRange, Action>| {
             let Step { state, next, action, mu, reward, gamma, gamma_next, interest } = *step;
-            Step { state: seen(state), next: seen(next), action, mu, reward, gamma, gamma_next, interest }
+            Step {
+                state: state_of(state),
+                next: state_of(next),
+                action,
+                mu,
+                reward,
+                gamma,
+                gamma_next,
+                interest,
+            }
         };
         self.steps.iter().map(step).collect()
     }
@@ -136,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chunk_gives_back_what_was_put_in() {
+    fn a_chunk_returns_the_steps_that_were_put_in() {
         let step = |state, next| Step {
             state,
             action: Action::Number(1),

@@ -7,7 +7,7 @@ use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Range, Role, Tells};
 use emphatic_lab::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A file while it is written, and what its table of settings must have.
+/// An experiment file while it is written, and the cells that its table of settings must have.
 #[derive(Default)]
 struct Written {
     given: usize,
@@ -15,7 +15,7 @@ struct Written {
 }
 
 impl Written {
-    /// A number within a range that no other setting has.
+    /// Returns a number within a range that no other setting has.
     fn number(&mut self, range: Range) -> f64 {
         self.given += 1;
         let number = match range {
@@ -27,8 +27,8 @@ impl Written {
         number
     }
 
-    /// Notes a number under its column, as the guide to experiments says.
-    fn note(&mut self, role: Role, name: &str, number: f64) {
+    /// Adds a number under its column, as the guide to experiments says.
+    fn add_number(&mut self, role: Role, name: &str, number: f64) {
         let word = role.word();
         let mut column = match role {
             Role::Critic => name.to_owned(),
@@ -41,7 +41,7 @@ impl Written {
         self.columns.insert(column, Cell::Number(number));
     }
 
-    /// A part's table, with the part inside it.
+    /// Returns a part's table, with the part inside it.
     fn table(&mut self, part: &Entry, inside: Option<&Entry>) -> String {
         let mut keys = vec![format!("kind = \"{}\"", part.name)];
         if let (Some(declared), Some(inside)) = (part.inner, inside) {
@@ -50,7 +50,7 @@ impl Written {
         for setting in part.settings {
             let number = self.number(setting.range);
             keys.push(format!("{} = {number}", setting.name));
-            self.note(part.role, setting.name, number);
+            self.add_number(part.role, setting.name, number);
         }
         format!("{{ {} }}", keys.join(", "))
     }
@@ -83,7 +83,7 @@ impl Composition {
         rule && critic.tells.contains(&self.tells) && has_ratios(emphasis) && has_ratios(critic)
     }
 
-    /// Writes it down, runs it, and looks at what was noted.
+    /// Writes the file, runs it, and checks the table of settings.
     fn check(&self) {
         let Self { policy, emphasis, critic, inside, tells } = *self;
         let problem = match policy.acts {
@@ -118,7 +118,7 @@ impl Composition {
     }
 }
 
-/// All compositions of the standard parts that make sense.
+/// Returns all compositions of the standard parts that make sense.
 fn compositions() -> Vec<Composition> {
     let all = |role| Catalogue::standard().of(role);
     let mut compositions = Vec::new();

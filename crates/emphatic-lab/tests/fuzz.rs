@@ -1,10 +1,13 @@
-//! Files that no one would write: the reader refuses them or makes sense of them, and never panics or takes long.
+//! Experiment files that nobody would write: they are read or refused, without a panic and soon.
+
+#[path = "../../emphatic-problems/tests/fuzz/mutation.rs"]
+mod mutation;
 
 use emphatic_lab::Experiment;
+use mutation::{cases, mutated, mutation, read_in_time, with_extremes};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 const EXPERIMENTS: [&str; 4] = [
     r#"problem = "counterexample"
@@ -89,53 +92,10 @@ features.actor = { S0 = [1, 0], S1 = [0, 1], S2 = [0, 1] }
 features.critic = { S0 = [1, 0.5], S1 = [0, 1], S2 = [-1, 1] }
 "#;
 
-/// What takes the place of numbers and, now and then, of words.
-const EXTREMES: [&str; 26] = [
-    "0",
-    "-0.0",
-    "-1",
-    "1.5",
-    "1e308",
-    "1e400",
-    "5e-324",
-    "nan",
-    "inf",
-    "-inf",
-    "4294967295",
-    "4294967296",
-    "9007199254740993",
-    "9223372036854775807",
-    "18446744073709551615",
-    "99999999999999999999999999999999999999999",
-    "1000",
-    "2001-01-01",
-    "true",
-    "\"\"",
-    "\"\u{1F600}`, expected `\"",
-    "[]",
-    "[[]]",
-    "{}",
-    "{ A0 = 1 }",
-    "[1, [2, 3]]",
-];
-
-/// No file of this size may take longer, on however slow a machine.
-const LONGEST: Duration = Duration::from_secs(10);
-
 /// Reads an experiment; one that makes sense is written and read again.
 fn read(text: &str, beside: &Path) {
-    let start = Instant::now();
-    let read = Experiment::parse(text, "experiment.toml", beside);
-    assert!(start.elapsed() < LONGEST, "{:?} for {text}", start.elapsed());
-    let experiment = match read {
-        Ok(experiment) => experiment,
-        Err(error) => {
-            let mut report = String::new();
-            let rendered = miette::NarratableReportHandler::new().render_report(&mut report, &error);
-            assert!(rendered.is_ok(), "the place of {error:?} is not in {text}");
-            return;
-        }
-    };
+    let parse = || Experiment::parse(text, "experiment.toml", beside);
+    let Some(experiment) = read_in_time(text, parse) else { return };
     let settings = experiment.settings();
     assert!(settings > 0, "{text}");
     for setting in [0, settings / 2, settings - 1] {
@@ -148,7 +108,7 @@ fn read(text: &str, beside: &Path) {
     assert_eq!((more.runs, more.identity()), (123_456, experiment.identity()), "{text}");
 }
 
-/// What is read from the files of an experiment.
+/// Writes the files of an experiment and reads them.
 fn again(experiment: &Experiment, beside: &Path) -> Experiment {
     let dir = beside.join("again");
     fs::create_dir_all(dir.join("problems")).expect("it is made");
@@ -176,78 +136,6 @@ fn read_experiment(text: &str) {
 fn read_problem(text: &str, dir: &Path) {
     fs::write(dir.join("p.toml"), text).expect("it is written");
     read(EXPERIMENTS[3], dir);
-}
-
-/// Words, numbers, texts; every other character is a token of its own.
-fn tokens(text: &str) -> Vec<String> {
-    let part = |c: char| c.is_alphanumeric() || "._-\"".contains(c);
-    let mut tokens: Vec<String> = Vec::new();
-    let mut inside = false;
-    for c in text.chars() {
-        match tokens.last_mut() {
-            Some(last) if inside && part(c) => last.push(c),
-            _ => tokens.push(c.to_string()),
-        }
-        inside = part(c);
-    }
-    tokens
-}
-
-fn lines(text: &str) -> Vec<String> {
-    text.lines().map(|line| format!("{line}\n")).collect()
-}
-
-fn characters(text: &str) -> Vec<String> {
-    text.chars().map(String::from).collect()
-}
-
-/// What is done to a part of a file.
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    Delete,
-    Double,
-    Swap,
-    Replace(usize),
-}
-
-/// One change of a file: of which parts, which ones, and what is done.
-type Mutation = (fn(&str) -> Vec<String>, prop::sample::Index, prop::sample::Index, Change);
-
-fn mutation() -> impl Strategy<Value = Mutation> {
-    let parts = prop::sample::select(vec![
-        tokens as fn(&str) -> Vec<String>,
-        lines as fn(&str) -> Vec<String>,
-        characters as fn(&str) -> Vec<String>,
-    ]);
-    let change = prop_oneof![
-        Just(Change::Delete),
-        Just(Change::Double),
-        Just(Change::Swap),
-        (0..EXTREMES.len()).prop_map(Change::Replace),
-    ];
-    (parts, any::<prop::sample::Index>(), any::<prop::sample::Index>(), change)
-}
-
-fn mutated(text: &str, mutations: &[Mutation]) -> String {
-    mutations.iter().fold(text.to_owned(), |text, (parts, first, second, change)| {
-        let mut parts = parts(&text);
-        if parts.is_empty() {
-            return text;
-        }
-        let (first, second) = (first.index(parts.len()), second.index(parts.len()));
-        match *change {
-            Change::Delete => drop(parts.remove(first)),
-            Change::Double => parts.insert(second, parts[first].clone()),
-            Change::Swap => parts.swap(first, second),
-            Change::Replace(k) => parts[first] = EXTREMES[k].to_owned(),
-        }
-        parts.concat()
-    })
-}
-
-fn cases(n: u32) -> ProptestConfig {
-    // What was found is kept as a case of its own, not in a file of seeds.
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(n) }
 }
 
 proptest! {
@@ -289,21 +177,6 @@ proptest! {
     }
 }
 
-/// Puts every extreme in the place of every number.
-fn with_extremes(good: &str, read: impl Fn(&str)) {
-    let tokens = tokens(good);
-    for (k, token) in tokens.iter().enumerate() {
-        if !token.starts_with(|c: char| c.is_ascii_digit()) {
-            continue;
-        }
-        for extreme in EXTREMES {
-            let mut changed = tokens.clone();
-            changed[k] = extreme.to_owned();
-            read(&changed.concat());
-        }
-    }
-}
-
 #[test]
 fn the_good_files_are_good() {
     for file in EXPERIMENTS {
@@ -319,9 +192,9 @@ fn the_good_files_are_good() {
 fn extreme_numbers_are_read_or_refused() {
     let dir = directory();
     for file in EXPERIMENTS {
-        with_extremes(file, |text| read(text, dir.path()));
+        with_extremes(file, |c| c.is_ascii_digit(), false, |text| read(text, dir.path()));
     }
-    with_extremes(PROBLEM, |text| read_problem(text, dir.path()));
+    with_extremes(PROBLEM, |c| c.is_ascii_digit(), false, |text| read_problem(text, dir.path()));
 }
 
 #[test]

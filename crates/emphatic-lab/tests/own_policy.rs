@@ -1,4 +1,4 @@
-//! A policy of one's own with a setting: experiment files name it, sweep its setting and are refused where it is wrong.
+//! A user's own policy with a setting: experiment files name it, sweep its setting, and are refused if it is wrong.
 //!
 //! Policies once had no keys in files but their kind, weights and probabilities: a setting that the catalogue declares was an unknown key.
 
@@ -8,7 +8,7 @@ use common::{results, settings};
 use emphatic::catalogue::{Acts, Declaration, Role, Setting};
 use emphatic::{
     Built, Catalogue, ComposeError, Declared, Draw, Features, PartBuilder, Policy, Range, Real, Row,
-    RuleKind, Softmax, StepError, StochasticPolicy,
+    RuleKind, Softmax, StateError, StepError, StochasticPolicy, Visitor,
 };
 use emphatic_lab::store::Kind;
 use emphatic_lab::{Cell, Experiment, read_runs, schema};
@@ -59,6 +59,11 @@ impl Policy for Tempered {
         self.softmax.numbers(at)
     }
 
+    fn settings(&self, visitor: &mut Visitor) -> Result<(), StateError> {
+        self.softmax.settings(visitor)?;
+        visitor.setting_in_lanes("temperature", &self.temperatures)
+    }
+
     fn sample<R: Real>(&self, at: &Vec<R>, lane: usize, draw: &mut dyn Draw) -> usize {
         self.softmax.sample(at, lane, draw)
     }
@@ -74,9 +79,9 @@ impl StochasticPolicy for Tempered {
     }
 }
 
-struct InCatalogue;
+struct TemperedDeclaration;
 
-impl Declared for InCatalogue {
+impl Declared for TemperedDeclaration {
     const DECLARATION: Declaration = Declaration {
         acts: Some(Acts::Finite),
         settings: &[Setting {
@@ -103,7 +108,7 @@ impl Declared for InCatalogue {
 /// An experiment with this policy.
 fn experiment(policy: &str) -> String {
     static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| Catalogue::standard().clone().with::<InCatalogue>().install().unwrap());
+    INSTALLED.call_once(|| Catalogue::standard().clone().with::<TemperedDeclaration>().install().unwrap());
     format!(
         r#"problem = "counterexample"
 runs = 2
@@ -120,14 +125,14 @@ critic = {{ kind = "gtd", alpha_v = [0.1, 0.2], alpha_w = 0.01 }}
     )
 }
 
-/// What is said about an experiment with this policy.
+/// Returns the message about an experiment with this policy.
 fn refused(policy: &str) -> String {
     let error = Experiment::parse(&experiment(policy), "experiment.toml", Path::new("")).unwrap_err();
     let help = error.help().map(|help| format!(" ({help})"));
     format!("{error}{}", help.unwrap_or_default())
 }
 
-/// The probability of A0 in S1 along all runs of each setting.
+/// Returns the probability of A0 in S1 along all runs of each setting.
 fn target(dir: &Path, count: usize) -> Vec<Vec<Option<f64>>> {
     let settings: Vec<usize> = (0..count).collect();
     let runs = read_runs(dir, Kind::Results, "target.S1.A0", &settings).unwrap();

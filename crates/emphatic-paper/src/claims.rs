@@ -10,13 +10,16 @@
 //! exact. To *reach* a value is to come within 5 % of the gap.
 //!
 //! The intervals hold for the settings that were chosen. With fewer runs than the paper's that choice is luck, and the claims are
-//! not the paper's any more: then nothing is decided.
+//! not the paper's any more: nothing is decided then.
 //!
 //! The rules were written before the reproduction was first run, and no threshold has been changed since.
 
-use crate::verdict::{Condition, Estimate, share};
+use crate::verdict::{Condition, Estimate, Verdict, share};
+use Method::{Ace, Dpg, TrueAce, TrueDpge};
 use emphatic::Random;
 use emphatic_lab::statistics::mean;
+use serde::{Serialize, Serializer};
+use std::fmt;
 
 /// To reach a value is to come within this share of the gap.
 const REACHED: f64 = 0.05;
@@ -30,10 +33,35 @@ const MUCH: f64 = 0.25;
 /// How often runs are resampled where an order of step-sizes is judged.
 const RESAMPLES: u64 = 10_000;
 
-/// Fewer runs have so few resamples that shares of 1 % mean nothing.
+/// With fewer runs there are so few different resamples that shares of 1 % mean nothing.
 const FEWEST: usize = 10;
 
-/// What came out of a figure's experiment, as far as claims are about it.
+/// A method of the paper's figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// ACE with this λ_a.
+    Ace(f64),
+    /// ACE with the exact emphasis.
+    TrueAce,
+    /// The deterministic policy gradient without emphasis.
+    Dpg,
+    /// The deterministic policy gradient with the exact emphasis.
+    TrueDpge,
+}
+
+impl fmt::Display for Method {
+    /// Its name in figures.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Ace(lambda_a) => write!(f, "ACE({lambda_a})"),
+            TrueAce => f.write_str("True-ACE"),
+            Dpg => f.write_str("DPG"),
+            TrueDpge => f.write_str("True-DPGE"),
+        }
+    }
+}
+
+/// The results of a figure's experiment, as far as claims are about them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
     /// J_μ of the policy that all methods start from.
@@ -46,17 +74,26 @@ pub struct Evidence {
     pub methods: Vec<MethodEvidence>,
 }
 
-/// What came out for one method.
+/// The results of one method.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodEvidence {
     /// Its name, as in figures.
     pub name: String,
-    /// J_μ at the end of each fresh run of its best setting; nothing if it diverged.
+    /// J_μ at the end of each fresh run of its best setting; `None` if it diverged.
     pub objective: Vec<Option<f64>>,
     /// The policy in the aliased states at the end of each fresh run.
     pub aliased: Vec<Option<f64>>,
-    /// J_μ at the end of each run for each step-size in ascending order.
-    pub by_step_size: Vec<(f64, Vec<Option<f64>>)>,
+    /// The runs of each step-size, in ascending order.
+    pub by_step_size: Vec<StepSizeEvidence>,
+}
+
+/// The results of one step-size of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepSizeEvidence {
+    /// The actor's step-size.
+    pub alpha: f64,
+    /// J_μ at the end of each run; `None` if it diverged.
+    pub objective: Vec<Option<f64>>,
 }
 
 impl Evidence {
@@ -64,27 +101,28 @@ impl Evidence {
         self.optimum - self.semi_gradient
     }
 
-    /// What comes within this of a value has reached it.
+    /// A value is reached if it is missed by no more than this.
     fn tolerance(&self) -> f64 {
         REACHED * self.gap()
     }
 
-    fn method(&self, name: &str) -> Option<&MethodEvidence> {
+    fn method(&self, method: Method) -> Option<&MethodEvidence> {
+        let name = method.to_string();
         self.methods.iter().find(|method| method.name == name)
     }
 
     /// J_μ at the end.
-    fn objective(&self, name: &str) -> Estimate {
-        Estimate::of(format!("J_μ of {name}"), self.method(name).map_or(&[], |m| &m.objective))
+    fn objective(&self, method: Method) -> Estimate {
+        Estimate::of(format!("J_μ of {method}"), self.method(method).map_or(&[], |m| &m.objective))
     }
 
     /// The policy in the aliased states at the end: the probability of A0, or the mean action.
-    fn aliased(&self, what: &str, name: &str) -> Estimate {
-        Estimate::of(format!("{what} of {name}"), self.method(name).map_or(&[], |m| &m.aliased))
+    fn aliased(&self, what: &str, method: Method) -> Estimate {
+        Estimate::of(format!("{what} of {method}"), self.method(method).map_or(&[], |m| &m.aliased))
     }
 
     /// By how much one method ends above another, run by run.
-    fn lead(&self, better: &str, worse: &str) -> Estimate {
+    fn lead(&self, better: Method, worse: Method) -> Estimate {
         let differences: Vec<Option<f64>> = match (self.method(better), self.method(worse)) {
             (Some(a), Some(b)) => {
                 // A run that only one of them has leaves the difference open.
@@ -122,8 +160,8 @@ pub const CLAIMS: [Claim; 12] = [
         rule: "the mean final J_μ of ACE(0) is within 5 % of the gap of 0.875 (always A1), that of ACE(1) within 5 % of the gap of the optimum",
         judge: |e| {
             vec![
-                e.objective("ACE(0)").near(ALWAYS_A1, e.tolerance()),
-                e.objective("ACE(1)").near(e.optimum, e.tolerance()),
+                e.objective(Ace(0.0)).near(ALWAYS_A1, e.tolerance()),
+                e.objective(Ace(1.0)).near(e.optimum, e.tolerance()),
             ]
         },
     },
@@ -132,14 +170,14 @@ pub const CLAIMS: [Claim; 12] = [
         figure: "fig1",
         text: "The probability of A0 in the aliased states goes to 0 with the semi-gradient, to 1 with the gradient",
         rule: "the mean final probability is below 0.05 for ACE(0) and above 0.95 for ACE(1)",
-        judge: |e| vec![e.aliased("π(A0)", "ACE(0)").below(0.05), e.aliased("π(A0)", "ACE(1)").above(0.95)],
+        judge: |e| vec![e.aliased("π(A0)", Ace(0.0)).below(0.05), e.aliased("π(A0)", Ace(1.0)).above(0.95)],
     },
     Claim {
         id: "F2a",
         figure: "fig2",
         text: "λ_a = 0 ends below its starting point",
         rule: "the mean final J_μ of ACE(0) is below J_μ of the starting policy",
-        judge: |e| vec![e.objective("ACE(0)").below(e.start)],
+        judge: |e| vec![e.objective(Ace(0.0)).below(e.start)],
     },
     Claim {
         id: "F2b",
@@ -147,8 +185,8 @@ pub const CLAIMS: [Claim; 12] = [
         text: "λ_a = 0.25 improves on the start, but ends worse than λ_a ≥ 0.5",
         rule: "the mean final J_μ of ACE(0.25) is above that of the starting policy, and ACE(0.5), ACE(0.75) and ACE(1) each end above ACE(0.25), run by run on average",
         judge: |e| {
-            let mut conditions = vec![e.objective("ACE(0.25)").above(e.start)];
-            conditions.extend(HALF_AND_MORE.map(|name| e.lead(name, "ACE(0.25)").above(0.0)));
+            let mut conditions = vec![e.objective(Ace(0.25)).above(e.start)];
+            conditions.extend(HALF_AND_MORE.map(|ace| e.lead(ace, Ace(0.25)).above(0.0)));
             conditions
         },
     },
@@ -157,9 +195,7 @@ pub const CLAIMS: [Claim; 12] = [
         figure: "fig2",
         text: "λ_a ≥ 0.5 reaches the optimum",
         rule: "the mean final J_μ of ACE(0.5), ACE(0.75) and ACE(1) is within 5 % of the gap of the optimum",
-        judge: |e| {
-            HALF_AND_MORE.iter().map(|name| e.objective(name).near(e.optimum, e.tolerance())).collect()
-        },
+        judge: |e| HALF_AND_MORE.map(|ace| e.objective(ace).near(e.optimum, e.tolerance())).to_vec(),
     },
     Claim {
         id: "F2d",
@@ -175,8 +211,8 @@ pub const CLAIMS: [Claim; 12] = [
         rule: "the mean final J_μ of ACE(0) is more than 5 % of the gap below the optimum, and ACE(0.25) ends above ACE(0) by more than a quarter of the gap, run by run on average",
         judge: |e| {
             vec![
-                e.objective("ACE(0)").below(e.optimum - e.tolerance()),
-                e.lead("ACE(0.25)", "ACE(0)").above(MUCH * e.gap()),
+                e.objective(Ace(0.0)).below(e.optimum - e.tolerance()),
+                e.lead(Ace(0.25), Ace(0.0)).above(MUCH * e.gap()),
             ]
         },
     },
@@ -185,19 +221,14 @@ pub const CLAIMS: [Claim; 12] = [
         figure: "fig4",
         text: "Performance improves with λ_a",
         rule: "each λ_a ends above the next smaller one, run by run on average",
-        judge: |e| {
-            let pairs = [("0.25", "0"), ("0.5", "0.25"), ("0.75", "0.5"), ("1", "0.75")];
-            pairs
-                .map(|(more, less)| e.lead(&format!("ACE({more})"), &format!("ACE({less})")).above(0.0))
-                .to_vec()
-        },
+        judge: |e| ACES.windows(2).map(|pair| e.lead(pair[1], pair[0]).above(0.0)).collect(),
     },
     Claim {
         id: "F4b",
         figure: "fig4",
         text: "A gap remains between λ_a = 1 and True-ACE",
         rule: "True-ACE ends above ACE(1) by more than 5 % of the gap, run by run on average",
-        judge: |e| vec![e.lead("True-ACE", "ACE(1)").above(e.tolerance())],
+        judge: |e| vec![e.lead(TrueAce, Ace(1.0)).above(e.tolerance())],
     },
     Claim {
         id: "F5a",
@@ -205,7 +236,7 @@ pub const CLAIMS: [Claim; 12] = [
         text: "DPG ends suboptimal and prefers positive actions in the aliased states",
         rule: "the mean final J_μ of DPG is more than 5 % of the gap below the optimum, and its mean final action in the aliased states is above 0",
         judge: |e| {
-            vec![e.objective("DPG").below(e.optimum - e.tolerance()), e.aliased("action", "DPG").above(0.0)]
+            vec![e.objective(Dpg).below(e.optimum - e.tolerance()), e.aliased("action", Dpg).above(0.0)]
         },
     },
     Claim {
@@ -215,11 +246,11 @@ pub const CLAIMS: [Claim; 12] = [
         rule: "the mean final action of True-DPGE and of True-ACE in the aliased states is below 0, both end above DPG, and True-DPGE ends above True-ACE, run by run on average",
         judge: |e| {
             vec![
-                e.aliased("action", "True-DPGE").below(0.0),
-                e.lead("True-DPGE", "DPG").above(0.0),
-                e.aliased("mean action", "True-ACE").below(0.0),
-                e.lead("True-ACE", "DPG").above(0.0),
-                e.lead("True-DPGE", "True-ACE").above(0.0),
+                e.aliased("action", TrueDpge).below(0.0),
+                e.lead(TrueDpge, Dpg).above(0.0),
+                e.aliased("mean action", TrueAce).below(0.0),
+                e.lead(TrueAce, Dpg).above(0.0),
+                e.lead(TrueDpge, TrueAce).above(0.0),
             ]
         },
     },
@@ -228,21 +259,19 @@ pub const CLAIMS: [Claim; 12] = [
         figure: "fig5",
         text: "ACE with λ_a ∈ {0, 0.5, 1} does not outperform DPG",
         rule: "none of ACE(0), ACE(0.5) and ACE(1) ends above DPG by more than 5 % of the gap, run by run on average",
-        judge: |e| {
-            ["ACE(0)", "ACE(0.5)", "ACE(1)"].map(|name| e.lead(name, "DPG").below(e.tolerance())).to_vec()
-        },
+        judge: |e| [Ace(0.0), Ace(0.5), Ace(1.0)].map(|ace| e.lead(ace, Dpg).below(e.tolerance())).to_vec(),
     },
 ];
 
-/// The values of λ_a, ascending.
-const ALL: [&str; 5] = ["ACE(0)", "ACE(0.25)", "ACE(0.5)", "ACE(0.75)", "ACE(1)"];
+/// By ascending λ_a.
+const ACES: [Method; 5] = [Ace(0.0), Ace(0.25), Ace(0.5), Ace(0.75), Ace(1.0)];
 
-const HALF_AND_MORE: [&str; 3] = ["ACE(0.5)", "ACE(0.75)", "ACE(1)"];
+const HALF_AND_MORE: [Method; 3] = [Ace(0.5), Ace(0.75), Ace(1.0)];
 
 /// The largest step-size that works never grows with λ_a, and is smaller for the largest λ_a than for the smallest.
 fn step_sizes_fall(evidence: &Evidence) -> Condition {
     let methods: Option<Vec<StepSizes>> =
-        ALL.iter().map(|name| evidence.method(name).and_then(StepSizes::of)).collect();
+        ACES.iter().map(|ace| evidence.method(*ace).and_then(StepSizes::of)).collect();
     let methods = methods.unwrap_or_default();
     let runs = methods.iter().map(StepSizes::runs).min().unwrap_or(0);
     let largest = |drawn: &[usize]| -> Option<Vec<f64>> {
@@ -258,45 +287,89 @@ fn step_sizes_fall(evidence: &Evidence) -> Condition {
     let held = held.filter(|_| runs >= FEWEST);
     let found = largest(&(0..runs).collect::<Vec<_>>()).unwrap_or_default();
     let found: Vec<String> =
-        ALL.iter().zip(found).map(|(name, alpha)| format!("{alpha} for {name}")).collect();
+        ACES.iter().zip(found).map(|(ace, alpha)| format!("{alpha} for {ace}")).collect();
     share(
         format!("the largest step-size that works, {}, falls", found.join(", ")),
         held.map(|held| held.iter().filter(|held| **held).count() as f64 / RESAMPLES as f64),
     )
 }
 
-/// J_μ at the end of each run, by step-size.
-struct StepSizes(Vec<(f64, Vec<f64>)>);
+/// The step-sizes of a method without a diverged run.
+struct StepSizes(Vec<StepSizeRuns>);
+
+struct StepSizeRuns {
+    alpha: f64,
+    /// J_μ at the end of each run.
+    objective: Vec<f64>,
+}
 
 impl StepSizes {
-    /// Step-sizes with a diverged run do not work. Nothing if that leaves none.
+    /// A step-size with a diverged run does not work. `None` if no step-size is left.
     fn of(method: &MethodEvidence) -> Option<Self> {
-        let whole = |(alpha, runs): &(f64, Vec<Option<f64>>)| {
-            Some((*alpha, runs.iter().copied().collect::<Option<Vec<f64>>>()?))
+        let whole = |size: &StepSizeEvidence| {
+            let objective: Option<Vec<f64>> = size.objective.iter().copied().collect();
+            Some(StepSizeRuns { alpha: size.alpha, objective: objective? })
         };
         let sizes: Vec<_> = method.by_step_size.iter().filter_map(whole).collect();
         (!sizes.is_empty()).then_some(Self(sizes))
     }
 
     fn runs(&self) -> usize {
-        self.0.iter().map(|(_, runs)| runs.len()).min().unwrap_or(0)
+        self.0.iter().map(|size| size.objective.len()).min().unwrap_or(0)
     }
 
     /// The largest that works in these runs.
     fn largest(&self, drawn: &[usize], tolerance: f64) -> Option<f64> {
-        let mean_of = |runs: &Vec<f64>| mean(&drawn.iter().map(|run| runs[*run]).collect::<Vec<_>>());
-        let means: Vec<(f64, f64)> =
-            self.0.iter().map(|(alpha, runs)| Some((*alpha, mean_of(runs)?))).collect::<Option<_>>()?;
-        let best = means.iter().map(|(_, mean)| *mean).fold(f64::NEG_INFINITY, f64::max);
-        let works = means.iter().filter(|(_, mean)| *mean >= best - tolerance);
-        works.map(|(alpha, _)| *alpha).reduce(f64::max)
+        let mean_of =
+            |size: &StepSizeRuns| mean(&drawn.iter().map(|run| size.objective[*run]).collect::<Vec<_>>());
+        let means: Vec<f64> = self.0.iter().map(mean_of).collect::<Option<_>>()?;
+        let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let works = self.0.iter().zip(&means).filter(|(_, mean)| **mean >= best - tolerance);
+        works.map(|(size, _)| size.alpha).reduce(f64::max)
+    }
+}
+
+/// A claim with its verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct JudgedClaim {
+    /// Its name.
+    pub id: &'static str,
+    /// What the paper says.
+    pub claim: &'static str,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How it was judged.
+    pub rule: &'static str,
+    /// The numbers, one condition after the other.
+    #[serde(serialize_with = "joined")]
+    pub evidence: Vec<String>,
+}
+
+fn joined<S: Serializer>(evidence: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&evidence.join("; "))
+}
+
+impl Claim {
+    /// Judges the claim. With fewer runs than the paper's nothing is decided: which settings are the best is luck then.
+    pub fn judged(&self, evidence: &Evidence, enough_runs: bool) -> JudgedClaim {
+        let conditions = (self.judge)(evidence);
+        let verdict = if enough_runs { Verdict::of(&conditions) } else { Verdict::NotDecided };
+        let few = (!enough_runs).then(|| "fewer runs than the paper's decide nothing".to_owned());
+        let findings = conditions.into_iter().map(|condition| condition.finding);
+        JudgedClaim {
+            id: self.id,
+            claim: self.text,
+            verdict,
+            rule: self.rule,
+            evidence: few.into_iter().chain(findings).collect(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Verdict::{self, Confirmed, NotDecided, Refuted};
+    use Verdict::{Confirmed, NotDecided, Refuted};
 
     /// Twenty runs around a value: their interval reaches 0.64 times `spread` on either side.
     fn around(value: f64, spread: f64) -> Vec<Option<f64>> {
@@ -333,7 +406,7 @@ mod tests {
         Verdict::of(&(CLAIMS.iter().find(|claim| claim.id == id).unwrap().judge)(evidence))
     }
 
-    /// Certain, the opposite certain, and the first with so much noise that nothing is.
+    /// A rule confirms `so`, refutes each of `not_so`, and decides nothing if there is much noise.
     #[track_caller]
     fn either_way(id: &str, so: &[(&str, f64, f64)], not_so: &[&[(&str, f64, f64)]]) {
         assert_eq!(judged(id, so, 0.001), Confirmed, "{id}");
@@ -440,12 +513,15 @@ mod tests {
     fn steps(largest: &[f64], odd_runs: f64) -> Evidence {
         let sizes = [0.1, 0.2, 0.5, 1.0];
         let of = |(k, largest): (usize, &f64)| MethodEvidence {
-            name: ALL[k].to_owned(),
+            name: ACES[k].to_string(),
             by_step_size: sizes
                 .iter()
                 .map(|alpha| {
                     let value = |run: usize| if alpha <= largest { 1.0 } else { odd_runs * (run % 2) as f64 };
-                    (*alpha, (0..20).map(|run| Some(value(run))).collect())
+                    StepSizeEvidence {
+                        alpha: *alpha,
+                        objective: (0..20).map(|run| Some(value(run))).collect(),
+                    }
                 })
                 .collect(),
             ..Default::default()
@@ -467,16 +543,20 @@ mod tests {
         assert_eq!(verdict("F2d", &steps(&[1.0, 0.5, 0.5, 0.2, 0.1], 1.9)), NotDecided);
         // A step-size at which a run diverged does not work; without any there is nothing to say.
         let mut evidence = steps(&[1.0; 5], 0.0);
-        evidence.methods[4].by_step_size[3].1[0] = None;
+        evidence.methods[4].by_step_size[3].objective[0] = None;
         assert_eq!(verdict("F2d", &evidence), Confirmed);
-        evidence.methods[4].by_step_size.iter_mut().for_each(|(_, runs)| runs[0] = None);
+        evidence.methods[4].by_step_size.iter_mut().for_each(|size| size.objective[0] = None);
         assert_eq!(verdict("F2d", &evidence), NotDecided);
         // Without λ_a = 1, or with few runs, it was once judged all the same.
         let mut evidence = steps(&[1.0, 0.5, 0.5, 0.2, 0.1], 0.0);
         evidence.methods.pop();
         assert_eq!(verdict("F2d", &evidence), NotDecided);
         let mut evidence = steps(&[1.0, 0.2, 0.5, 0.2, 0.1], 0.0);
-        evidence.methods.iter_mut().flat_map(|m| &mut m.by_step_size).for_each(|(_, runs)| runs.truncate(3));
+        evidence
+            .methods
+            .iter_mut()
+            .flat_map(|m| &mut m.by_step_size)
+            .for_each(|size| size.objective.truncate(3));
         assert_eq!(verdict("F2d", &evidence), NotDecided);
         assert_eq!(verdict("F2d", &Evidence::default()), NotDecided);
     }

@@ -1,4 +1,4 @@
-//! The paper's figures: their experiments, and what theory says of them.
+//! The paper's figures: their experiments, and what theory says about them.
 
 use emphatic::theory::{best_attainable, limit};
 use emphatic::{ContinuousCounterexample, ProblemError, Task};
@@ -10,20 +10,20 @@ pub struct Figure {
     pub id: &'static str,
     /// What it is about.
     pub title: &'static str,
-    /// What there is to see.
+    /// What it shows.
     pub caption: &'static str,
     /// Its experiment file.
     pub experiment: &'static str,
-    /// The recorded quantity that tells the policy in the aliased states.
+    /// The recorded quantity that is the policy in the aliased states.
     pub aliased: &'static str,
-    /// What that is, for the axis of its panel.
+    /// What that quantity is, for the axis of its panel.
     pub aliased_label: &'static str,
     world: World,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum World {
-    /// With chains so long.
+    /// With chains of this length.
     Counterexample(usize),
     Continuous,
 }
@@ -92,7 +92,7 @@ pub const FIGURES: [Figure; 6] = [
     },
 ];
 
-/// What theory says of a figure's problem.
+/// What theory says about a figure's problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The best attainable J_μ.
@@ -102,7 +102,7 @@ pub struct Bounds {
 }
 
 impl Figure {
-    /// Computed, not written down.
+    /// What theory says about its problem: computed, not copied from the paper.
     pub fn bounds(&self) -> Result<Bounds, ProblemError> {
         const STARTS: usize = 4;
         const SEED: u64 = 1;
@@ -127,17 +127,9 @@ impl Figure {
         }
     }
 
-    /// Its experiment file, with other numbers.
-    pub fn experiment_with(&self, seed: Option<u64>, runs: Option<u32>, fresh_runs: Option<u32>) -> String {
-        let mut text = self.experiment.to_owned();
-        let numbers =
-            [("seed", seed), ("runs", runs.map(u64::from)), ("fresh_runs", fresh_runs.map(u64::from))];
-        for (key, number) in numbers {
-            if let Some(number) = number {
-                text = with(&text, key, number);
-            }
-        }
-        text
+    /// Its experiment file, with other numbers for these keys.
+    pub fn experiment_with(&self, numbers: &[(&str, u64)]) -> String {
+        numbers.iter().fold(self.experiment.to_owned(), |text, (key, number)| with(&text, key, *number))
     }
 }
 
@@ -169,7 +161,7 @@ mod tests {
     #[test]
     fn numbers_are_replaced_and_nothing_else() {
         for figure in FIGURES {
-            let text = figure.experiment_with(Some(7), Some(3), Some(5));
+            let text = figure.experiment_with(&[("seed", 7), ("runs", 3), ("fresh_runs", 5)]);
             let experiment = Experiment::parse(&text, figure.id, Path::new("")).unwrap();
             assert_eq!((experiment.seed, experiment.runs, experiment.fresh_runs), (7, 3, 5));
             let back = [

@@ -6,17 +6,17 @@
 //! | concept | where |
 //! |---|---|
 //! | the experiments | [`figures`]; the files themselves lie under `experiments` |
-//! | the claims and the rules that judge them | [`claims`], [`theory`], [`verdict`] |
-//! | what came out: every number in the report | [`summary`] |
+//! | the claims and the rules that judge them | [`claims`], [`theory_claims`], [`verdict`] |
+//! | the results: every number in the report | [`figure_numbers`] |
 //! | pictures | `panels`; they are drawn by [`emphatic_chart`] |
-//! | the report | `report`, `page` |
+//! | the report | `report` |
 
 pub mod claims;
+pub mod figure_numbers;
 pub mod figures;
-mod page;
 mod panels;
 mod report;
 pub mod reproduce;
-pub mod summary;
-pub mod theory;
+mod student;
+pub mod theory_claims;
 pub mod verdict;

@@ -1,11 +1,14 @@
-//! The report of a reproduction, as a page.
+//! The report of a reproduction.
 
+mod page;
+
+use crate::claims::JudgedClaim;
+use crate::figure_numbers::{FigureNumbers, Fresh, MethodNumbers};
 use crate::figures::Figure;
-use crate::page::{self, Table};
 use crate::panels;
 use crate::reproduce::{Options, Reproduction, SEED};
-use crate::summary::{FigureSummary, Fresh, JudgedClaim, MethodFigure};
 use crate::verdict::shown;
+use page::Table;
 use serde_json::{Map, Value};
 
 const ABOUT: &str = "The experiments of “An Off-policy Policy Gradient Theorem Using Emphatic Weightings” (Imani, Graves and White, 2018), run again, and each of its claims judged by a rule that was written down before it was first run. Panels show the runs by which each method's best setting was chosen, as in the paper; tables and claims are about fresh runs of that setting. In panels and tables ± is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
@@ -24,7 +27,7 @@ pub(crate) fn page(reproduction: &Reproduction, options: &Options) -> String {
         claims_about: VERDICTS.to_owned(),
         facts: facts(options),
         claims: reproduction.claims.iter().map(|claim| judged(claim, &reproduction.figures)).collect(),
-        figures: figures.map(|(figure, summary)| drawn(figure, summary, options)).collect(),
+        figures: figures.map(|(figure, numbers)| drawn(figure, numbers, options)).collect(),
         differences_about: preamble(DIFFERENCES),
         differences: differences(DIFFERENCES),
     })
@@ -56,20 +59,13 @@ fn command<'a>(figures: impl Iterator<Item = &'a Figure>, options: &Options) -> 
     format!("emphatic reproduce{ids}{quick}{runs}{seed}")
 }
 
-fn judged(claim: &JudgedClaim, figures: &[FigureSummary]) -> page::Claim {
+fn judged(claim: &JudgedClaim, figures: &[FigureNumbers]) -> page::Claim {
     let about = figures.iter().filter(|figure| figure.claims.iter().any(|c| c.id == claim.id));
-    page::Claim {
-        id: claim.id.to_owned(),
-        text: claim.claim.to_owned(),
-        verdict: claim.verdict,
-        evidence: claim.evidence.clone(),
-        rule: claim.rule.to_owned(),
-        figures: about.map(|figure| figure.figure.to_owned()).collect(),
-    }
+    page::Claim { judged: claim.clone(), figures: about.map(|figure| figure.figure).collect() }
 }
 
-fn drawn(figure: &Figure, summary: &FigureSummary, options: &Options) -> page::Figure {
-    let tiles = panels::tiles(figure, summary);
+fn drawn(figure: &Figure, numbers: &FigureNumbers, options: &Options) -> page::Figure {
+    let tiles = panels::tiles(figure, numbers);
     let (name, title) = figure.title.split_once(": ").unwrap_or((figure.title, ""));
     let mut files: Vec<(String, String)> = vec![
         ("every number (JSON)".to_owned(), format!("{}/summary.json", figure.id)),
@@ -85,26 +81,26 @@ fn drawn(figure: &Figure, summary: &FigureSummary, options: &Options) -> page::F
         name: name.to_owned(),
         title: title.to_owned(),
         caption: figure.caption.to_owned(),
-        settings: settings(summary),
-        runs: fresh_table(figure, summary),
+        settings: settings(numbers),
+        runs: fresh_table(figure, numbers),
         command: format!("{} --out {}", command(std::iter::once(figure), options), figure.id),
         tiles,
         files,
     }
 }
 
-fn settings(summary: &FigureSummary) -> Vec<(String, String)> {
+fn settings(numbers: &FigureNumbers) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> =
-        summary.settings.iter().map(|(key, value)| (key.replace('_', " "), text(value))).collect();
-    rows.push(("best attainable J_μ".to_owned(), format!("{:.6}", summary.optimum)));
-    rows.push(("J_μ where the semi-gradient leads".to_owned(), format!("{:.6}", summary.semi_gradient)));
-    if let Some(start) = summary.start {
+        numbers.settings.iter().map(|(key, value)| (key.replace('_', " "), text(value))).collect();
+    rows.push(("best attainable J_μ".to_owned(), format!("{:.6}", numbers.optimum)));
+    rows.push(("J_μ where the semi-gradient leads".to_owned(), format!("{:.6}", numbers.semi_gradient)));
+    if let Some(start) = numbers.start {
         rows.push(("J_μ to start from".to_owned(), format!("{start:.6}")));
     }
     rows
 }
 
-fn fresh_table(figure: &Figure, summary: &FigureSummary) -> Table {
+fn fresh_table(figure: &Figure, numbers: &FigureNumbers) -> Table {
     let aliased =
         if figure.aliased.ends_with(".A0") { "π(A0) if aliased" } else { "mean action if aliased" };
     let columns = [
@@ -120,15 +116,15 @@ fn fresh_table(figure: &Figure, summary: &FigureSummary) -> Table {
         aliased,
         "diverged",
     ];
-    let runs = summary.settings.get("fresh_runs").map_or_else(String::new, Value::to_string);
+    let runs = numbers.settings.get("fresh_runs").map_or_else(String::new, Value::to_string);
     Table {
         caption: format!("The best settings on {runs} fresh runs"),
         columns: columns.map(str::to_owned).into(),
-        rows: summary.methods.iter().filter_map(|m| Some(fresh_row(m, m.fresh.as_ref()?))).collect(),
+        rows: numbers.methods.iter().filter_map(|m| Some(fresh_row(m, m.fresh.as_ref()?))).collect(),
     }
 }
 
-fn fresh_row(method: &MethodFigure, fresh: &Fresh) -> Vec<String> {
+fn fresh_row(method: &MethodNumbers, fresh: &Fresh) -> Vec<String> {
     let known = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), shown);
     let with_error = |mean, error| format!("{} ± {}", known(mean), known(error));
     let quantile = |percent: &str| known(fresh.final_quantiles.get(percent).and_then(Value::as_f64));
@@ -176,7 +172,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// What stands between the title and the first heading of the second level.
+/// The text between the title and the first heading of the second level.
 fn preamble(markdown: &str) -> String {
     let before = markdown.split("\n## ").next().unwrap_or("");
     before.split_once('\n').map_or("", |(_, text)| text).trim().to_owned()

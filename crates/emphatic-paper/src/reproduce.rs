@@ -1,13 +1,15 @@
-//! Runs the paper's experiments, judges its claims and leaves a report.
+//! Runs the paper's experiments, judges its claims and writes a report.
 
+use crate::claims::JudgedClaim;
+use crate::figure_numbers::FigureNumbers;
 use crate::figures::Figure;
 use crate::panels;
 use crate::report;
-use crate::summary::{FigureSummary, JudgedClaim, figure_summary};
-use crate::theory::{self, TheoryError};
+use crate::theory_claims::{self, TheoryError};
 use emphatic::ProblemError;
 use emphatic_chart::{RenderError, Renderer};
-use emphatic_lab::{Ending, Experiment, FileError, News, RunError, Stop, SummaryError};
+use emphatic_lab::atomic_file::overwrite;
+use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop, SummaryError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -15,13 +17,13 @@ use thiserror::Error;
 /// What is to be reproduced, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which figures.
+    /// The figures.
     pub figures: Vec<&'static Figure>,
     /// How many runs, if not as in the paper.
     pub runs: Option<u32>,
     /// A tenth of the runs, fresh ones included.
     pub quick: bool,
-    /// What all randomness comes from, if not as in the files.
+    /// The seed of all randomness, if not that of the files.
     pub seed: Option<u64>,
     /// Where everything goes.
     pub out: PathBuf,
@@ -32,13 +34,13 @@ pub struct Options {
 /// The seed of the experiment files.
 pub(crate) const SEED: u64 = 1;
 
-/// What was reproduced.
+/// The outcome of a reproduction.
 #[derive(Clone, Debug)]
 pub struct Reproduction {
     /// The claims, in the paper's order.
     pub claims: Vec<JudgedClaim>,
     /// The figures.
-    pub figures: Vec<FigureSummary>,
+    pub figures: Vec<FigureNumbers>,
     /// How many updates were made.
     pub updates: u64,
     /// How long the experiments took.
@@ -47,55 +49,56 @@ pub struct Reproduction {
 
 /// A reproduction that could not be finished.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ReproduceError {
-    /// An experiment's file refused.
+    /// An experiment file has an error.
     #[error(transparent)]
     File(#[from] FileError),
     /// An experiment could not be run.
     #[error("{figure}: {error}")]
     Run {
-        /// Which.
+        /// The figure.
         figure: &'static str,
-        /// Why.
+        /// The reason.
         error: Box<RunError>,
     },
-    /// What came out could not be read.
+    /// The results could not be read.
     #[error("{figure}: {error}")]
     Summary {
-        /// Which.
+        /// The figure.
         figure: &'static str,
-        /// Why.
+        /// The reason.
         error: Box<SummaryError>,
     },
-    /// A theory could not be checked.
+    /// The theory could not be checked.
     #[error(transparent)]
     Theory(#[from] TheoryError),
     /// A problem could not be solved.
     #[error(transparent)]
     Problem(#[from] ProblemError),
-    /// A figure could not be painted.
+    /// A figure could not be rendered.
     #[error(transparent)]
-    Paint(#[from] RenderError),
+    Render(#[from] RenderError),
     /// A file could not be written.
     #[error("{path} cannot be written: {error}")]
     Write {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
 }
 
-/// What a reproduction has to say while it runs.
+/// What is reported while a reproduction runs.
 #[derive(Debug)]
 pub enum Tell<'a> {
-    /// It turns to this.
+    /// This part begins.
     Begin(&'a str),
-    /// What the experiment says.
-    News(News<'a>),
+    /// News of the experiment.
+    News(Event<'a>),
 }
 
-/// Runs what is missing, judges and writes the report. Nothing if it was told to stop: the same call goes on.
+/// Runs what is missing, judges the claims and writes the report. `None` if it was stopped: the same call continues.
 pub fn reproduce(
     options: &Options,
     stop: &Stop,
@@ -109,16 +112,16 @@ pub fn reproduce(
         let Some(made) = run(figure, options, stop, tell)? else { return Ok(None) };
         (updates, time) = (updates + made, time + start.elapsed());
         let results = options.out.join(figure.id).join("results");
-        let summary = figure_summary(figure, figure.bounds()?, &results)
+        let numbers = FigureNumbers::read(figure, figure.bounds()?, &results)
             .map_err(|error| ReproduceError::Summary { figure: figure.id, error: error.into() })?;
-        summary.warnings.iter().for_each(|warning| tell(Tell::News(News::Warning(warning))));
-        figures.push(summary);
+        numbers.warnings.iter().for_each(|warning| tell(Tell::News(Event::Warning(warning))));
+        figures.push(numbers);
     }
     if stop.is_stopped() {
         return Ok(None);
     }
     tell(Tell::Begin("theory"));
-    let mut claims = theory_claims(options.seed.unwrap_or(SEED), options.engine.threads)?;
+    let mut claims = theory_claims::check(options.seed.unwrap_or(SEED), options.engine.threads)?;
     claims.extend(figures.iter().flat_map(|figure| figure.claims.iter().cloned()));
     if stop.is_stopped() {
         return Ok(None);
@@ -129,7 +132,7 @@ pub fn reproduce(
     Ok(Some(reproduction))
 }
 
-/// Runs a figure's experiment, or what is missing of it: how many updates that took. Nothing if it was told to stop.
+/// Runs what is missing of a figure's experiment. Returns how many updates that took; `None` if it was stopped.
 fn run(
     figure: &'static Figure,
     options: &Options,
@@ -150,31 +153,21 @@ pub fn experiment(figure: &Figure, options: &Options) -> Result<Experiment, File
     let paper = parse(figure.experiment)?;
     let tenth = |runs: u32| if options.quick { runs.div_ceil(10) } else { runs };
     let runs = options.runs.unwrap_or(tenth(paper.runs));
-    parse(&figure.experiment_with(options.seed, Some(runs), Some(tenth(paper.fresh_runs))))
-}
-
-fn theory_claims(seed: u64, threads: usize) -> Result<Vec<JudgedClaim>, TheoryError> {
-    let checked = theory::check(seed, threads)?;
-    let judged = |(claim, (verdict, evidence)): (&theory::TheoryClaim, _)| JudgedClaim {
-        id: claim.id,
-        claim: claim.text,
-        verdict,
-        rule: claim.rule,
-        evidence,
-    };
-    Ok(theory::CLAIMS.iter().zip(checked).map(judged).collect())
+    let mut numbers = vec![("runs", runs.into()), ("fresh_runs", tenth(paper.fresh_runs).into())];
+    numbers.extend(options.seed.map(|seed| ("seed", seed)));
+    parse(&figure.experiment_with(&numbers))
 }
 
 /// Writes the figures, their numbers and the report.
 fn write(reproduction: &Reproduction, options: &Options) -> Result<(), ReproduceError> {
-    let painter = Renderer::new();
-    for (figure, summary) in options.figures.iter().zip(&reproduction.figures) {
+    let renderer = Renderer::new();
+    for (figure, numbers) in options.figures.iter().zip(&reproduction.figures) {
         let dir = options.out.join(figure.id);
-        let json = serde_json::to_string_pretty(summary).map_err(|e| failed(&dir)(e.into()))?;
+        let json = serde_json::to_string_pretty(numbers).map_err(|e| failed(&dir)(e.into()))?;
         put(&dir.join("summary.json"), (json + "\n").as_bytes())?;
-        for (name, svg) in panels::drawings(figure, summary) {
+        for (name, svg) in panels::drawings(figure, numbers) {
             put(&dir.join(format!("{name}.svg")), svg.as_bytes())?;
-            put(&dir.join(format!("{name}.png")), &painter.png(&svg)?)?;
+            put(&dir.join(format!("{name}.png")), &renderer.png(&svg)?)?;
         }
     }
     let path = options.out.join("claims.json");
@@ -185,13 +178,7 @@ fn write(reproduction: &Reproduction, options: &Options) -> Result<(), Reproduce
 
 /// Writes a file whole or not at all.
 fn put(path: &Path, bytes: &[u8]) -> Result<(), ReproduceError> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let done = std::fs::write(&partial, bytes).and_then(|()| std::fs::rename(&partial, path));
-    done.map_err(|error| {
-        let _ = std::fs::remove_file(&partial);
-        failed(path)(error)
-    })
+    overwrite(path, |out| out.write_all(bytes)).map_err(failed(path))
 }
 
 fn failed(path: &Path) -> impl Fn(std::io::Error) -> ReproduceError {

@@ -1,12 +1,12 @@
 //! Conditions on fresh runs, and the verdict that follows from them.
 
-use emphatic_lab::statistics::{mean, standard_error};
+use crate::student::MeanInterval;
 use serde::Serialize;
 
 /// The confidence of every interval.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// What a claim comes to.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Verdict {
     /// Every condition holds.
@@ -21,19 +21,19 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All conditions together.
+    /// The verdict that follows from all conditions of a rule.
     pub fn of(conditions: &[Condition]) -> Self {
-        let some = |outcome: Outcome| conditions.iter().any(|c| c.outcome == outcome);
-        if some(Outcome::Fails) {
+        let any = |outcome: Outcome| conditions.iter().any(|c| c.outcome == outcome);
+        if any(Outcome::Fails) {
             Self::Refuted
-        } else if some(Outcome::Open) || conditions.is_empty() {
+        } else if any(Outcome::Open) || conditions.is_empty() {
             Self::NotDecided
         } else {
             Self::Confirmed
         }
     }
 
-    /// In words.
+    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Confirmed => "confirmed",
@@ -43,14 +43,14 @@ impl Verdict {
     }
 }
 
-/// What a condition comes to.
+/// Whether a condition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The whole interval is on the right side.
     Holds,
     /// The whole interval is on the wrong side.
     Fails,
-    /// The interval contains the threshold, or there is none.
+    /// The interval contains the threshold, or there is no interval.
     Open,
 }
 
@@ -59,28 +59,29 @@ pub enum Outcome {
 pub struct Condition {
     /// The numbers, in words.
     pub finding: String,
-    /// What they come to.
+    /// Whether they meet it.
     pub outcome: Outcome,
 }
 
 /// A mean over runs, with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
+    /// What the mean is of.
     what: String,
-    /// The mean and how far the interval reaches on either side; or why there is none.
-    known: Result<(f64, f64), &'static str>,
+    /// Or the reason why there is no interval.
+    interval: Result<MeanInterval, &'static str>,
 }
 
 impl Estimate {
-    /// Of a value for each run. A run without one (it diverged) leaves everything open: the mean of the others would be
-    /// about something else.
+    /// The mean of one value for each run. A run without a value (it diverged) leaves every condition open: the mean of the others
+    /// would be about something else.
     pub fn of(what: impl Into<String>, values: &[Option<f64>]) -> Self {
         let all: Option<Vec<f64>> = values.iter().copied().collect();
-        let known = match all {
+        let interval = match all {
             None => Err("runs diverged"),
-            Some(values) => interval(&values).ok_or("too few runs with a value"),
+            Some(values) => MeanInterval::of(&values, CONFIDENCE).ok_or("too few runs with a value"),
         };
-        Self { what: what.into(), known }
+        Self { what: what.into(), interval }
     }
 
     /// Whether it is above the threshold.
@@ -102,9 +103,9 @@ impl Estimate {
     /// Holds if the whole interval is between the bounds, fails if the whole interval is outside.
     fn compared(&self, sign: &str, above: f64, below: f64) -> Condition {
         let what = &self.what;
-        let (numbers, outcome) = match self.known {
+        let (numbers, outcome) = match self.interval {
             Err(why) => (why.to_owned(), Outcome::Open),
-            Ok((mean, reach)) => {
+            Ok(MeanInterval { mean, reach }) => {
                 let (low, high) = (mean - reach, mean + reach);
                 let outcome = match () {
                     () if low > above && high < below => Outcome::Holds,
@@ -123,7 +124,7 @@ impl Estimate {
     }
 }
 
-/// Whether an order holds in almost all resamples (confirmed), in almost none, or neither.
+/// Whether something is so in almost all resamples (it holds), in almost none (it fails), or neither.
 pub fn share(what: impl Into<String>, share: Option<f64>) -> Condition {
     let what = what.into();
     let (numbers, outcome) = match share {
@@ -151,69 +152,9 @@ pub fn shown(x: f64) -> String {
     format!("{sign}{size}")
 }
 
-/// The mean, and how far Student's interval reaches on either side. Nothing of fewer than two values.
-fn interval(values: &[f64]) -> Option<(f64, f64)> {
-    let reach = student_quantile(values.len().checked_sub(1)?)? * standard_error(values)?;
-    Some((mean(values)?, reach))
-}
-
-/// The t with P(|T| ≤ t) = [`CONFIDENCE`], for Student's distribution with so many degrees of freedom.
-fn student_quantile(freedom: usize) -> Option<f64> {
-    if freedom == 0 {
-        return None;
-    }
-    let (mut low, mut high) = (0.0, 1e3);
-    while high - low > 1e-12 * high {
-        let middle = 0.5 * (low + high);
-        if student(middle, freedom) < CONFIDENCE {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    Some(high)
-}
-
-/// P(|T| ≤ t) for Student's distribution: the finite series for a whole number of degrees of freedom (Abramowitz and
-/// Stegun, 26.7.3 and 26.7.4).
-fn student(t: f64, freedom: usize) -> f64 {
-    let n = freedom as f64;
-    let (sine, square) = (t / (n + t * t).sqrt(), n / (n + t * t));
-    let odd = freedom % 2;
-    let (mut term, mut sum) = (if odd == 1 { square.sqrt() } else { 1.0 }, 0.0);
-    for k in 0..freedom / 2 {
-        sum += term;
-        let k = (2 * k + odd) as f64;
-        term *= square * (k + 1.0) / (k + 2.0);
-    }
-    match odd {
-        1 => ((t / n.sqrt()).atan() + sine * sum) * std::f64::consts::FRAC_2_PI,
-        _ => sine * sum,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn student_quantiles_are_those_of_the_tables() {
-        // scipy.stats.t.ppf(0.995, n).
-        let tables = [
-            (1, 63.656_741_162_873_99),
-            (2, 9.924_843_200_918_07),
-            (9, 3.249_835_541_592_125_4),
-            (10, 3.169_272_672_616_95),
-            (29, 2.756_385_903_670_335),
-            (99, 2.626_405_457_280_827_5),
-            (999, 2.580_759_637_267_628),
-        ];
-        for (freedom, t) in tables {
-            let got = student_quantile(freedom).unwrap();
-            assert!((got - t).abs() < 1e-9 * t, "{freedom}: {got} is not {t}");
-        }
-        assert_eq!(student_quantile(0), None);
-    }
 
     #[test]
     fn a_condition_holds_fails_or_is_open() {

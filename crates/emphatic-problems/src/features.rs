@@ -6,14 +6,11 @@ use crate::pattern::Layout;
 use crate::scalar_or_table;
 use crate::suggest::suggest;
 use crate::transitions::count;
-use crate::values::{Expected, Number, Whole, not_negative};
+use crate::values::{Expected, Number, Whole, forms};
 use emphatic::{Table, Task};
 use schemars::JsonSchema;
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserializer, SeqAccess, Visitor};
-use serde::{Deserialize, de};
+use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
 use toml::Spanned;
 
 /// The most weights of a target policy: one for each of the actor's features and each action.
@@ -54,39 +51,12 @@ impl Expected for FeaturesValue {
 
 scalar_or_table!(FeaturesValue: String => FeaturesValue::Word, BTreeMap<String, FeatureEntry> => FeaturesValue::Table);
 
-impl<'de> Deserialize<'de> for FeatureEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntryVisitor;
-        impl<'de> Visitor<'de> for EntryVisitor {
-            type Value = FeatureEntry;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a list of numbers, or a whole number for `blocks`")
-            }
-
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<FeatureEntry, E> {
-                not_negative(value, &self).map(|n| FeatureEntry::Blocks(Whole(n)))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<FeatureEntry, A::Error> {
-                let items: Vec<Item> = Vec::deserialize(SeqAccessDeserializer::new(seq))?;
-                let (mut vector, mut groups) = (Vec::new(), Vec::new());
-                for item in items {
-                    match item {
-                        Item::Number(x) => vector.push(x),
-                        Item::Group(group) => groups.push(group),
-                    }
-                }
-                match (vector.is_empty(), groups.is_empty()) {
-                    (_, true) => Ok(FeatureEntry::Vector(vector)),
-                    (true, false) => Ok(FeatureEntry::Alias(groups)),
-                    _ => Err(de::Error::custom("numbers and lists stand side by side here")),
-                }
-            }
-        }
-        deserializer.deserialize_any(EntryVisitor)
-    }
-}
+forms!(
+    FeatureEntry,
+    "a list of numbers, or a whole number for `blocks`",
+    whole: |n| FeatureEntry::Blocks(Whole(n)),
+    checked_list: FeatureEntry::from_items,
+);
 
 /// A number of a vector, or a group of states that share a feature.
 enum Item {
@@ -94,31 +64,22 @@ enum Item {
     Group(Vec<Key>),
 }
 
-struct ItemVisitor;
+forms!(Item, "a number, or a list of states that look alike", number: Item::Number, list: Item::Group);
 
-impl<'de> Visitor<'de> for ItemVisitor {
-    type Value = Item;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a number, or a list of states that look alike")
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Item, E> {
-        Ok(Item::Number(Number(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Item, E> {
-        Ok(Item::Number(Number(value as f64)))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Item, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Item::Group)
-    }
-}
-
-impl<'de> Deserialize<'de> for Item {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ItemVisitor)
+impl FeatureEntry {
+    fn from_items(items: Vec<Item>) -> Result<Self, &'static str> {
+        let (mut vector, mut groups) = (Vec::new(), Vec::new());
+        for item in items {
+            match item {
+                Item::Number(x) => vector.push(x),
+                Item::Group(group) => groups.push(group),
+            }
+        }
+        match (vector.is_empty(), groups.is_empty()) {
+            (_, true) => Ok(Self::Vector(vector)),
+            (true, false) => Ok(Self::Alias(groups)),
+            _ => Err("numbers and lists stand side by side here"),
+        }
     }
 }
 

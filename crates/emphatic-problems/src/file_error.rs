@@ -67,14 +67,12 @@ pub struct FileError {
 
 /// A mistake at a place in a file, before the name and text of the file are attached by [`Mistake::in_file`].
 #[derive(Clone, Debug, Error)]
-#[error("{message}")]
+#[error("{error}")]
 pub struct Mistake {
     /// What is wrong.
-    pub message: String,
+    pub error: ValueError,
     /// Which bytes of the text are wrong; `None` if the mistake is not in one place.
     pub span: Option<Range<usize>>,
-    /// What would be right.
-    pub help: Option<String>,
     /// The file the mistake is in, if not the one being read but one that it names.
     other_file: Option<OtherFile>,
 }
@@ -116,19 +114,19 @@ impl ValueError {
 
     /// The error at this place.
     pub fn at(self, span: &Range<usize>) -> Mistake {
-        Mistake::at(span, self.message).maybe_help(self.help)
+        Mistake { error: self, span: Some(span.clone()), other_file: None }
     }
 }
 
 impl Mistake {
     /// A mistake at `span`.
     pub fn at(span: &Range<usize>, message: impl Into<String>) -> Self {
-        Self { span: Some(span.clone()), ..Self::whole_file(message) }
+        ValueError::new(message).at(span)
     }
 
     /// A mistake that is not in one place.
     pub fn whole_file(message: impl Into<String>) -> Self {
-        Self { message: message.into(), span: None, help: None, other_file: None }
+        Self { error: ValueError::new(message), span: None, other_file: None }
     }
 
     /// A key is missing.
@@ -138,25 +136,25 @@ impl Mistake {
 
     /// Adds what would be right.
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.error = self.error.help(help);
         self
     }
 
     /// Adds what would be right, if there is anything to say.
     pub fn maybe_help(mut self, help: Option<String>) -> Self {
-        self.help = self.help.or(help);
+        self.error = self.error.maybe_help(help);
         self
     }
 
     /// An error of the TOML reader, in plain words.
     pub fn toml(error: &toml::de::Error, text: &str) -> Self {
         let marked = error.span().and_then(|span| text.get(span)).unwrap_or("");
-        let ValueError { message, help } = translated(error.message(), marked);
+        let mut translated = translated(error.message(), marked);
         // A key that the whole file lacks has no place. One that a table lacks has the table's.
         let is_missing = error.message().starts_with("missing field");
         let span = error.span().filter(|span| !is_missing || span.start > 0);
-        let help = help.filter(|_| !is_missing || span.is_none());
-        Self { message, span, help, other_file: None }
+        translated.help = translated.help.filter(|_| !is_missing || span.is_none());
+        Self { error: translated, span, other_file: None }
     }
 
     /// The same mistake, in another file than the one being read.
@@ -173,14 +171,14 @@ impl Mistake {
         };
         // Where no place is shown, the message says which file it is about.
         let words = match self.span {
-            Some(_) => self.message,
-            None => format!("{name}: {}", self.message),
+            Some(_) => self.error.message,
+            None => format!("{name}: {}", self.error.message),
         };
         FileError {
             message: message(&words),
             source_code: Arc::new(Excerpt::new(name, text)),
             span: self.span.map(|span| first_line(span, text).into()),
-            help: self.help.as_deref().map(message),
+            help: self.error.help.as_deref().map(message),
         }
     }
 }

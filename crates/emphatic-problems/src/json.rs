@@ -90,7 +90,7 @@ fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Mistake> {
     whole.map(|character| Some((12, character))).ok_or_else(mistake)
 }
 
-/// Where a `null` stands in valid JSON.
+/// The place of the first `null` in valid JSON.
 fn find_null(text: &str) -> Option<usize> {
     let mut in_string = false;
     let mut escaped = false;
@@ -131,7 +131,7 @@ mod tests {
         let mistake = |text| as_toml(text).err().expect("it is wrong");
         let no_colon = mistake("{\n \"a\" 1}");
         assert_eq!(
-            (no_colon.span, no_colon.message.as_str()),
+            (no_colon.span, no_colon.error.message.as_str()),
             (Some(7..7), "this is not JSON: expected `:`")
         );
         assert_eq!(mistake("{\"a\": null}").span, Some(6..10));
@@ -151,7 +151,7 @@ mod tests {
         for half in [r"\ud83d", r"\ude00", r"\ud83d\ud83d", r"\ud83d\n", r"\udE00\ud83d", r"\ud83dude00"] {
             let mistake = as_toml(&format!("{{\"ä\": \"{half}\"}}")).err().expect("it is wrong");
             assert_eq!(
-                (mistake.span, mistake.message.as_str()),
+                (mistake.span, mistake.error.message.as_str()),
                 (Some(8..14), "this escape is half of a character")
             );
         }

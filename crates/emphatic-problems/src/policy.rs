@@ -3,15 +3,12 @@
 use crate::file_error::{Mistake, ValueError};
 use crate::names::Names;
 use crate::scalar_or_table;
-use crate::values::{Expected, Number};
+use crate::values::{Expected, Number, forms};
 use crate::world::World;
 use emphatic::{Fixed, Policy, Problem, Table, Task};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
-use std::fmt;
 use toml::Spanned;
 
 /// A target policy.
@@ -91,40 +88,14 @@ scalar_or_table!(Share: Number => Share::Number, BTreeMap<String, Number> => Sha
 scalar_or_table!(Behaviour: BehaviourWord => Behaviour::Word, BTreeMap<String, Share> => Behaviour::Table);
 scalar_or_table!(TargetValue: BehaviourWord => TargetValue::Word, BTreeMap<String, TargetEntry> => TargetValue::Table);
 
-impl<'de> Deserialize<'de> for TargetEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntryVisitor;
-        impl<'de> Visitor<'de> for EntryVisitor {
-            type Value = TargetEntry;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a probability, a table of probabilities by action, or a list of weights")
-            }
-
-            fn visit_f64<E>(self, value: f64) -> Result<TargetEntry, E> {
-                Ok(TargetEntry::Share(Share::Number(Number(value))))
-            }
-
-            fn visit_i64<E>(self, value: i64) -> Result<TargetEntry, E> {
-                Ok(TargetEntry::Share(Share::Number(Number(value as f64))))
-            }
-
-            fn visit_str<E>(self, value: &str) -> Result<TargetEntry, E> {
-                Ok(TargetEntry::Kind(value.to_owned()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<TargetEntry, A::Error> {
-                let table = BTreeMap::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(TargetEntry::Share(Share::InState(table)))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<TargetEntry, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(TargetEntry::Weights)
-            }
-        }
-        deserializer.deserialize_any(EntryVisitor)
-    }
-}
+forms!(
+    TargetEntry,
+    "a probability, a table of probabilities by action, or a list of weights",
+    number: |x| TargetEntry::Share(Share::Number(x)),
+    text: TargetEntry::Kind,
+    table: |table| TargetEntry::Share(Share::InState(table)),
+    list: TargetEntry::Weights,
+);
 
 /// The target policy of a file: the one given, or all weights 0.
 pub(crate) fn target(value: Option<&Spanned<TargetValue>>, world: &World) -> Result<Target, Mistake> {

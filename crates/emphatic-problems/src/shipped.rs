@@ -107,7 +107,7 @@ mod tests {
         let World::Continuous(problem) = &file.world else { panic!("it has a real action") };
         assert_eq!((problem.behaviour(), problem.actor()), (right.behaviour(), right.actor()));
         assert_eq!((problem.stationary(), problem.interest()), (right.stationary(), right.interest()));
-        let (_, target, _) = self::problem("continuous-counterexample").expect("it is shipped");
+        let target = self::problem("continuous-counterexample").expect("it is shipped").target;
         let (Target::Deterministic(written), Target::Deterministic(built)) = (&file.target, &target) else {
             panic!("its policy is deterministic")
         };

@@ -4,12 +4,9 @@ use crate::file_error::Mistake;
 use crate::names::{Key, Keys, Names};
 use crate::pattern::Layout;
 use crate::problem_file::File;
-use crate::values::{Number, Whole, not_negative};
+use crate::values::{Number, Whole, forms};
 use schemars::JsonSchema;
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserializer, SeqAccess, Visitor};
-use serde::{Deserialize, de};
-use std::fmt;
+use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -71,27 +68,12 @@ pub(crate) struct Transition {
     gamma: Option<Number>,
 }
 
-impl<'de> Deserialize<'de> for NamesValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NamesVisitor;
-        impl<'de> Visitor<'de> for NamesVisitor {
-            type Value = NamesValue;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a list of names, or their number")
-            }
-
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<NamesValue, E> {
-                not_negative(value, &self).map(|n| NamesValue::Number(Whole(n)))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<NamesValue, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(NamesValue::Names)
-            }
-        }
-        deserializer.deserialize_any(NamesVisitor)
-    }
-}
+forms!(
+    NamesValue,
+    "a list of names, or their number",
+    whole: |n| NamesValue::Number(Whole(n)),
+    list: NamesValue::Names,
+);
 
 /// The states, actions and transitions that a file lists.
 pub(crate) fn listed(file: &File) -> Result<Dynamics, Mistake> {

@@ -113,6 +113,71 @@ pub(crate) fn not_negative<E: serde::de::Error>(
     u64::try_from(number).map_err(|_| E::invalid_value(Unexpected::Signed(number), expected))
 }
 
+/// Implements `Deserialize` for a type that is written in one of several forms. Each form is followed by what makes the type from it:
+/// from a `whole` number that is not negative, a `number`, a `text`, a `list`, a `checked_list` (which may be refused) or a `table`.
+macro_rules! forms {
+    ($type:ident, $expecting:literal, $($form:ident: $make:expr),+ $(,)?) => {
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct FormVisitor;
+
+                impl<'de> serde::de::Visitor<'de> for FormVisitor {
+                    type Value = $type;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                        f.write_str($expecting)
+                    }
+
+                    $($crate::values::form!($form, $type, $make);)+
+                }
+
+                deserializer.deserialize_any(FormVisitor)
+            }
+        }
+    };
+}
+
+/// The methods of a visitor for one form.
+macro_rules! form {
+    (whole, $type:ident, $make:expr) => {
+        fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<$type, E> {
+            $crate::values::not_negative(number, &self).map($make)
+        }
+    };
+    (number, $type:ident, $make:expr) => {
+        fn visit_f64<E>(self, number: f64) -> Result<$type, E> {
+            Ok(($make)($crate::values::Number(number)))
+        }
+
+        fn visit_i64<E>(self, number: i64) -> Result<$type, E> {
+            Ok(($make)($crate::values::Number(number as f64)))
+        }
+    };
+    (text, $type:ident, $make:expr) => {
+        fn visit_str<E>(self, text: &str) -> Result<$type, E> {
+            Ok(($make)(text.to_owned()))
+        }
+    };
+    (list, $type:ident, $make:expr) => {
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<$type, A::Error> {
+            Vec::deserialize(serde::de::value::SeqAccessDeserializer::new(seq)).map($make)
+        }
+    };
+    (checked_list, $type:ident, $make:expr) => {
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<$type, A::Error> {
+            let list = Vec::deserialize(serde::de::value::SeqAccessDeserializer::new(seq))?;
+            ($make)(list).map_err(serde::de::Error::custom)
+        }
+    };
+    (table, $type:ident, $make:expr) => {
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<$type, A::Error> {
+            serde::Deserialize::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map($make)
+        }
+    };
+}
+
+pub(crate) use {form, forms};
+
 /// A type that is written as a scalar or as a table.
 pub trait ScalarOrTable<'de>: Sized + Expected {
     /// The type of a scalar.

@@ -1,4 +1,4 @@
-//! What is too large is refused before the work, and messages stay short.
+//! Problems that are too large are refused before any work is done, and messages stay short.
 
 use emphatic_problems::{FileError, ProblemFile, suggest};
 use miette::Diagnostic;

@@ -2,7 +2,7 @@
 //!
 //! The paper finds that ACE does not outperform DPG on the continuous-action counterexample. The update of the released
 //! code is not the paper's. Here both learn from the same experience with exact values, and fresh runs judge them. The
-//! released update is [`ace`] with a policy of one's own, [`Released`]; all else are the library's parts.
+//! released update is [`ace`] with a policy of its own, [`Released`]; all other parts are the library's.
 //!
 //! Run with `cargo run --release --example continuous_actions`.
 
@@ -49,7 +49,7 @@ fn main() -> Fallible<()> {
     Ok(())
 }
 
-/// The released code's Gaussian policy: ours, but for what [`ace`] takes for its probability and its score.
+/// The released code's Gaussian policy: ours, except for the probability and the score that [`ace`] uses.
 #[derive(Clone, Debug)]
 struct Released(Gaussian);
 
@@ -74,7 +74,7 @@ impl StochasticPolicy for Released {
     }
 }
 
-/// How it acts is the same.
+/// It acts in the same way.
 impl Policy for Released {
     type Action = f64;
     type Distribution<R: Real> = Normal<R>;
@@ -109,7 +109,7 @@ impl Policy for Released {
     }
 }
 
-/// And so is what is exactly true of it.
+/// Its exact values are the same too.
 impl Model<Released> for ContinuousCounterexample {
     fn order(&self) -> &Arc<EliminationOrder> {
         Model::<Gaussian>::order(self)
@@ -145,7 +145,7 @@ impl Model<Released> for ContinuousCounterexample {
     }
 }
 
-/// What learns; ACE with its λ_a.
+/// A method; ACE with its λ_a.
 #[derive(Clone, Copy)]
 enum Method {
     Paper(f64),
@@ -199,7 +199,7 @@ fn experience(task: &Task, run: u64) -> Vec<Step> {
     task.stream(SEED, run).take(2 * EPISODES).collect()
 }
 
-/// What became of one learner.
+/// The outcome of one learner.
 #[derive(Clone, Copy)]
 struct Outcome {
     objective: f64,
@@ -209,7 +209,7 @@ struct Outcome {
     action: f64,
 }
 
-/// Teaches a learner and judges its policy; nothing if it diverged.
+/// Teaches a learner and evaluates its policy; `None` if it diverged.
 fn outcome<P: Policy>(
     task: &Task,
     mut learner: impl Learner<f64>,
@@ -223,7 +223,7 @@ where
     if learner.check().is_err() {
         return Ok(None);
     }
-    // The mean and the deviation; a deterministic policy has none.
+    // The mean and the deviation; a deterministic policy has no deviation.
     let normal = |state| -> Fallible<_> {
         let numbers = learner.distribution(State::Number(state))?;
         Ok((numbers[0], numbers.get(1).copied().unwrap_or(0.0)))
@@ -251,7 +251,7 @@ fn probit((mean, deviation): (f64, f64)) -> f64 {
     (kappa * mean / (1.0 + kappa * kappa * deviation * deviation).sqrt()).normal_cdf()
 }
 
-/// A line of the table: what became of a method with this α in each run; nothing where it diverged.
+/// A line of the table: the outcome of a method with this α in each run; `None` where it diverged.
 struct Row {
     method: Method,
     alpha: f64,
@@ -324,7 +324,7 @@ The released update has no expectation: it would be the integral of M delta over
     );
 }
 
-/// What part of the sum of a run's ratios the ten largest are, on average over the fresh runs.
+/// The share of the ten largest ratios in the sum of a run's ratios, on average over the fresh runs.
 fn share_of_ten(task: &Task, ratio: impl Fn(&Step) -> f64) -> f64 {
     let shares = FRESH.map(|run| {
         let mut ratios: Vec<f64> = experience(task, run).iter().map(&ratio).collect();
@@ -345,7 +345,7 @@ fn compare(aces: &[Row], dpg: &Row) {
 }
 
 fn check_plots<'a>(task: &Task, rows: impl Iterator<Item = &'a Row>) {
-    // Always to S1, which then gives 2.
+    // Always to S1, where the reward is 2.
     let best = [2.0, 2.0, 0.0];
     let supremum: f64 = task.stationary().iter().zip(best).map(|(d, v)| d * v).sum();
     let plots: Vec<f64> = rows.flat_map(|row| row.each(|outcome| outcome.plotted)).collect();
@@ -365,7 +365,7 @@ fn mean_and_error(x: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-/// The released update's actions are too wild for a mean.
+/// The released update's actions vary too much for a mean.
 fn median(mut x: Vec<f64>) -> f64 {
     x.sort_by(f64::total_cmp);
     match (x.get(x.len().saturating_sub(1) / 2), x.get(x.len() / 2)) {

@@ -1,4 +1,4 @@
-//! The counterexample's story: from the same near-optimal policy and the same experience, OffPAC walks away and ACE stays.
+//! The counterexample: from the same near-optimal policy and the same experience, OffPAC walks away and ACE stays.
 //!
 //! Run with `cargo run --release --example counterexample`.
 

@@ -78,7 +78,7 @@ pub struct Subset {
     pub run: u64,
 }
 
-/// What a learner is made of. Those that differ in numbers alone can stand side by side in lanes.
+/// The recipe of a learner. Recipes that differ in numbers alone can be composed side by side in lanes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Recipe {

@@ -99,7 +99,7 @@ impl Numbers {
 /// A list of numbers, or one for each lane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Tensor {
-    /// How many numbers stand side by side, one for each learner; 1 if all learners share them.
+    /// The number of lanes; 1 if all learners share the numbers.
     pub(crate) lanes: usize,
     pub(crate) numbers: Numbers,
 }

@@ -158,11 +158,10 @@ impl<R: Real> Settings<R> {
     }
 }
 
-/// Declares the settings of a part, as `SETTINGS`, and its builder, which has a setter for each of them.
+/// Declares the settings of a part: the list `SETTINGS` for its declaration, and a setter for each in its builder.
 macro_rules! settings {
     (
-        $(#[$attribute:meta])*
-        pub struct $builder:ident<R $(, $generic:ident)*> { $($field:ident: $type:ty),* }
+        $builder:ident<R $(, $generic:ident)*>:
         $($name:ident: $range:ident $(= $default:literal)?, $about:literal;)*
     ) => {
         const SETTINGS: &[$crate::settings::Setting] = &[$($crate::settings::Setting {
@@ -171,14 +170,6 @@ macro_rules! settings {
             default: $crate::settings::default!($($default)?),
             about: $about,
         }),*];
-
-        $(#[$attribute])*
-        #[derive(Clone, Debug)]
-        #[must_use]
-        pub struct $builder<R $(, $generic)*> {
-            $($field: $type,)*
-            settings: $crate::settings::Settings<R>,
-        }
 
         impl<R: $crate::real::Real $(, $generic)*> $builder<R $(, $generic)*> {
             /// Sets all settings, as a recipe has them.
@@ -208,3 +199,65 @@ macro_rules! default {
 }
 
 pub(crate) use {default, settings};
+
+#[cfg(test)]
+mod tests {
+    use crate::catalogue::Declared;
+    use crate::critic::gtd::GtdDeclaration;
+    use crate::settings::Settings;
+    use crate::{Compatible, Features, FollowOn, Gtd, Lanes, Softmax, ace};
+
+    #[test]
+    fn a_setting_out_of_its_range_is_named() {
+        let error = FollowOn::builder().lambda_a(1.5).build().unwrap_err();
+        assert_eq!(error.to_string(), "lambda_a is 1.5; it must lie between 0 and 1");
+        let gtd = |alpha_v, alpha_w, lambda| {
+            Gtd::builder(Features::dense(2)).alpha_v(alpha_v).alpha_w(alpha_w).lambda(lambda).build()
+        };
+        let error = gtd(Lanes([0.1, -0.1]), Lanes([0.1; 2]), Lanes([0.5; 2])).unwrap_err();
+        assert_eq!(error.to_string(), "alpha_v is -0.1 in lane 1; a step-size is finite and not negative");
+        assert!(gtd(Lanes([0.1; 2]), Lanes([0.1, f64::NAN]), Lanes([0.5; 2])).is_err());
+        let error = gtd(Lanes([0.1; 2]), Lanes([0.1; 2]), Lanes([0.5, 2.0])).unwrap_err();
+        assert_eq!(error.to_string(), "lambda is 2 in lane 1; it must lie between 0 and 1");
+        let compatible = |alpha_v, alpha_u, alpha_h| {
+            Compatible::builder(Features::dense(2)).alpha_v(alpha_v).alpha_u(alpha_u).alpha_h(alpha_h).build()
+        };
+        let error = compatible(0.1, -1.0, 0.1).unwrap_err();
+        assert_eq!(error.to_string(), "alpha_u is -1; a step-size is finite and not negative");
+        assert!(compatible(f64::NAN, 0.1, 0.1).is_err() && compatible(0.1, 0.1, f64::INFINITY).is_err());
+        let error = ace(policy(), critic()).alpha(f64::INFINITY).build().unwrap_err();
+        assert_eq!(error.to_string(), "alpha is inf; a step-size is finite and not negative");
+        let error = ace(policy(), critic()).lambda_a(-0.5).alpha(0.1).build().unwrap_err();
+        assert_eq!(error.to_string(), "lambda_a is -0.5; it must lie between 0 and 1");
+    }
+
+    fn policy() -> Softmax {
+        Softmax { features: Features::dense(2), actions: 2 }
+    }
+
+    fn critic() -> Gtd<f64> {
+        Gtd::builder(Features::dense(2)).alpha_v(0.1).alpha_w(0.1).build().unwrap()
+    }
+
+    #[test]
+    fn a_setting_that_is_missing_or_unknown_is_named() {
+        let error = Gtd::builder(Features::dense(2)).alpha_v(0.1).build().unwrap_err();
+        assert_eq!(error.to_string(), "the critic `gtd` needs `alpha_w`");
+        let error = ace(policy(), critic()).lambda_a(0.9).build().unwrap_err();
+        assert_eq!(error.to_string(), "the actor needs `alpha`");
+        let error = Settings::<f64>::new(GtdDeclaration::DECLARATION).number("alpha_x").unwrap_err();
+        assert_eq!(error.to_string(), "the critic `gtd` has no setting `alpha_x`");
+    }
+
+    #[test]
+    fn a_setting_that_is_not_set_has_its_default_and_the_last_one_set_counts() {
+        let mut settings = Settings::new(GtdDeclaration::DECLARATION);
+        assert_eq!(settings.number("lambda"), Ok(0.0));
+        settings.set("lambda", 0.3);
+        settings.set("lambda", 0.7);
+        assert_eq!(settings.number("lambda"), Ok(0.7));
+        let [by_default, written] =
+            [FollowOn::builder(), FollowOn::builder().lambda_a(0.9)].map(|trace| trace.build().unwrap());
+        assert_eq!(by_default, written);
+    }
+}

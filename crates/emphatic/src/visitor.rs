@@ -105,9 +105,13 @@ impl<'a> Visitor<'a> {
 
     /// A number that does not change. A state can be restored only to a learner that has the same.
     pub fn setting<R: Real>(&mut self, name: &str, number: R) -> Result<(), StateError> {
-        self.saved_setting(name, || {
-            SavedSetting::Numbers((0..R::LANES).map(|lane| number.lane(lane)).collect())
-        })
+        let numbers: Vec<f64> = (0..R::LANES).map(|lane| number.lane(lane)).collect();
+        self.setting_in_lanes(name, &numbers)
+    }
+
+    /// A number that does not change, for each lane: see [`Visitor::setting`].
+    pub fn setting_in_lanes(&mut self, name: &str, numbers: &[f64]) -> Result<(), StateError> {
+        self.saved_setting(name, || SavedSetting::Numbers(numbers.to_vec()))
     }
 
     /// A description of something else that does not change.

@@ -1,27 +1,26 @@
-//! Parts of methods, by the catalogue.
+//! Parts of methods: what the catalogue makes of their tables.
 
-use super::method::check_kinds;
-use super::variant::{Axis, Owner};
-use crate::part_file::{PartEntry, PartFile, PartValue, has_key};
-use crate::policy_file::PolicyFile;
-use crate::source::Sights;
-use crate::sweep::{Located, Sweep};
+use super::method::{check_kinds, critics_for};
+use super::{Axis, Owner};
+use crate::experiment_file::{PartEntry, PartFile, PartValue, PolicyFile};
+use crate::one_or_list::{Located, OneOrList};
+use crate::source::NamedFeatures;
 use emphatic::PartRecipe;
-use emphatic::catalogue::{Catalogue, Entry, Role, Setting};
+use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
 use emphatic_problems::{Mistake, suggest};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-/// The features that a part looks at, if nothing is said.
-pub(super) const DEFAULT_SIGHT: &str = "critic";
+/// The features that a part learns from if its table names none.
+pub(super) const DEFAULT_FEATURES: &str = "critic";
 
 /// One kind of part, with its numbers as they are written.
 #[derive(Clone, Debug)]
 pub(super) struct PartChoice {
     pub(super) entry: &'static Entry,
-    /// Where its kind stands.
+    /// The place of its kind.
     pub(super) span: Range<usize>,
-    /// Where its table stands.
+    /// The place of its table.
     table: Range<usize>,
     pub(super) features: Option<Located<String>>,
     pub(super) inner: Option<Box<PartChoice>>,
@@ -29,13 +28,13 @@ pub(super) struct PartChoice {
     entries: BTreeMap<String, PartEntry>,
 }
 
-/// The words `a`, `b` and `c`.
-pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>, last: &str) -> String {
+/// Returns the words "`a`, `b` or `c`".
+pub(super) fn joined_in_quotes<'a>(names: impl Iterator<Item = &'a str>, last: &str) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     joined(&names.iter().map(String::as_str).collect::<Vec<_>>(), last)
 }
 
-/// The words a, b and c.
+/// Returns the words "a, b or c".
 pub(super) fn joined(names: &[&str], last: &str) -> String {
     match names {
         [] => String::new(),
@@ -44,8 +43,20 @@ pub(super) fn joined(names: &[&str], last: &str) -> String {
     }
 }
 
+/// Returns whether a part has a setting, or a part inside it, of this name.
+fn has_key(entry: &Entry, name: &str) -> bool {
+    entry.setting(name).is_some() || entry.inner.is_some_and(|inner| inner.name == name)
+}
+
+/// Returns whether one of the kinds of critic that a table leaves open has a key. (A kind that does not exist is refused later.)
+fn may_have(part: &PartFile, name: &str) -> bool {
+    let find = |kind: &str| Catalogue::current().find(Role::Critic, kind);
+    let mut kinds = part.kind.iter().flat_map(|kinds| &kinds.values);
+    kinds.any(|kind| find(&kind.value).is_none_or(|entry| has_key(entry, name)))
+}
+
 impl PartChoice {
-    /// All choices that a part's table leaves open: kinds, features, and the part inside it.
+    /// Returns all choices that a part's table leaves open: kinds, features, and the part inside it.
     pub(super) fn all(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, Mistake> {
         let word = role.word();
         let known = || Catalogue::current().of(role).map(|entry| entry.name);
@@ -81,88 +92,89 @@ impl PartChoice {
             }
             None => vec![None],
         };
+        let (mut entries, mut others) = (BTreeMap::new(), file.entries.clone());
+        for setting in entry.settings {
+            entries.extend(others.remove_entry(setting.name));
+        }
         for features in features {
-            Self::with_inner(entry, file, features, span, table, choices)?;
+            let choice = Self {
+                entry,
+                span: span.clone(),
+                table: table.clone(),
+                features,
+                inner: None,
+                entries: entries.clone(),
+            };
+            match &entry.inner {
+                None => choices.push(choice.checked(&others)?),
+                Some(inner) => choice.add_with_inner(inner, others.clone(), choices)?,
+            }
             check_kinds(1, choices.len(), table)?;
         }
         Ok(())
     }
 
-    /// Adds the choices of one kind with every part inside it.
-    fn with_inner(
-        entry: &'static Entry,
-        file: &PartFile,
-        features: Option<Located<String>>,
-        span: &Range<usize>,
-        table: &Range<usize>,
+    /// Adds this choice with every part inside it. `others` are the keys that are not settings of its own.
+    fn add_with_inner(
+        self,
+        declared: &Inner,
+        mut others: BTreeMap<String, PartEntry>,
         choices: &mut Vec<Self>,
     ) -> Result<(), Mistake> {
-        let (mut own, mut rest) = (BTreeMap::new(), file.entries.clone());
-        for setting in entry.settings {
-            own.extend(rest.remove_entry(setting.name));
-        }
-        let choice = |inner| Self {
-            entry,
-            span: span.clone(),
-            table: table.clone(),
-            features: features.clone(),
-            inner,
-            entries: own.clone(),
-        };
-        let Some(declared) = &entry.inner else {
-            choices.push(choice(None).checked(rest)?);
-            return Ok(());
-        };
-        let default =
-            vec![Located { value: PartValue::Part(PartFile::named(declared.default)), span: table.clone() }];
-        let given = rest.remove(declared.name);
+        let default = PartValue::Part(PartFile::named(declared.default));
+        let default = [Located { value: default, span: self.table.clone() }];
+        let given = others.remove(declared.name);
         let inside = match &given {
-            Some(PartEntry { value, .. }) => value.several(declared.name)?,
-            None => &default,
+            Some(entry) => entry.value.non_empty(declared.name)?,
+            None => &default[..],
         };
-        for Located { value, span: place } in inside {
+        for Located { value, span } in inside {
             let PartValue::Part(part) = value else {
                 let message = format!("`{}` is a number; it must be the name of a critic", declared.name);
-                return Err(Mistake::at(place, message));
+                return Err(Mistake::at(span, message));
             };
-            let mut part = part.clone();
-            // Its settings may stand beside those of the part around it, if it has none of its own.
-            for (name, entry) in &rest {
-                if !part.may_have(Role::Critic, name) {
-                    return Err(choice(None).unknown(name, entry));
-                }
-                if !part.entries.is_empty() {
-                    let message =
-                        format!("`{name}` stands beside `{}`, which has settings of its own", declared.name);
-                    return Err(
-                        Mistake::at(&entry.key, message).help(format!("put it into `{}`", declared.name))
-                    );
-                }
-            }
-            if part.entries.is_empty() {
-                part.entries = rest.clone();
-            }
-            for mut inner in Self::all(Role::Critic, &part, place)? {
+            let part = self.with_others(declared, part, &others)?;
+            for mut inner in Self::all(Role::Critic, &part, span)? {
                 if !inner.entry.tells.contains(&declared.tells) {
                     let message =
                         format!("the critic `{}` does not tell {}", inner.entry.name, declared.tells.words());
-                    let fit =
-                        Catalogue::current().of(Role::Critic).filter(|e| e.tells.contains(&declared.tells));
-                    let help = format!("use {}", listed(fit.map(|entry| entry.name), "or"));
-                    return Err(Mistake::at(place, message).help(help));
+                    return Err(Mistake::at(span, message).help(critics_for(declared.tells)));
                 }
-                inner.features = inner.features.or_else(|| features.clone().filter(|_| inner.entry.features));
-                inner.table = table.clone();
-                choices.push(choice(Some(Box::new(inner))).checked(BTreeMap::new())?);
-                check_kinds(1, choices.len(), table)?;
+                let default = self.features.clone().filter(|_| inner.entry.features);
+                inner.features = inner.features.or(default);
+                inner.table = self.table.clone();
+                let choice = Self { inner: Some(Box::new(inner)), ..self.clone() };
+                choices.push(choice.checked(&BTreeMap::new())?);
+                check_kinds(1, choices.len(), &self.table)?;
             }
         }
         Ok(())
     }
 
-    /// The choice, unless something of it has no meaning.
-    fn checked(self, rest: BTreeMap<String, PartEntry>) -> Result<Self, Mistake> {
-        if let Some((name, entry)) = rest.iter().next() {
+    /// Returns the part inside this one with keys that stand beside it, which are its own settings if its table has none.
+    fn with_others(
+        &self,
+        declared: &Inner,
+        part: &PartFile,
+        others: &BTreeMap<String, PartEntry>,
+    ) -> Result<PartFile, Mistake> {
+        for (name, entry) in others {
+            if !may_have(part, name) {
+                return Err(self.unknown(name, entry));
+            }
+            if !part.entries.is_empty() {
+                let message =
+                    format!("`{name}` stands beside `{}`, which has settings of its own", declared.name);
+                return Err(Mistake::at(&entry.key, message).help(format!("put it into `{}`", declared.name)));
+            }
+        }
+        let entries = if part.entries.is_empty() { others } else { &part.entries };
+        Ok(PartFile { entries: entries.clone(), ..part.clone() })
+    }
+
+    /// Returns the choice, or an error if it has other keys than its own, or features without a use for them.
+    fn checked(self, others: &BTreeMap<String, PartEntry>) -> Result<Self, Mistake> {
+        if let Some((name, entry)) = others.iter().next() {
             return Err(self.unknown(name, entry));
         }
         match &self.features {
@@ -175,9 +187,9 @@ impl PartChoice {
         }
     }
 
-    /// A key that the part has no use for.
+    /// Returns the error of a key that the part has no use for.
     fn unknown(&self, name: &str, entry: &PartEntry) -> Mistake {
-        let (role, own) = (self.entry.role.word(), self.entry.name);
+        let (role, part) = (self.entry.role.word(), self.entry.name);
         let has = |other: &&Entry| has_key(other, name);
         let owners: Vec<&str> =
             Catalogue::current().of(self.entry.role).filter(has).map(|other| other.name).collect();
@@ -189,7 +201,7 @@ impl PartChoice {
             };
             let known = self.entry.settings.iter().map(|setting| setting.name);
             let known = known.chain(keys.iter().copied()).chain(self.entry.inner.map(|inner| inner.name));
-            return Mistake::at(&entry.key, format!("the {role} `{own}` has no setting `{name}`"))
+            return Mistake::at(&entry.key, format!("the {role} `{part}` has no setting `{name}`"))
                 .maybe_help(suggest(name, known));
         }
         let role = match self.entry.role {
@@ -199,24 +211,24 @@ impl PartChoice {
             Role::Emphasis => "emphases",
         };
         Mistake::at(&entry.value.span, format!("`{name}` has no meaning here"))
-            .help(format!("it belongs to the {role} {}", listed(owners.into_iter(), "and")))
+            .help(format!("it belongs to the {role} {}", joined_in_quotes(owners.into_iter(), "and")))
     }
 
-    /// The part without its numbers, in a source with these features.
-    pub(super) fn recipe(&self, sights: &Sights) -> Result<PartRecipe, Mistake> {
+    /// Returns the recipe of the part in a problem with these features, without its numbers.
+    pub(super) fn recipe(&self, features: &NamedFeatures) -> Result<PartRecipe, Mistake> {
         let mut recipe = PartRecipe::new(self.entry.name);
         if self.entry.features {
-            let default = if self.entry.role == Role::Policy { "actor" } else { DEFAULT_SIGHT };
-            let sight = self.features.as_ref().map_or(default, |features| features.value.as_str());
-            let Some(features) = sights.find(sight) else {
+            let default = if self.entry.role == Role::Policy { "actor" } else { DEFAULT_FEATURES };
+            let name = self.features.as_ref().map_or(default, |features| features.value.as_str());
+            let Some(found) = features.find(name) else {
                 let span = self.features.as_ref().map_or(&self.span, |features| &features.span);
-                let message = format!("there are no features `{sight}`");
-                return Err(Mistake::at(span, message).maybe_help(suggest(sight, sights.names())));
+                let message = format!("there are no features `{name}`");
+                return Err(Mistake::at(span, message).maybe_help(suggest(name, features.names())));
             };
-            recipe.features = Some(features.clone());
+            recipe.features = Some(found.clone());
         }
         if let Some(inner) = &self.inner {
-            recipe = recipe.with_inner(inner.recipe(sights)?);
+            recipe = recipe.with_inner(inner.recipe(features)?);
         }
         Ok(recipe)
     }
@@ -226,7 +238,7 @@ impl PartChoice {
         if let Some(inner) = &self.inner {
             let deeper = match owner {
                 Owner::Actor => Owner::Actor,
-                Owner::Part(role, depth) => Owner::Part(role, depth + 1),
+                Owner::Part { role, depth } => Owner::Part { role, depth: depth + 1 },
             };
             inner.add_axes(deeper, axes)?;
         }
@@ -242,6 +254,7 @@ impl PartChoice {
         Ok(())
     }
 
+    /// Returns the error of a setting that must be given, but is not.
     fn missing(&self, setting: &Setting) -> Mistake {
         let (role, name) = (self.entry.role.word(), setting.name);
         let help = format!(
@@ -251,13 +264,12 @@ impl PartChoice {
         Mistake::at(&self.table, format!("the {role} needs `{name}`")).help(help)
     }
 
-    /// The same with a number that stands outside its table.
-    pub(super) fn with_number(mut self, name: &str, given: &Sweep<PartValue>) -> Result<Self, Mistake> {
+    /// Returns the part with a number that is given outside its table.
+    pub(super) fn with_number(mut self, name: &str, given: &OneOrList<PartValue>) -> Result<Self, Mistake> {
+        let entry = PartEntry { key: given.span.clone(), value: given.clone() };
         if self.entry.setting(name).is_none() {
-            let entry = PartEntry { key: given.span.clone(), value: given.clone() };
             return Err(self.unknown(name, &entry));
         }
-        let entry = PartEntry { key: given.span.clone(), value: given.clone() };
         if self.entries.insert(name.to_owned(), entry).is_some() {
             return Err(Mistake::at(&given.span, format!("`{name}` is given twice"))
                 .help("give it here or in the emphasis's table, not in both"));
@@ -266,29 +278,29 @@ impl PartChoice {
     }
 }
 
-/// A setting's column in the table of settings: its name; with that of its part before it, where another part has a setting of that name or the
-/// part is no critic.
+/// Returns a setting's column in the table of settings: its name, preceded by that of its part if the part is not a critic or another part
+/// has a setting of that name.
 fn column(setting: &Setting, owner: Owner, axes: &[Axis]) -> String {
     let place = match owner {
         Owner::Actor => "actor",
-        Owner::Part(role, _) => role.word(),
+        Owner::Part { role, .. } => role.word(),
     };
     let name = match owner {
-        Owner::Part(Role::Emphasis, _) if setting.name == "lambda_a" => setting.name.to_owned(),
-        Owner::Part(Role::Policy | Role::Emphasis, _) => format!("{place}.{}", setting.name),
-        Owner::Actor | Owner::Part(Role::Critic, _) => setting.name.to_owned(),
+        Owner::Part { role: Role::Emphasis, .. } if setting.name == "lambda_a" => setting.name.to_owned(),
+        Owner::Part { role: Role::Policy | Role::Emphasis, .. } => format!("{place}.{}", setting.name),
+        Owner::Actor | Owner::Part { role: Role::Critic, .. } => setting.name.to_owned(),
     };
-    let taken = |name: &str| axes.iter().any(|axis| axis.column == name);
-    let longer = std::iter::successors(Some(name), |name| Some(format!("{place}.{name}")));
-    longer.into_iter().find(|name| !taken(name)).unwrap_or_default()
+    let is_taken = |name: &str| axes.iter().any(|axis| axis.column == name);
+    let mut longer = std::iter::successors(Some(name), |name| Some(format!("{place}.{name}")));
+    longer.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// The values of a list, each once.
-pub(super) fn values(setting: &Setting, sweep: &Sweep<PartValue>) -> Result<Vec<f64>, Mistake> {
+/// Returns the values of a setting, which must lie in its range and differ.
+pub(super) fn values(setting: &Setting, list: &OneOrList<PartValue>) -> Result<Vec<f64>, Mistake> {
     let name = setting.name;
     let mut values = Vec::new();
     let mut seen = HashSet::new();
-    for Located { value, span } in sweep.several(name)? {
+    for Located { value, span } in list.non_empty(name)? {
         let PartValue::Number(x) = *value else {
             return Err(Mistake::at(span, format!("`{name}` must be a number")));
         };

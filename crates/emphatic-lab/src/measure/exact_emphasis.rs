@@ -1,6 +1,6 @@
-//! The mean of the emphasis as it would be for a policy that stays as it is.
+//! The mean of the emphasis that a policy would have if it stayed as it is.
 
-use super::{Kind, Mean, Measure, Meter, Subject, known, meters, plain};
+use super::{Context, Kind, Mean, Measure, Recorder, recorders, require_known, single};
 use emphatic::{
     Action, Composable, ComposeError, Emphasis, Learner, Real, Recipe, Seen, State, Step, Update,
 };
@@ -8,42 +8,50 @@ use emphatic::{
 pub(super) const KIND: Kind = Kind {
     pattern: "exact_emphasis",
     about: "(1 − λ_a) i(S_t) + λ_a m(S_t)/d_μ(S_t) with the emphasis's own λ_a, computed: what E[M_t | S_t] would be for a policy that stays as it is; its mean over the same steps",
-    parse: |name, _| plain(name, "exact_emphasis", Exact),
+    parse: |name, _| single(name, "exact_emphasis", Exact),
 };
 
 #[derive(Debug)]
 struct Exact;
 
 impl Measure for Exact {
-    meters!(meter);
+    recorders!(recorder);
 }
 
-fn meter<R: Composable>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
-    let exact = R::exact_emphasis(known(of.own, "emphasis")?, of.policy, of.isa)?;
-    let lambda_a = R::from_lanes(|lane| lambda_a(of.recipes.get(lane).unwrap_or(&of.recipes[0])));
-    Ok(Box::new(Density { exact, lambda_a, fresh: true, density: R::zero(), mean: Mean::default() }))
+fn recorder<R: Composable>(_: &Exact, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+    let exact =
+        R::exact_emphasis(require_known(context.learners_problem, "emphasis")?, context.policy, context.isa)?;
+    let recipe = |lane: usize| context.recipes.get(lane).unwrap_or(&context.recipes[0]);
+    let lambda_a = R::from_lanes(|lane| lambda_a(recipe(lane)));
+    Ok(Box::new(DensityRecorder {
+        exact,
+        lambda_a,
+        is_first: true,
+        density: R::zero(),
+        mean: Mean::default(),
+    }))
 }
 
-/// The share of m/d_μ in what an emphasis is meant to estimate. A λ_a below 1 is a bias on purpose, so it counts; what else an emphasis
-/// leaves out, such as old steps, does not.
+/// Returns the share of m/d_μ in what an emphasis is meant to estimate. A λ_a below 1 is a deliberate bias and counts; anything else
+/// that an emphasis leaves out, such as old steps, does not.
 fn lambda_a(recipe: &Recipe) -> f64 {
     let emphasis = &recipe.emphasis;
-    let all = if emphasis.kind == "none" { 0.0 } else { 1.0 };
-    emphasis.numbers.get("lambda_a").copied().unwrap_or(all)
+    let default = if emphasis.kind == "none" { 0.0 } else { 1.0 };
+    emphasis.numbers.get("lambda_a").copied().unwrap_or(default)
 }
 
-struct Density<R> {
+struct DensityRecorder<R> {
     exact: Box<dyn Emphasis<R>>,
     lambda_a: R,
-    /// Whether the weights have yet to be looked at.
-    fresh: bool,
+    /// Whether the weights at the start have yet to be seen.
+    is_first: bool,
     /// m(S_t)/d_μ(S_t) of the policy before the step.
     density: R,
     mean: Mean<R>,
 }
 
-impl<R: Real> Meter<R> for Density<R> {
-    fn watches(&self) -> bool {
+impl<R: Real> Recorder<R> for DensityRecorder<R> {
+    fn needs_steps(&self) -> bool {
         true
     }
 
@@ -59,7 +67,7 @@ impl<R: Real> Meter<R> for Density<R> {
 
     fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
         // The first evaluation comes before the first step.
-        if std::mem::take(&mut self.fresh) {
+        if std::mem::take(&mut self.is_first) {
             self.exact.policy_changed(learner.weights(), None);
         }
         vec![self.mean.take()]

@@ -1,33 +1,33 @@
-//! The exact objective.
+//! The objective J_μ of the current policy, computed exactly.
 
-use super::{Kind, Measure, Meter, Subject, known, meters, plain};
+use super::{Context, Kind, Measure, Recorder, recorders, require_known, single};
 use emphatic::theory::Objective;
 use emphatic::{Composable, ComposeError, Isa, Learner, Real};
 
 pub(super) const KIND: Kind = Kind {
     pattern: "objective",
     about: "J_μ of the current policy, exactly",
-    parse: |name, _| plain(name, "objective", Exact),
+    parse: |name, _| single(name, "objective", Exact),
 };
 
 #[derive(Debug)]
 struct Exact;
 
 impl Measure for Exact {
-    meters!(meter);
+    recorders!(recorder);
 }
 
-fn meter<R: Composable>(_: &Exact, of: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
-    let objective = R::objective(known(of.judged, "objective")?, of.policy)?;
-    Ok(Box::new(Judged { objective, isa: of.isa }))
+fn recorder<R: Composable>(_: &Exact, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+    let objective = R::objective(require_known(context.problem, "objective")?, context.policy)?;
+    Ok(Box::new(ExactRecorder { objective, isa: context.isa }))
 }
 
-struct Judged<R> {
+struct ExactRecorder<R> {
     objective: Box<dyn Objective<R>>,
     isa: Isa,
 }
 
-impl<R: Real> Meter<R> for Judged<R> {
+impl<R: Real> Recorder<R> for ExactRecorder<R> {
     fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
         vec![self.objective.of(self.isa, learner.weights())]
     }

@@ -1,6 +1,6 @@
-//! What the target policy does in a state.
+//! The target policy in a state: the probabilities of its actions, or the mean of a real action.
 
-use super::{Columns, Kind, Measure, Meter, Subject, meters};
+use super::{Columns, Context, Kind, Measure, Recorder, recorders};
 use emphatic::{ComposeError, Learner, Real, State};
 use emphatic_problems::{ValueError, World};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(super) const OF_STATE: Kind = Kind {
 pub(super) const OF_ACTION: Kind = Kind {
     pattern: "target.STATE.ACTION",
     about: "the probability of an action in a state",
-    parse: |_, _| None, // As that of a state: names may themselves have dots.
+    parse: |_, _| None, // `OF_STATE` reads both: names may themselves have dots.
 };
 
 /// One of the numbers of π(·|s).
@@ -24,7 +24,7 @@ struct Target {
     number: usize,
 }
 
-/// `STATE` or `STATE.ACTION`; names may themselves have dots.
+/// Reads `STATE` or `STATE.ACTION`.
 fn parse(place: &str, world: &World) -> Result<Columns, ValueError> {
     let (states, actions) = (world.states(), world.actions());
     let column = |state: &str, action: &str, target: Target| {
@@ -38,33 +38,33 @@ fn parse(place: &str, world: &World) -> Result<Columns, ValueError> {
             each.map(|(number, name)| column(place, name, Target { state, number })).collect()
         });
     }
-    let mut wrong = None;
+    let mut first_error = None;
     for (state, name) in states.iter().enumerate() {
         let action = place.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'));
         match action.map(|action| (action, world.action(action))) {
             Some((action, Ok(number))) => return Ok(vec![column(name, action, Target { state, number })]),
             // Another state's name may begin with this one's.
-            Some((_, Err(unfit))) => wrong = wrong.or(Some(unfit)),
+            Some((_, Err(error))) => first_error = first_error.or(Some(error)),
             None => {}
         }
     }
-    match wrong {
-        Some(unfit) => Err(unfit),
+    match first_error {
+        Some(error) => Err(error),
         None => world.state(place.split('.').next().unwrap_or(place)).map(|_| Vec::new()),
     }
 }
 
 impl Measure for Target {
-    meters!(meter);
+    recorders!(recorder);
 }
 
-fn meter<R: Real>(target: &Target, _: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
+fn recorder<R: Real>(target: &Target, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
     Ok(Box::new(*target))
 }
 
-impl<R: Real> Meter<R> for Target {
+impl<R: Real> Recorder<R> for Target {
     fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
-        // A state of the problem can be described.
+        // A state of the problem has features, so that there is no error.
         let numbers = learner.distribution(State::Number(self.state)).unwrap_or_default();
         vec![numbers.get(self.number).copied().unwrap_or(R::splat(f64::NAN))]
     }

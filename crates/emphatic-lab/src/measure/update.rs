@@ -1,48 +1,53 @@
-//! Means of what the steps did: the importance ratio and the emphasis.
+//! Means of the importance ratio and of the emphasis over the steps.
 
-use super::{Kind, Mean, Measure, Meter, Subject, meters, plain};
+use super::{Context, Kind, Mean, Measure, Recorder, recorders, single};
 use emphatic::{Action, ComposeError, Learner, Real, State, Step, Update};
 
 pub(super) const EMPHASIS: Kind = Kind {
     pattern: "emphasis",
     about: "M_t as it was used: its mean over the steps since the evaluation before",
-    parse: |name, _| plain(name, "emphasis", OfUpdate::Emphasis),
+    parse: |name, _| single(name, "emphasis", UpdateNumber::Emphasis),
 };
 
 pub(super) const RHO: Kind = Kind {
     pattern: "rho",
     about: "ρ_t: its mean over the steps since the evaluation before",
-    parse: |name, _| plain(name, "rho", OfUpdate::Rho),
+    parse: |name, _| single(name, "rho", UpdateNumber::Rho),
 };
 
-/// Which number of an update.
+/// A number of an update.
 #[derive(Clone, Copy, Debug)]
-enum OfUpdate {
+enum UpdateNumber {
     Emphasis,
     Rho,
 }
 
-impl Measure for OfUpdate {
-    meters!(meter);
+impl Measure for UpdateNumber {
+    recorders!(recorder);
 }
 
-fn meter<R: Real>(of: &OfUpdate, _: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
-    Ok(Box::new((*of, Mean::default())))
+fn recorder<R: Real>(number: &UpdateNumber, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+    Ok(Box::new(MeanRecorder { number: *number, mean: Mean::default() }))
 }
 
-impl<R: Real> Meter<R> for (OfUpdate, Mean<R>) {
-    fn watches(&self) -> bool {
+struct MeanRecorder<R> {
+    number: UpdateNumber,
+    mean: Mean<R>,
+}
+
+impl<R: Real> Recorder<R> for MeanRecorder<R> {
+    fn needs_steps(&self) -> bool {
         true
     }
 
     fn after(&mut self, _step: &Step<State, Action>, update: &Update<R>, _learner: &dyn Learner<R>) {
-        self.1.add(match self.0 {
-            OfUpdate::Emphasis => update.emphasis,
-            OfUpdate::Rho => update.rho,
+        self.mean.add(match self.number {
+            UpdateNumber::Emphasis => update.emphasis,
+            UpdateNumber::Rho => update.rho,
         });
     }
 
     fn read(&mut self, _learner: &dyn Learner<R>) -> Vec<R> {
-        vec![self.1.take()]
+        vec![self.mean.take()]
     }
 }

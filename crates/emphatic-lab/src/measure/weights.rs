@@ -1,12 +1,12 @@
 //! The weights of the policy.
 
-use super::{Kind, Measure, Meter, Subject, meters, plain};
+use super::{Context, Kind, Measure, Recorder, recorders, single};
 use emphatic::{ComposeError, Learner, Real};
 
 pub(super) const KIND: Kind = Kind {
     pattern: "weights",
     about: "the weights of the policy",
-    parse: |name, _| plain(name, "weights", Weights),
+    parse: |name, _| single(name, "weights", Weights),
 };
 
 #[derive(Debug)]
@@ -17,14 +17,14 @@ impl Measure for Weights {
         true
     }
 
-    meters!(meter);
+    recorders!(recorder);
 }
 
-fn meter<R: Real>(_: &Weights, _: &Subject) -> Result<Box<dyn Meter<R>>, ComposeError> {
+fn recorder<R: Real>(_: &Weights, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
     Ok(Box::new(Weights))
 }
 
-impl<R: Real> Meter<R> for Weights {
+impl<R: Real> Recorder<R> for Weights {
     fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
         learner.weights().to_vec()
     }

@@ -5,14 +5,14 @@ use emphatic_text::{csv, shortened};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// What is shown of a method's name.
+/// The most characters of a method's name that are shown.
 const LONGEST_NAME: usize = 60;
 
-/// What is shown of a setting's value: an interest lists all states.
+/// The most characters of a setting's value that are shown: an interest lists all states.
 const LONGEST_VALUE: usize = 40;
 
 impl Summary {
-    /// A table for people.
+    /// A table for people to read.
     pub fn text(&self) -> String {
         let mut rows = vec![Vec::from(
             ["method", "best setting", "runs", "diverged", "mean", "±", "iqm", "95 % of iqm", "is the best"]
@@ -57,7 +57,7 @@ impl Summary {
                 .interval
                 .filter(|_| method.runs > 1)
                 .map_or_else(String::new, |i| format!("{} … {}", decimal(i.low), decimal(i.high))),
-            // One run says nothing about what others would.
+            // A single run says nothing about others.
             if method.runs < 2 { String::new() } else { format!("{:.0} %", 100.0 * method.probability_best) },
         ];
         if fresh {

@@ -1,4 +1,4 @@
-//! What tests have in common.
+//! Helpers that tests share.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -15,13 +15,14 @@ pub(crate) fn results(text: &str) -> TempDir {
     let experiment = Experiment::parse(text, "experiment.toml", Path::new(""))
         .unwrap_or_else(|error| panic!("{error:?} in\n{text}"));
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { threads: 1, ..Options::default() };
-    run(&experiment, dir.path(), &options, &Stop::default(), &mut |_news| {})
+    let mut options = Options::default();
+    options.threads = 1;
+    run(&experiment, dir.path(), &options, &Stop::default(), &mut |_event| {})
         .unwrap_or_else(|error| panic!("{error} in\n{text}"));
     dir
 }
 
-/// The table of settings: what each setting has, by column.
+/// Returns the table of settings: the cells of each setting by column.
 pub(crate) fn settings(dir: &Path) -> Vec<BTreeMap<String, Cell>> {
     let file = File::open(dir.join("settings.parquet")).unwrap();
     let batches = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();

@@ -85,7 +85,7 @@ impl RandomProblem {
         if transitions > MOST_TRANSITIONS {
             return Err(too_many(&span, transitions.into()));
         }
-        // If nothing is discounted by more than 0, only the behaviour's chain remains, which may take one action.
+        // With γ = 0 only the behaviour's chain is eliminated, and it may take a single action.
         let successors = if gamma == 0.0 { branching } else { branching * actions };
         if end < 1.0 {
             EliminationOrder::check_random(n as usize, successors as usize)

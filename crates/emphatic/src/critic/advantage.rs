@@ -13,9 +13,18 @@ use crate::settings::{SettingError, Settings, settings};
 use crate::visitor::Visitor;
 use std::any::Any;
 
+/// Builds an [`Advantage`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct AdvantageBuilder<R, V> {
+    features: Features,
+    actions: usize,
+    values: V,
+    settings: Settings<R>,
+}
+
 settings! {
-    /// Builds an [`Advantage`].
-    pub struct AdvantageBuilder<R, V> { features: Features, actions: usize, values: V }
+    AdvantageBuilder<R, V>:
     alpha_u: StepSize, "step-size of u, the weights of the advantage";
 }
 

@@ -12,9 +12,16 @@ use crate::saved_state::StateError;
 use crate::settings::{SettingError, Settings, settings};
 use crate::visitor::Visitor;
 
+/// Builds a [`Compatible`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct CompatibleBuilder<R> {
+    features: Features,
+    settings: Settings<R>,
+}
+
 settings! {
-    /// Builds a [`Compatible`].
-    pub struct CompatibleBuilder<R> { features: Features }
+    CompatibleBuilder<R>:
     alpha_v: StepSize, "step-size of v, the weights of the values";
     alpha_u: StepSize, "step-size of u, the weights of the slope";
     alpha_h: StepSize, "step-size of h, the second weights";

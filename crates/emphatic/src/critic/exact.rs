@@ -64,35 +64,43 @@ impl<R: Real, P: Policy, M: Model<P>> ExactCritic<R, M, P> {
     }
 }
 
-/// Returns a description of a problem that tells it from others: its number of states, and a digest of d_μ and i.
+/// Returns a description of a problem that distinguishes it from others: its number of states, and a digest of d_μ and i.
 pub(crate) fn described<P: Policy>(model: &impl Model<P>) -> String {
     let known = model.stationary().iter().chain(model.interest()).map(|x| x.to_bits());
     format!("{} states (digest {:016x})", model.order().states(), digest(known))
 }
 
+/// The methods of [`Part`] of a part that is computed from a problem, by a solution for the present policy.
+macro_rules! exact_part {
+    ($solution:ident, $declaration:ident) => {
+        // It has no features, but the state must be one of the problem's.
+        fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
+            list.push(&self.states);
+        }
+
+        fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
+            self.$solution.set_policy(policy)
+        }
+
+        fn depends_on_policy(&self) -> bool {
+            true
+        }
+
+        #[inline(always)]
+        fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
+            self.$solution.policy_changed(weights, state);
+        }
+
+        fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+            visitor.kind($declaration::DECLARATION.name)?;
+            visitor.text("problem", &described(&*self.$solution.model))
+        }
+    };
+}
+pub(crate) use exact_part;
+
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactCritic<R, M, P> {
-    // It has no features, but the state must be one of the problem's.
-    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-        list.push(&self.states);
-    }
-
-    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
-        self.values.set_policy(policy)
-    }
-
-    fn depends_on_policy(&self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
-        self.values.policy_changed(weights, state);
-    }
-
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.kind(ExactCriticDeclaration::DECLARATION.name)?;
-        visitor.text("problem", &described(&*self.values.model))
-    }
+    exact_part!(values, ExactCriticDeclaration);
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Critic<R> for ExactCritic<R, M, P> {

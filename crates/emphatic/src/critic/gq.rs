@@ -13,9 +13,18 @@ use crate::settings::{SettingError, Settings, settings};
 use crate::visitor::Visitor;
 use std::any::Any;
 
+/// Builds a [`Gq`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct GqBuilder<R, V> {
+    features: Features,
+    actions: usize,
+    values: V,
+    settings: Settings<R>,
+}
+
 settings! {
-    /// Builds a [`Gq`].
-    pub struct GqBuilder<R, V> { features: Features, actions: usize, values: V }
+    GqBuilder<R, V>:
     alpha_q: StepSize, "step-size of the action-values";
     alpha_h: StepSize, "step-size of h, the second weights";
     lambda_q: Fraction = 0.0, "λ of the trace of the action-values";

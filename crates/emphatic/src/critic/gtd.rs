@@ -11,9 +11,16 @@ use crate::saved_state::StateError;
 use crate::settings::{SettingError, Settings, settings};
 use crate::visitor::Visitor;
 
+/// Builds a [`Gtd`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct GtdBuilder<R> {
+    features: Features,
+    settings: Settings<R>,
+}
+
 settings! {
-    /// Builds a [`Gtd`].
-    pub struct GtdBuilder<R> { features: Features }
+    GtdBuilder<R>:
     alpha_v: StepSize, "step-size of v, the weights of the values";
     alpha_w: StepSize, "step-size of w, the second weights";
     lambda: Fraction = 0.0, "λ of the trace: 1 means full returns (it has nothing to do with λ_a)";

@@ -3,7 +3,7 @@
 use super::Emphasis;
 use crate::catalogue::{Declaration, Declared, Need, Role};
 use crate::compose::{Built, PartBuilder};
-use crate::critic::exact::described;
+use crate::critic::exact::{described, exact_part};
 use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::Policy;
@@ -67,28 +67,7 @@ impl<R: Real, P: Policy, M: Model<P>> ExactEmphasis<R, M, P> {
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactEmphasis<R, M, P> {
-    // It has no features, but the state must be one of the problem's.
-    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-        list.push(&self.states);
-    }
-
-    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
-        self.weighting.set_policy(policy)
-    }
-
-    fn depends_on_policy(&self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
-        self.weighting.policy_changed(weights, state);
-    }
-
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.kind(ExactEmphasisDeclaration::DECLARATION.name)?;
-        visitor.text("problem", &described(&*self.weighting.model))
-    }
+    exact_part!(weighting, ExactEmphasisDeclaration);
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Emphasis<R> for ExactEmphasis<R, M, P> {

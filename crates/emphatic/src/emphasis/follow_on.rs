@@ -9,9 +9,15 @@ use crate::saved_state::StateError;
 use crate::settings::{SettingError, Settings, settings};
 use crate::visitor::Visitor;
 
+/// Builds a [`FollowOn`].
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct FollowOnBuilder<R> {
+    settings: Settings<R>,
+}
+
 settings! {
-    /// Builds a [`FollowOn`].
-    pub struct FollowOnBuilder<R> {}
+    FollowOnBuilder<R>:
     lambda_a: Fraction = 0.9, "λ_a: 1 is full emphasis, 0 none";
 }
 

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// Why something is not a decision problem, or not one that can be solved or learned in.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ProblemError {
     /// No states or no actions.
     #[error("a problem needs at least one {0}")]

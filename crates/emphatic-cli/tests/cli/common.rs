@@ -1,0 +1,232 @@
+//! Helpers that the tests of the command share.
+
+use emphatic_lab::store::{Kind, StoreError, View};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The command.
+pub fn emphatic<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_emphatic"));
+    command.args(arguments);
+    command
+}
+
+/// Runs the command and returns its output.
+pub fn ended<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
+    emphatic(arguments).output().unwrap()
+}
+
+/// An experiment file in a directory of its own, and directories for its results.
+pub struct Bench {
+    dir: TempDir,
+    pub file: PathBuf,
+}
+
+impl Bench {
+    pub fn new(experiment: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("experiment.toml");
+        fs::write(&file, experiment).unwrap();
+        Self { dir, file }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Another experiment file.
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// `emphatic run` into this directory.
+    pub fn command(&self, out: &Path, options: &[&str]) -> Command {
+        let mut command = emphatic(["run"]);
+        command.arg(&self.file).arg("--out").arg(out).args(options);
+        command
+    }
+
+    pub fn start(&self, out: &Path, options: &[&str]) -> Child {
+        let mut command = self.command(out, options);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    pub fn output(&self, out: &Path, options: &[&str]) -> Output {
+        self.command(out, options).output().unwrap()
+    }
+
+    /// Runs the experiment to its end.
+    pub fn finish(&self, out: &Path, options: &[&str]) -> Output {
+        succeeded(self.output(out, options))
+    }
+
+    /// Runs the experiment to its end in a new directory.
+    pub fn run(&self, name: &str, options: &[&str]) -> PathBuf {
+        let out = self.path(name);
+        self.finish(&out, options);
+        out
+    }
+}
+
+/// Returns everything that was written, without the marks of error messages.
+pub fn text(output: &Output) -> String {
+    let all = [&output.stdout[..], &output.stderr[..]].concat();
+    String::from_utf8_lossy(&all).replace(['│', '×'], " ")
+}
+
+/// Returns whether these words were written. Spaces and line breaks do not count: a word may be broken at a hyphen.
+pub fn says(output: &Output, words: &str) -> bool {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    squeezed(&text(output)).contains(&squeezed(words))
+}
+
+#[track_caller]
+pub fn succeeded(output: Output) -> Output {
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    output
+}
+
+/// Checks that a command ended with code 1 and these words, and did not panic.
+#[track_caller]
+pub fn refused(output: &Output, words: &[&str]) {
+    assert_eq!(output.status.code(), Some(1), "{}", text(output));
+    assert!(!says(output, "panicked") && !says(output, "RUST_BACKTRACE"), "{}", text(output));
+    for words in words {
+        assert!(says(output, words), "`{words}` is not in: {}", text(output));
+    }
+}
+
+/// Returns the bytes of a file; `None` if there is none.
+pub fn bytes(path: &Path) -> Option<Vec<u8>> {
+    fs::read(path).ok()
+}
+
+/// Checks that two directories have the same results, to the bit, and the same manifest.
+#[track_caller]
+pub fn assert_same(one: &Path, other: &Path) {
+    for name in ["results.parquet", "fresh.parquet", "settings.parquet", "experiment.toml"] {
+        let same = bytes(&one.join(name)) == bytes(&other.join(name));
+        assert!(same, "{name} differs in {} and {}", one.display(), other.display());
+    }
+    assert!(one.join("results.parquet").exists());
+    assert_eq!(manifest(one), manifest(other));
+    assert!(!one.join("parts").exists() && !other.join("parts").exists());
+}
+
+/// Returns the manifest without the time that the run took.
+pub fn manifest(dir: &Path) -> serde_json::Value {
+    let text = fs::read(dir.join("manifest.json")).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    manifest.as_object_mut().unwrap().remove("wall_seconds");
+    manifest
+}
+
+/// Returns all files below a directory, with their bytes.
+pub fn snapshot(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(snapshot(&path));
+        } else {
+            all.push((path.clone(), fs::read(&path).unwrap()));
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Copies a directory.
+pub fn copy(from: &Path, to: &Path) {
+    for (path, bytes) in snapshot(from) {
+        let to = to.join(path.strip_prefix(from).unwrap());
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::write(to, bytes).unwrap();
+    }
+}
+
+/// Returns the number of finished units on disk, fresh ones included. None may be damaged.
+#[track_caller]
+pub fn units(dir: &Path) -> usize {
+    match View::open(dir) {
+        Ok(view) => {
+            assert!(view.warnings().is_empty(), "{:?}", view.warnings());
+            view.count(Kind::Results) + view.count(Kind::Fresh)
+        }
+        Err(StoreError::NoResults { .. }) => 0,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Waits until a condition holds. Returns false if the process ends before.
+pub fn wait_until(child: &mut Child, mut so: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while !so() {
+        if child.try_wait().unwrap().is_some() {
+            return so();
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "it takes too long");
+        sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+/// Sends a signal to a process that the test started.
+pub fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// An experiment that takes a second or two on one core, so that it writes parts meanwhile.
+pub const LONG: &str = include_str!("../experiments/long.toml");
+
+/// An experiment that takes a fraction of a second.
+pub const SHORT: &str = include_str!("../experiments/short.toml");
+
+/// Returns a good file with the first line that begins with `line` replaced.
+pub fn replaced(good: &str, line: &str, with: &str) -> String {
+    let place = good.lines().position(|l| l.starts_with(line)).expect("the good file has this line");
+    let lines = good.lines().enumerate().map(|(k, l)| if k == place { with } else { l });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Runs the command in a directory, without colours and with 80 columns, whatever terminal the tests run in.
+pub fn ended_in<A: AsRef<OsStr>>(dir: &Path, arguments: impl IntoIterator<Item = A>) -> Output {
+    let mut command = emphatic(arguments);
+    command.env("NO_COLOR", "1").env_remove("FORCE_COLOR").env_remove("CLICOLOR_FORCE");
+    command.current_dir(dir).output().unwrap()
+}
+
+/// Returns the message of a command that refuses a file in this directory.
+#[track_caller]
+pub fn message(dir: &Path, arguments: &[&str], name: &str) -> String {
+    let output = ended_in(dir, arguments);
+    let message = String::from_utf8(output.stderr).expect("messages are text");
+    assert_eq!(output.status.code(), Some(1), "{name}: {message}");
+    assert!(output.stdout.is_empty(), "{name}: something is printed");
+    assert!(!message.contains("panicked"), "{name}: {message}");
+    message
+}
+
+/// Returns the messages about a file with each of these texts, one below the other.
+#[track_caller]
+pub fn messages_in<'a, T: AsRef<[u8]>>(
+    dir: &Path,
+    file: &str,
+    cases: impl IntoIterator<Item = (&'a str, T)>,
+    arguments: &[&str],
+) -> String {
+    let mut all = String::new();
+    for (name, text) in cases {
+        fs::write(dir.join(file), text).unwrap();
+        all += &format!("──── {name}\n{}\n\n", message(dir, arguments, name).trim_end());
+    }
+    all
+}

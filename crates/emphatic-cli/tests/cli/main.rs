@@ -1,0 +1,15 @@
+//! Tests of the command, as a user calls it. They are one program, so that they are linked once.
+
+mod common;
+mod contract;
+mod directories;
+mod guide;
+mod help;
+mod kill;
+mod output;
+mod problem_files;
+mod python;
+mod regressions;
+mod reproduce;
+mod wrong_files;
+mod wrong_problems;

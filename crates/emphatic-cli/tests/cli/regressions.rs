@@ -1,0 +1,187 @@
+//! One test for each defect that was found.
+
+use crate::common::{Bench, assert_same, emphatic, ended, refused, says, succeeded, text};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Three actions in one state: nothing is random but the draws of a subset.
+const BANDIT: &str = r#"
+states = ["s"]
+actions = ["a", "b", "c"]
+start = "s"
+behaviour = { s = { a = 0.2, b = 0.3, c = 0.5 } }
+transitions = [
+  { from = "s", action = "a", end = true, reward = 1 },
+  { from = "s", action = "b", end = true, reward = 2 },
+  { from = "s", action = "c", end = true, reward = 3 },
+]
+"#;
+
+const SUBSET: &str = r#"
+problem = "bandit.toml"
+runs = 4
+episodes = 50
+evaluations = 5
+fresh_runs = 3
+[[method]]
+algorithm = "offpac"
+alpha = [0.1, 0.2]
+critic = "exact"
+actions = "all"
+subset = 1
+"#;
+
+const TWO_METHODS: &str = r#"
+problem = "counterexample"
+runs = 2
+episodes = 20
+evaluations = 2
+[[method]]
+algorithm = "ace"
+alpha = 1
+lambda_a = 1
+critic = { kind = "gtd", alpha_v = 1e300, alpha_w = 1e300 }
+[[method]]
+algorithm = "offpac"
+alpha = [0.1, 1]
+critic = "exact"
+"#;
+
+fn summary(dir: &Path) -> Value {
+    let output = succeeded(ended(["summarise".as_ref(), dir.as_os_str(), "--json".as_ref()]));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_run_draws_its_own_subsets() {
+    let bench = Bench::new(SUBSET);
+    bench.write("bandit.toml", BANDIT);
+    let out = bench.run("out", &[]);
+    let method = &summary(&out)["methods"][0];
+    for statistics in [&method["settings"][0]["final_objective"], &method["fresh"]["final_objective"]] {
+        assert!(statistics["standard_error"].as_f64().unwrap() > 1e-3, "{statistics}");
+    }
+}
+
+#[test]
+fn a_problem_file_keeps_its_name_beside_the_results() {
+    let bench = Bench::new(SUBSET);
+    bench.write("bandit.toml", BANDIT);
+    let out = bench.run("out", &[]);
+    assert_eq!(fs::read_to_string(out.join("problems/bandit.toml")).unwrap(), BANDIT);
+    let settings = fs::read(out.join("settings.parquet")).unwrap();
+    // From the file beside the results, nothing changes.
+    succeeded(emphatic(["run"]).arg(out.join("experiment.toml")).arg("--out").arg(&out).output().unwrap());
+    assert_eq!(fs::read(out.join("settings.parquet")).unwrap(), settings);
+}
+
+#[test]
+fn fewer_fresh_runs_leave_no_trace_of_more() {
+    let bench = Bench::new(SUBSET);
+    bench.write("bandit.toml", BANDIT);
+    let out = bench.run("out", &[]);
+    let fewer = Bench::new(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 2"));
+    fewer.write("bandit.toml", BANDIT);
+    fewer.finish(&out, &[]);
+    assert_same(&fewer.run("direct", &[]), &out);
+}
+
+#[test]
+fn an_edited_experiment_beside_the_results_is_noticed() {
+    let bench = Bench::new(TWO_METHODS);
+    let out = bench.run("out", &[]);
+    let kept = out.join("experiment.toml");
+    let edited = fs::read_to_string(&kept).unwrap().replace("alpha = [0.1, 1]", "alpha = [0.1, 2]");
+    fs::write(&kept, edited).unwrap();
+    let words = ["is not the file that these results are of"];
+    refused(&ended(["summarise".as_ref(), out.as_os_str()]), &words);
+    let merged = bench.path("merged");
+    refused(&emphatic(["merge"]).arg(&out).arg("--out").arg(merged).output().unwrap(), &words);
+}
+
+#[test]
+fn a_method_that_always_diverges_is_not_left_out_in_silence() {
+    let bench = Bench::new(TWO_METHODS);
+    let out = bench.run("out", &[]);
+    let output = succeeded(ended(["summarise".as_ref(), out.as_os_str()]));
+    assert!(says(&output, "warning: ACE is missing"), "{}", text(&output));
+}
+
+#[test]
+fn what_only_the_first_setting_has_is_a_column_too() {
+    let of = |critics: &str| {
+        let file = TWO_METHODS.replace("critic = \"exact\"", &format!("critic = [{critics}]"));
+        let bench = Bench::new(&file);
+        let out = bench.run("out", &[]);
+        let output = succeeded(ended(["summarise".as_ref(), out.as_os_str(), "--csv".as_ref()]));
+        let header = String::from_utf8(output.stdout).unwrap().lines().next().unwrap().to_owned();
+        let mut names: Vec<String> = header.split(',').map(str::to_owned).collect();
+        names.sort();
+        names
+    };
+    let gtd = "{ kind = \"gtd\", alpha_v = 0.1, alpha_w = 0.1 }";
+    assert_eq!(of(&format!("{gtd}, \"exact\"")), of(&format!("\"exact\", {gtd}")));
+}
+
+#[test]
+fn the_users_own_file_is_not_rewritten() {
+    let bench = Bench::new(TWO_METHODS);
+    let out = bench.file.parent().unwrap().to_owned();
+    refused(&bench.output(&out, &["--runs", "3"]), &["with --runs give another directory"]);
+    assert_eq!(fs::read_to_string(&bench.file).unwrap(), TWO_METHODS);
+}
+
+#[test]
+fn more_numbers_than_memory_holds_are_refused() {
+    let file = TWO_METHODS.replace("episodes = 20", "episodes = 9000000000000000");
+    let bench = Bench::new(&file.replace("evaluations = 2", "evaluations = 4000000000"));
+    refused(
+        &ended(["check".as_ref(), bench.file.as_os_str()]),
+        &["`evaluations` is 4000000000; it must lie"],
+    );
+}
+
+/// Once `check` accepted it and `run` tried to list forty billion units.
+#[test]
+fn more_units_than_can_be_dealt_with_are_refused_from_their_number() {
+    let alphas = |n: usize| (1..=n).map(|k| format!("{k}e-9")).collect::<Vec<_>>().join(", ");
+    let many = format!(
+        "problem = \"counterexample\"\nruns = 1000000\nepisodes = 2\nevaluations = 1\n[[method]]\nalgorithm = \"ace\"\n\
+         alpha = [{0}]\nlambda_a = [{0}]\ncritic = \"exact\"\n",
+        alphas(3000)
+    );
+    let bench = Bench::new(&many);
+    let words = ["35157 blocks, of each of which at most 28 runs are possible", "ask for fewer runs"];
+    refused(&emphatic(["check"]).arg(&bench.file).output().unwrap(), &words);
+    refused(&bench.output(&bench.path("out"), &[]), &words);
+    let fewer = Bench::new(&many.replace("runs = 1000000", "runs = 2"));
+    refused(&fewer.output(&fewer.path("out"), &["--runs", "29"]), &words[..1]);
+    let fresh = Bench::new(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 1000000"));
+    fresh.write("bandit.toml", BANDIT);
+    succeeded(emphatic(["check"]).arg(&fresh.file).output().unwrap());
+    let two =
+        SUBSET.replace("fresh_runs = 3", "fresh_runs = 1000000").replace("subset = 1", "subset = [1, 2]");
+    fs::write(&fresh.file, two).unwrap();
+    let words = ["at most 500000 fresh runs are possible of 2 kinds of settings"];
+    refused(&emphatic(["check"]).arg(&fresh.file).output().unwrap(), &words);
+}
+
+#[test]
+fn a_shard_of_more_than_there_are_units_has_nothing_to_do() {
+    let bench = Bench::new(SUBSET);
+    bench.write("bandit.toml", BANDIT);
+    let output = bench.finish(&bench.path("out"), &["--shard", "1000000000/1000000000"]);
+    assert!(says(&output, "This shard is finished: 0 of"), "{}", text(&output));
+}
+
+/// Once DEL in the problem's path made the experiment that is written invalid.
+#[test]
+fn what_diagnose_writes_can_be_read_whatever_the_problem_is_called() {
+    let bench = Bench::new("");
+    let problem = bench.write("a\u{7f}b\n[c].toml", BANDIT);
+    let written = bench.path("written.toml");
+    let mut diagnose = emphatic(["diagnose", "--quiet", "--starts", "0", "--write"]);
+    succeeded(diagnose.arg(&written).arg(problem).output().unwrap());
+    succeeded(emphatic(["check"]).arg(written).output().unwrap());
+}

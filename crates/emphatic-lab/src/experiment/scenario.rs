@@ -1,0 +1,238 @@
+//! The problems of an experiment: every combination of problem, behaviour and interest.
+
+use super::Cell;
+use crate::experiment_file::{ExperimentFile, ProblemValue};
+use crate::measure::Measure;
+use crate::one_or_list::{Located, OneOrList};
+use crate::source::{self, NamedFeatures, Source};
+use crate::store::PROBLEMS;
+use emphatic::{ContinuousCounterexample, Task};
+use emphatic_problems::{
+    Behaviour, Interest, Mistake, Number, ProblemFile, ReadError, SHIPPED, Share, ValueError, Whole, World,
+    read_text, shipped, suggest,
+};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The most problems that a file may ask for: each is solved.
+const MOST_SCENARIOS: usize = 10_000;
+
+/// The longest chains of the long counterexample that a file may ask for.
+const MOST_CHAIN: u64 = 10_000;
+
+/// A problem with a behaviour and an interest.
+#[derive(Clone, Debug)]
+pub(crate) struct Scenario {
+    pub(crate) world: World,
+    /// The same as a source of experience.
+    pub(crate) source: Arc<dyn Source>,
+    /// The features that parts may learn from.
+    pub(crate) features: NamedFeatures,
+    /// What is recorded, column by column.
+    pub(crate) measures: Vec<Arc<dyn Measure>>,
+    /// The columns of the table of settings that distinguish it from other scenarios.
+    pub(crate) columns: Vec<(&'static str, Cell)>,
+}
+
+impl Scenario {
+    fn new(world: World, columns: Vec<(&'static str, Cell)>) -> Self {
+        let source = source::of(&world);
+        Self { features: NamedFeatures::of(&*source), source, world, measures: Vec::new(), columns }
+    }
+}
+
+/// A problem file that an experiment names. A copy of it is kept beside the results.
+#[derive(Clone, Debug)]
+pub(super) struct ProblemCopy {
+    pub(super) text: String,
+    /// Where the experiment file names it.
+    pub(super) span: Range<usize>,
+    /// The name of the copy.
+    name: String,
+}
+
+impl ProblemCopy {
+    /// Returns the path of the copy, relative to the results.
+    pub(super) fn path(&self) -> String {
+        format!("{PROBLEMS}/{}", self.name)
+    }
+}
+
+/// Returns a name for the copy of a file that every file system accepts, even with something before and behind it.
+fn portable(name: &str) -> String {
+    const LONGEST: usize = 100;
+    let plain = |c: char| if c.is_alphanumeric() || ".-_ ".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, "toml"));
+    format!("{}.{extension}", &stem[..stem.floor_char_boundary(LONGEST)])
+}
+
+/// The scenarios of an experiment, and the problem files that they come from.
+#[derive(Default)]
+pub(super) struct Scenarios {
+    pub(super) all: Vec<Scenario>,
+    pub(super) copies: Vec<ProblemCopy>,
+}
+
+impl Scenarios {
+    /// Reads all combinations of problem, behaviour and interest. Problem files are looked for in `beside`.
+    pub(super) fn read(file: &ExperimentFile, beside: &Path) -> Result<Self, Mistake> {
+        let mut scenarios = Self::default();
+        for problem in file.problem.non_empty("problem")? {
+            scenarios.add(problem, beside)?;
+        }
+        if let Some(behaviours) = &file.behaviour {
+            let with = |s: &Scenario, b: &Behaviour| s.world.with_behaviour(b);
+            scenarios.spread(behaviours, "behaviour", with, behaviour_text)?;
+        }
+        if let Some(interests) = &file.interest {
+            let with = |s: &Scenario, i: &Interest| s.world.with_interest(i);
+            scenarios.spread(interests, "interest", with, interest_text)?;
+        }
+        Ok(scenarios)
+    }
+
+    /// Replaces every scenario by one for each value of a key.
+    fn spread<T>(
+        &mut self,
+        list: &OneOrList<T>,
+        key: &'static str,
+        with: impl Fn(&Scenario, &T) -> Result<World, ValueError>,
+        text: impl Fn(&T) -> String,
+    ) -> Result<(), Mistake> {
+        let values = list.non_empty(key)?;
+        let count = self.all.len().saturating_mul(values.len());
+        if count > MOST_SCENARIOS {
+            let message = format!("the lists make {count} problems; at most {MOST_SCENARIOS} are possible");
+            return Err(Mistake::at(&list.span, message).help("shorten some lists"));
+        }
+        let mut all = Vec::new();
+        for scenario in &self.all {
+            for Located { value, span } in values {
+                let world = with(scenario, value).map_err(|error| error.at(span))?;
+                let mut columns = scenario.columns.clone();
+                columns.push((key, Cell::Text(text(value))));
+                all.push(Scenario::new(world, columns));
+            }
+        }
+        self.all = all;
+        Ok(())
+    }
+
+    /// Adds the scenarios of one problem.
+    fn add(&mut self, problem: &Located<ProblemValue>, beside: &Path) -> Result<(), Mistake> {
+        let (name, span, steps) = match &problem.value {
+            ProblemValue::Name(name) => (name, problem.span.clone(), None),
+            ProblemValue::Table(table) => (table.name.get_ref(), table.name.span(), table.steps.as_ref()),
+        };
+        if let Some(steps) = steps
+            && name != "long-counterexample"
+        {
+            let message = format!("the problem `{name}` has no `steps`");
+            return Err(Mistake::at(&steps.span, message)
+                .help("only `long-counterexample` has chains of some length"));
+        }
+        let columns = vec![("problem", Cell::Text(name.clone()))];
+        match name.as_str() {
+            "counterexample" => {
+                self.all.push(Scenario::new(World::Finite(Arc::new(Task::counterexample())), columns));
+                Ok(())
+            }
+            "continuous-counterexample" => {
+                let problem = ContinuousCounterexample::default();
+                self.all.push(Scenario::new(World::Continuous(Arc::new(problem)), columns));
+                Ok(())
+            }
+            "long-counterexample" => self.add_chains(steps, &span, &columns),
+            path if path.ends_with(".toml") || path.ends_with(".json") => {
+                let full = beside.join(path);
+                let text = read_text(&full).map_err(|error| {
+                    let help = "the path of a problem file is relative to the experiment file";
+                    let is_path = matches!(error, ReadError::Io { .. });
+                    Mistake::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
+                })?;
+                let file_name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
+                self.add_file(&text, &full.display().to_string(), &file_name, span)
+            }
+            _ => match shipped::find(name) {
+                Some(shipped) => self.add_file(shipped.text, name, &format!("{name}.toml"), span),
+                None => {
+                    let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name));
+                    let help =
+                        help.map(|help| format!("{help} (a problem file's path ends in .toml or .json)"));
+                    Err(Mistake::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
+                }
+            },
+        }
+    }
+
+    /// Adds long counterexamples with chains of these lengths.
+    fn add_chains(
+        &mut self,
+        steps: Option<&OneOrList<Whole>>,
+        span: &Range<usize>,
+        columns: &[(&'static str, Cell)],
+    ) -> Result<(), Mistake> {
+        let default = [Located { value: Whole(5), span: span.clone() }];
+        let lengths = steps.map_or(Ok(&default[..]), |steps| steps.non_empty("steps"))?;
+        for Located { value: Whole(steps), span } in lengths {
+            if !(1..=MOST_CHAIN).contains(steps) {
+                let message = format!("`steps` is {steps}; it must lie between 1 and {MOST_CHAIN}");
+                return Err(Mistake::at(span, message));
+            }
+            let mut columns = columns.to_vec();
+            columns.push(("problem_steps", Cell::Number(*steps as f64)));
+            let task = Task::long_counterexample(*steps as usize);
+            self.all.push(Scenario::new(World::Finite(Arc::new(task)), columns));
+        }
+        Ok(())
+    }
+
+    /// Adds the problem of a file's text, of which a copy is kept under a name that no other has.
+    fn add_file(
+        &mut self,
+        text: &str,
+        path: &str,
+        file_name: &str,
+        span: Range<usize>,
+    ) -> Result<(), Mistake> {
+        let file =
+            ProblemFile::from_text(text, path).map_err(|error| error.in_other_file(path.to_owned(), text))?;
+        // Some file systems do not distinguish capital letters from small ones.
+        let is_taken = |name: &str| self.copies.iter().any(|f| f.name.to_lowercase() == name.to_lowercase());
+        let plain = portable(file_name);
+        let numbered = (1..).map(|k| portable(&format!("{k}-{plain}")));
+        let name =
+            std::iter::once(plain.clone()).chain(numbered).find(|name| !is_taken(name)).unwrap_or(plain);
+        self.copies.push(ProblemCopy { text: text.to_owned(), span, name: name.clone() });
+        self.all.push(Scenario::new(file.world, vec![("problem", Cell::Text(name))]));
+        Ok(())
+    }
+}
+
+fn behaviour_text(behaviour: &Behaviour) -> String {
+    let table = match behaviour {
+        Behaviour::Word(_) => return "uniform".to_owned(),
+        Behaviour::Table(table) => table,
+    };
+    let share = |share: &Share| match share {
+        Share::Number(x) => x.0.to_string(),
+        Share::InState(table) => table_text(table),
+    };
+    let entries: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {}", share(value))).collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
+fn table_text(table: &BTreeMap<String, Number>) -> String {
+    let entries: Vec<String> = table.iter().map(|(key, x)| format!("{key} = {}", x.0)).collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
+fn interest_text(interest: &Interest) -> String {
+    match interest {
+        Interest::Everywhere(x) => x.0.to_string(),
+        Interest::ByState(table) => table_text(table),
+    }
+}

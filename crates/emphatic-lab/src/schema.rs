@@ -1,0 +1,245 @@
+//! The JSON Schema of experiment files: what `experiment_file` reads, with what is checked once a file is read.
+
+use crate::experiment_file::{ExperimentFile, Start};
+use crate::measure::MEASURES;
+use crate::source::FEATURE_NAMES;
+use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Inner, Range, Role, Setting, Tells};
+use emphatic_problems::SHIPPED;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
+
+/// Returns the JSON Schema of experiment files, for editors.
+pub fn schema() -> Json {
+    emphatic_problems::schema_of::<ExperimentFile>()
+}
+
+pub(crate) use described::*;
+
+/// Types that describe values and hold none: what they say is checked once the whole file is read.
+#[allow(dead_code, reason = "only their schema is used")]
+mod described {
+    use super::{ALGORITHMS, JsonSchema, MEASURES, SHIPPED, Schema, json};
+
+    /// A whole number of at least 1.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(crate) struct Count(#[schemars(range(min = 1))] u64);
+
+    /// A step-size: finite and not negative.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(crate) struct StepSize(#[schemars(range(min = 0))] f64);
+
+    /// A number between 0 and 1.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(crate) struct Fraction(#[schemars(range(min = 0, max = 1))] f64);
+
+    /// The name of an algorithm.
+    #[derive(JsonSchema)]
+    #[schemars(transparent)]
+    pub(crate) struct AlgorithmName(#[schemars(transform = add_algorithms)] String);
+
+    fn add_algorithms(schema: &mut Schema) {
+        one_of(schema, ALGORITHMS.iter().map(|known| (known.name, known.about)));
+    }
+
+    fn one_of(schema: &mut Schema, names: impl Iterator<Item = (&'static str, &'static str)>) {
+        let one = |(name, about)| json!({ "description": about, "type": "string", "const": name });
+        schema.remove("type");
+        schema.insert("oneOf".to_owned(), names.map(one).collect());
+    }
+
+    /// A problem's name, or the path of a problem file.
+    #[derive(JsonSchema)]
+    #[schemars(untagged)]
+    pub(crate) enum ProblemName {
+        Shipped(#[schemars(transform = add_names)] String),
+        Path(#[schemars(regex(pattern = r"\.(toml|json)$"))] String),
+    }
+
+    fn add_names(schema: &mut Schema) {
+        let names = SHIPPED.map(|shipped| shipped.name);
+        schema.insert("enum".to_owned(), names.as_slice().into());
+    }
+
+    /// What can be recorded.
+    #[derive(JsonSchema)]
+    #[schemars(untagged)]
+    pub(crate) enum Recorded {
+        Named(#[schemars(transform = add_measures)] String),
+        Target(#[schemars(regex(pattern = r"^target\."))] String),
+    }
+
+    fn add_measures(schema: &mut Schema) {
+        let named = MEASURES.iter().filter(|kind| !kind.pattern.contains('.'));
+        one_of(schema, named.map(|kind| (kind.pattern, kind.about)));
+    }
+
+    /// One vector (a list, or a number for all entries), or a list of vectors, which is swept.
+    #[derive(JsonSchema)]
+    #[schemars(untagged, rename = "Vectors")]
+    pub(crate) enum VectorsSchema {
+        All(f64),
+        One(#[schemars(length(min = 1))] Vec<f64>),
+        Several(#[schemars(length(min = 1))] Vec<Vec<f64>>),
+    }
+}
+
+/// The schema of a critic: an alternative for each kind.
+pub(crate) struct CriticSchema;
+
+/// The schema of an emphasis.
+pub(crate) struct EmphasisSchema;
+
+/// The schema of a policy.
+pub(crate) struct PolicySchema;
+
+/// The schema of a critic of values inside another critic.
+struct ValuesSchema;
+
+macro_rules! schema_of_role {
+    ($type:ty, $name:literal, $role:expr, $fits:expr) => {
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let parts: Vec<&Entry> = Catalogue::current().of($role).filter($fits).collect();
+                parts_schema(&parts, generator)
+            }
+        }
+    };
+}
+schema_of_role!(CriticSchema, "Critic", Role::Critic, |_| true);
+schema_of_role!(EmphasisSchema, "Emphasis", Role::Emphasis, |_| true);
+schema_of_role!(ValuesSchema, "Critic of values", Role::Critic, tells_values);
+
+impl JsonSchema for PolicySchema {
+    fn schema_name() -> Cow<'static, str> {
+        "Policy".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let start = Start::json_schema(generator);
+        let start = start.get("properties").and_then(Json::as_object).cloned().unwrap_or_default();
+        let policies: Vec<&Entry> = Catalogue::current().of(Role::Policy).collect();
+        let several =
+            "Several kinds; or none: then it is what the algorithm needs or, in a combination, the method's.";
+        json_schema!({ "anyOf": tables(&policies, &start, several, generator) })
+    }
+}
+
+fn tells_values(entry: &&Entry) -> bool {
+    entry.tells.contains(&Tells::Delta)
+}
+
+/// The name of one of these parts, or a table with the settings of just that part. A table without a kind adds to that of its
+/// method.
+fn parts_schema(parts: &[&Entry], generator: &mut SchemaGenerator) -> Schema {
+    let name = |part: &&Entry| json!({ "description": part.about, "type": "string", "const": part.name });
+    let mut kinds: Vec<Json> = parts.iter().map(name).collect();
+    let several = "Several kinds, or, in a combination, values that are added to the method's.";
+    kinds.extend(tables(parts, &Map::new(), several, generator));
+    json_schema!({ "anyOf": kinds })
+}
+
+/// A table for each of these parts with just its settings, and one for all of them; each may have `more` keys.
+fn tables(
+    parts: &[&Entry],
+    more: &Map<String, Json>,
+    about_several: &str,
+    generator: &mut SchemaGenerator,
+) -> Vec<Json> {
+    let mut keys = |parts: &[&Entry], kind: Json| {
+        let mut keys = properties(parts, generator);
+        keys.extend(more.clone());
+        keys.insert("kind".to_owned(), kind);
+        keys
+    };
+    let one = |part: &&Entry| {
+        json!({
+            "description": format!("{} ({})", part.about, part.source),
+            "type": "object",
+            "properties": keys(&[part], json!({ "const": part.name })),
+            "required": ["kind"],
+            "additionalProperties": false,
+        })
+    };
+    let mut tables: Vec<Json> = parts.iter().map(one).collect();
+    let names: Vec<&str> = parts.iter().map(|part| part.name).collect();
+    let list = json!({ "type": "array", "items": { "enum": names }, "minItems": 1 });
+    tables.push(json!({
+        "description": about_several,
+        "type": "object",
+        "properties": keys(parts, list),
+        "additionalProperties": false,
+    }));
+    tables
+}
+
+/// The keys that tables of these parts may have.
+fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, Json> {
+    let mut properties = Map::new();
+    for part in parts {
+        // A policy sees the actor's features.
+        if part.features && part.role != Role::Policy {
+            let names = json!({ "enum": FEATURE_NAMES });
+            let about = "What it sees of a state: the problem's features for critics (`critic`, the default), those for actors \
+                         (`actor`), or the state itself (`states`).";
+            properties.insert("features".to_owned(), swept(about, names));
+        }
+        for setting in part.settings {
+            properties.insert(setting.name.to_owned(), of_setting(setting));
+        }
+        if let Some(inner) = &part.inner {
+            let (own, more) = of_inner(inner, generator);
+            properties.insert(inner.name.to_owned(), own);
+            // The settings of the part inside may stand beside those of the part itself.
+            more.into_iter().for_each(|(name, schema)| _ = properties.entry(name).or_insert(schema));
+        }
+    }
+    properties
+}
+
+fn of_inner(inner: &Inner, generator: &mut SchemaGenerator) -> (Json, Map<String, Json>) {
+    let parts: Vec<&Entry> = Catalogue::current().of(Role::Critic).filter(tells_values).collect();
+    let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
+    let one = generator.subschema_for::<ValuesSchema>().into();
+    (swept(&about, one), properties(&parts, generator))
+}
+
+fn of_setting(setting: &Setting) -> Json {
+    let number = match setting.range {
+        Range::StepSize => json!({ "type": "number", "minimum": 0 }),
+        Range::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+        Range::Count => json!({ "type": "integer", "minimum": 1, "maximum": 1_000_000 }),
+    };
+    let about = match setting.default {
+        Some(default) => format!("{}. Left out, it is {default}.", setting.about),
+        None => format!("{}.", setting.about),
+    };
+    swept(&about, number)
+}
+
+/// A value, or a list of values that is swept.
+fn swept(about: &str, one: Json) -> Json {
+    let list = json!({ "type": "array", "items": one, "minItems": 1 });
+    json!({ "description": about, "anyOf": [one, list] })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_committed_schema_is_current() {
+        let committed = include_str!("../experiment.schema.json");
+        let current = format!("{:#}\n", super::schema());
+        assert!(
+            committed == current,
+            "experiment.schema.json is out of date; update it with\n\
+             cargo run --package emphatic-cli -- schema > crates/emphatic-lab/experiment.schema.json"
+        );
+    }
+}

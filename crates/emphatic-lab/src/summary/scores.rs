@@ -1,0 +1,155 @@
+//! How well each setting did in each of its runs, and the groups of settings among which the best is chosen.
+
+use super::{Statistics, SummaryError};
+use crate::experiment::{Cell, Experiment};
+use crate::experiment_file::Select;
+use crate::runs::{Run, RunsOfUnit};
+use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, standard_error};
+use crate::store::{Kind, View};
+use std::collections::HashMap;
+
+/// The best setting of each method.
+pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, SummaryError> {
+    let scores = Scores::read(experiment, view, Kind::Results)?;
+    let best = |group: &Group| {
+        let comparison = scores.comparison(group, experiment.select);
+        choose(&comparison.scores).map(|k| group.settings[k])
+    };
+    Ok(groups(experiment).iter().filter_map(best).collect())
+}
+
+/// Settings among which the best is chosen.
+pub(super) struct Group<'a> {
+    pub(super) method: usize,
+    /// What distinguishes it from other groups of the same method.
+    pub(super) values: Vec<(&'a str, Cell)>,
+    pub(super) settings: Vec<usize>,
+}
+
+/// Groups settings of the same method, in the same problem, with the same separate values.
+pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group> = Vec::new();
+    let mut by_key: HashMap<String, usize> = HashMap::new();
+    let several_problems = experiment.scenarios.len() > 1;
+    for setting in 0..experiment.settings() {
+        let method = experiment.method_of(setting);
+        let separate = &experiment.methods[method].separate;
+        let scenario = &experiment.scenarios[experiment.structure(setting).scenario];
+        let of_problem =
+            |name: &str| several_problems && scenario.columns.iter().any(|(known, _)| *known == name);
+        let distinguishes = |name: &str| of_problem(name) || separate.iter().any(|key| key == name);
+        let cells = experiment.cells(setting).into_iter();
+        let values: Vec<_> = cells.filter(|(name, _)| distinguishes(name)).collect();
+        let key = format!("{method} {values:?}");
+        let number = *by_key.entry(key).or_insert_with(|| {
+            groups.push(Group { method, values, settings: Vec::new() });
+            groups.len() - 1
+        });
+        groups[number].settings.push(setting);
+    }
+    groups
+}
+
+/// How well one setting did in one run.
+#[derive(Clone, Copy)]
+pub(super) struct Score {
+    pub(super) run: u32,
+    /// The objective at the end; `None` if the run diverged.
+    pub(super) last: Option<f64>,
+    /// The average objective; `None` if the run diverged.
+    area: Option<f64>,
+    diverged: bool,
+}
+
+impl Score {
+    fn of(run: &Run) -> Self {
+        let points: Vec<f64> = run.at.iter().map(|at| *at as f64).collect();
+        let values: Option<Vec<f64>> = run.values.iter().copied().collect();
+        Self {
+            run: run.run,
+            last: run.last(),
+            area: values.and_then(|values| area(&points, &values)),
+            diverged: run.diverged,
+        }
+    }
+
+    fn by(&self, select: Select) -> Option<f64> {
+        match select {
+            Select::Final => self.last,
+            Select::Area => self.area,
+        }
+    }
+}
+
+/// The scores of each setting, in order of runs.
+pub(super) struct Scores {
+    by_setting: HashMap<usize, Vec<Score>>,
+}
+
+/// The runs that all settings of a group have, and the scores of each setting in them.
+pub(super) struct Comparison {
+    pub(super) runs: Vec<u32>,
+    /// By setting, then by run.
+    pub(super) scores: Vec<Vec<Option<f64>>>,
+}
+
+impl Scores {
+    pub(super) fn read(experiment: &Experiment, view: &View, kind: Kind) -> Result<Self, SummaryError> {
+        if !experiment.record.iter().any(|name| name == "objective") {
+            return Err(SummaryError::NoObjective);
+        }
+        let mut by_setting: HashMap<usize, Vec<Score>> = HashMap::new();
+        for stored in view.units(kind) {
+            for run in RunsOfUnit::read(experiment, stored, "objective")? {
+                by_setting.entry(run.setting).or_default().push(Score::of(&run));
+            }
+        }
+        by_setting.values_mut().for_each(|scores| scores.sort_unstable_by_key(|score| score.run));
+        Ok(Self { by_setting })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_setting.is_empty()
+    }
+
+    pub(super) fn of(&self, setting: usize) -> &[Score] {
+        self.by_setting.get(&setting).map_or(&[], Vec::as_slice)
+    }
+
+    /// The scores of a setting in some runs.
+    fn in_runs(&self, setting: usize, runs: &[u32]) -> impl Iterator<Item = &Score> {
+        self.of(setting).iter().filter(|score| runs.binary_search(&score.run).is_ok())
+    }
+
+    pub(super) fn comparison(&self, group: &Group, select: Select) -> Comparison {
+        let mut counts: HashMap<u32, usize> = HashMap::new();
+        for &setting in &group.settings {
+            self.of(setting).iter().for_each(|score| *counts.entry(score.run).or_default() += 1);
+        }
+        let mut runs: Vec<u32> =
+            counts.into_iter().filter(|(_, n)| *n == group.settings.len()).map(|(run, _)| run).collect();
+        runs.sort_unstable();
+        let scores = |setting: &usize| self.in_runs(*setting, &runs).map(|score| score.by(select)).collect();
+        Comparison { scores: group.settings.iter().map(scores).collect(), runs }
+    }
+
+    /// Statistics of a setting over some runs.
+    pub(super) fn statistics(
+        &self,
+        setting: usize,
+        runs: &[u32],
+        select: Select,
+        interval: bool,
+    ) -> Statistics {
+        let scores: Vec<&Score> = self.in_runs(setting, runs).collect();
+        let values: Vec<f64> = scores.iter().filter_map(|score| score.by(select)).collect();
+        let bootstrap = || Bootstrap::default().interval(&[&values], interquartile_mean);
+        Statistics {
+            diverged: scores.iter().filter(|score| score.diverged).count(),
+            mean: mean(&values),
+            standard_error: standard_error(&values),
+            interquartile_mean: interquartile_mean(&values),
+            interval: if interval { bootstrap() } else { None },
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! The determinism contract: a learner's bits do not depend on lanes, instruction set, or being interrupted.
+//!
+//! `catalogue` checks this for every part. Here are settings, features and streams in which lanes once differed, or could: traces that
+//! some lanes forget and others do not, weights that overflow late, many features at once.
+
+use crate::recipe_case::Case;
+use emphatic::{
+    Action, Composable, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner,
+    PartRecipe, Problem, Random, Real, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step,
+    Subset, Table, Task, ace, off_pac,
+};
+use std::sync::Arc;
+
+type Experience = Step<State<'static>, Action>;
+
+/// The settings of learner `k`. Some step-sizes are so large that it diverges.
+fn alpha(k: usize) -> f64 {
+    [1e-3, 0.3, 0.02, 1e6][k % 4]
+}
+
+fn alpha_v(k: usize) -> f64 {
+    [0.1, 0.03, 1.0, 0.5, 60.0][k % 5]
+}
+
+fn lambda(k: usize) -> f64 {
+    [0.0, 0.4, 1.0][k % 3]
+}
+
+/// With the larger ones a critic diverges late: its weights grow until products of them overflow.
+fn alpha_w(k: usize) -> f64 {
+    [10.0, 0.01, 4.0][k / 2 % 3]
+}
+
+/// Returns when the learner diverged, and the bits of its weights; every NaN counts as the same.
+fn outcome<R: Real>(learner: &impl Learner<R>, lane: usize) -> (Option<u64>, Vec<u64>) {
+    let bits = |w: &R| if w.lane(lane).is_nan() { f64::NAN } else { w.lane(lane) }.to_bits();
+    (learner.diverged(lane), learner.weights().iter().map(bits).collect())
+}
+
+fn three() -> Arc<Task> {
+    Arc::new(Task::counterexample())
+}
+
+fn eleven() -> Arc<Task> {
+    Arc::new(Task::long_counterexample(5))
+}
+
+/// A problem with five actions, dense features and discounts of all kinds.
+fn varied() -> Arc<Task> {
+    let fits = |task: &Task| task.actions() == 5 && task.actor().most_active() > 1;
+    Arc::new((0..).map(|run| Task::random(&mut Random::new(9, run))).find(fits).unwrap())
+}
+
+/// A task that never ends, in which states are left for so long that some lanes forget them and others do not.
+fn endless() -> Task {
+    let n = 40;
+    let mut builder =
+        Problem::builder().states((0..n).map(|s| format!("S{s}"))).actions(["on", "round"]).start(0, 1.0);
+    for s in 0..n {
+        // In circles among four states, with a small chance to go on to the next four.
+        let round = s / 4 * 4 + (s + 1) % 4;
+        builder = builder
+            .transition(s, "round", round, 1.0, 0.1 * (s % 5) as f64, 0.9)
+            .transition(s, "on", round, 0.98, 0.3, 0.9)
+            .transition(s, "on", (s + 4) % n, 0.02, -0.2, 0.8);
+    }
+    let pairs: Vec<_> = (0..n).map(|s| vec![(s, 1.0), ((7 * s + 3) % n, 0.5)]).collect();
+    let features = Table::new(n, &pairs).unwrap();
+    Task::new(builder.build().unwrap(), &vec![vec![0.5; 2]; n]).unwrap().with_actor(features).unwrap()
+}
+
+fn continuous() -> Arc<ContinuousCounterexample> {
+    Arc::new(ContinuousCounterexample::default())
+}
+
+fn steps(task: &Task) -> Vec<Experience> {
+    task.stream(3, 0).take(400).collect()
+}
+
+/// Streams for learned critics, some of which diverge, each stream at another step. (Once the step depended on the other lanes.)
+fn many(task: &Task) -> impl Iterator<Item = Vec<Experience>> {
+    // Lanes differ most in what they trace where each feature belongs to one state.
+    let streams = if task.critic().most_active() == 1 { 32 } else { 6 };
+    (0..streams).map(|run| task.stream(3, run).take(1500).collect())
+}
+
+fn gtd(features: &Table, k: usize) -> PartRecipe {
+    let part = PartRecipe::new("gtd").with("alpha_v", alpha_v(k)).with("alpha_w", alpha_w(k));
+    part.with("lambda", lambda(k)).with_features(features)
+}
+
+fn exact() -> PartRecipe {
+    PartRecipe::new("exact")
+}
+
+fn none() -> PartRecipe {
+    PartRecipe::new("none")
+}
+
+fn follow_on(k: usize) -> PartRecipe {
+    PartRecipe::new("follow-on").with("lambda_a", lambda(k))
+}
+
+/// Learners in a finite problem.
+fn in_task(task: &Task, rule: RuleKind, critic: PartRecipe, emphasis: PartRecipe, k: usize) -> Recipe {
+    let policy = PartRecipe::new("softmax").with_features(task.actor());
+    Recipe::new(rule, policy, critic, emphasis, alpha(k)).with_actions(task.actions())
+}
+
+/// Learners of a real action.
+fn in_continuous(policy: &str, critic: PartRecipe, emphasis: PartRecipe, k: usize) -> Recipe {
+    let rule = if policy == "deterministic" { RuleKind::Deterministic } else { RuleKind::Taken };
+    let policy = PartRecipe::new(policy).with_features(continuous().actor());
+    Recipe::new(rule, policy, critic, emphasis, alpha(k))
+}
+
+fn same_bits(
+    problem: KnownProblem,
+    streams: impl IntoIterator<Item = Vec<Experience>>,
+    recipe: impl Fn(usize) -> Recipe,
+) {
+    let recipes: Vec<Recipe> = (0..16).map(recipe).collect();
+    for (run, steps) in streams.into_iter().enumerate() {
+        let case = Case { name: format!("stream {run}"), problem: problem.clone(), steps };
+        case.check(&recipes);
+    }
+}
+
+use RuleKind::{All, Taken};
+
+#[test]
+fn off_pac_with_gtd() {
+    let task = varied();
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
+        in_task(&task, Taken, gtd(task.actor(), k), none(), k)
+    });
+}
+
+#[test]
+fn ace_with_gtd() {
+    let task = three();
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
+        in_task(&task, Taken, gtd(task.critic(), k), follow_on(k), k)
+    });
+}
+
+#[test]
+fn ace_with_gtd_and_several_features_at_once() {
+    let task = varied();
+    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
+        in_task(&task, Taken, gtd(task.actor(), k), follow_on(k), k)
+    });
+}
+
+#[test]
+fn ace_with_gtd_and_a_trace_that_forgets() {
+    let task = Arc::new(endless());
+    let steps: Vec<Experience> = task.stream(3, 0).take(3000).collect();
+    same_bits(KnownProblem::Finite(task.clone()), [steps], |k| {
+        let critic =
+            PartRecipe::new("gtd").with("alpha_v", 0.05).with("alpha_w", 0.01).with("lambda", lambda(k));
+        let emphasis = PartRecipe::new("follow-on").with("lambda_a", 0.1);
+        let mut recipe = in_task(&task, Taken, critic.with_features(task.actor()), emphasis, k);
+        recipe.alpha = 1e-3;
+        recipe
+    });
+}
+
+#[test]
+fn exact_critics_and_emphases() {
+    for task in [eleven(), varied()] {
+        let known = || KnownProblem::Finite(task.clone());
+        same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), follow_on(k), k));
+        same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), exact(), k));
+        same_bits(known(), [steps(&task)], |k| in_task(&task, All, exact(), follow_on(k), k));
+    }
+}
+
+/// GQ(λ) with settings of its own.
+fn gq(features: &Table, k: usize) -> PartRecipe {
+    let part = PartRecipe::new("gq").with("alpha_q", alpha_v(k + 1)).with("alpha_h", alpha_w(k + 1));
+    part.with("lambda_q", lambda(k + 1)).with_features(features).with_inner(gtd(features, k))
+}
+
+#[test]
+fn all_actions_with_learned_values() {
+    for task in [three(), varied()] {
+        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
+            in_task(&task, All, gq(task.critic(), k), follow_on(k), k)
+        });
+    }
+}
+
+#[test]
+fn some_actions_with_a_learned_advantage() {
+    for task in [three(), varied()] {
+        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
+            let critic = PartRecipe::new("advantage").with("alpha_u", alpha_v(k + 1));
+            let critic = critic.with_features(task.critic()).with_inner(gtd(task.critic(), k));
+            in_task(&task, All, critic, none(), k).with_subset(Subset { count: 2, seed: 7, run: 0 })
+        });
+    }
+}
+
+fn continuous_steps() -> Vec<Experience> {
+    continuous().stream(3, 0).take(120).collect()
+}
+
+fn many_continuous() -> impl Iterator<Item = Vec<Experience>> {
+    (0..6).map(|run| continuous().stream(3, run).take(1500).collect())
+}
+
+#[test]
+fn gaussian_policies() {
+    let known = || KnownProblem::Continuous(continuous());
+    same_bits(known(), many_continuous(), |k| {
+        in_continuous("gaussian", gtd(&Table::one_hot(3), k), follow_on(k), k)
+    });
+    same_bits(known(), [continuous_steps()], |k| in_continuous("gaussian", exact(), follow_on(k), k));
+    same_bits(known(), [continuous_steps()], |k| in_continuous("gaussian", exact(), exact(), k));
+}
+
+#[test]
+fn deterministic_policies() {
+    let known = || KnownProblem::Continuous(continuous());
+    let features = Table::dense(&[vec![1.0, 0.3], vec![0.5, -1.2], vec![-0.4, 0.7]]).unwrap();
+    same_bits(known(), many_continuous(), |k| {
+        let critic =
+            PartRecipe::new("compatible").with("alpha_v", alpha_v(k)).with("alpha_u", alpha_v(k + 1));
+        let critic = critic.with("alpha_h", 0.01).with_features(&features);
+        let mut recipe = in_continuous("deterministic", critic, none(), k);
+        recipe.policy = recipe.policy.with_features(&features);
+        recipe
+    });
+    same_bits(known(), [continuous_steps()], |k| in_continuous("deterministic", exact(), none(), k));
+    same_bits(known(), [continuous_steps()], |k| in_continuous("deterministic", exact(), exact(), k));
+}
+
+/// States as vectors and as lists of active features, with traces of both kinds.
+#[test]
+fn vectors_and_lists_of_active_features() {
+    let mut random = Random::new(4, 0);
+    let vectors: Vec<[f64; 4]> = (0..300).map(|_| [(); 4].map(|()| 2.0 * random.uniform() - 1.0)).collect();
+    let lists: Vec<[usize; 2]> = (0..300).map(|_| [random.below(4), 4 + random.below(4)]).collect();
+    let seen: [(Features, Vec<State>); 2] = [
+        (Features::dense(4), vectors.iter().map(|x| State::Vector(x)).collect()),
+        (Features::active(8, 2), lists.iter().map(|x| State::Active(x)).collect()),
+    ];
+    for (features, states) in seen {
+        let steps: Vec<Step<State, Action>> = states
+            .windows(2)
+            .enumerate()
+            .map(|(t, pair)| Step {
+                state: pair[0],
+                action: Action::Number(random.below(3)),
+                mu: 1.0 / 3.0,
+                reward: random.normal(),
+                next: pair[1],
+                gamma: if t % 40 == 0 { 0.0 } else { 0.9 },
+                gamma_next: if t % 40 == 39 { 0.0 } else { 0.9 },
+                interest: 1.0,
+            })
+            .collect();
+        for critic in ["gtd", "gq"] {
+            let recipe = |k: usize| {
+                let values = gtd(&Table::one_hot(1), k).with_features(features.clone());
+                let (rule, critic) = match critic {
+                    "gtd" => (Taken, values),
+                    _ => (All, gq(&Table::one_hot(1), k).with_features(features.clone()).with_inner(values)),
+                };
+                let policy = PartRecipe::new("softmax").with_features(features.clone());
+                Recipe::new(rule, policy, critic, follow_on(k), alpha(k)).with_actions(3)
+            };
+            let (name, problem) = (format!("{features:?} {critic}"), KnownProblem::Finite(three()));
+            let case = Case { name, problem, steps: steps.clone() };
+            case.check(&(0..16).map(recipe).collect::<Vec<_>>());
+        }
+    }
+}
+
+/// ACE(1) with these step-sizes of its critic, one in each lane, after some steps.
+fn with_step_sizes<R: Composable>(case: &Case, task: &Task, alpha_v: [f64; 4]) -> Box<dyn Learner<R>> {
+    let recipes = alpha_v.map(|alpha_v| {
+        let critic = PartRecipe::new("gtd").with("alpha_v", alpha_v).with("alpha_w", 0.0);
+        let emphasis = PartRecipe::new("follow-on").with("lambda_a", 1.0);
+        let mut recipe = in_task(task, Taken, critic.with_features(task.critic()), emphasis, 0);
+        recipe.alpha = 0.1;
+        recipe
+    });
+    let mut learner = case.compose::<R>(&recipes.each_ref(), Isa::best());
+    learner.learn(Isa::best(), &case.steps).unwrap();
+    learner
+}
+
+fn leaves_its_neighbours_alone<R: Composable>() {
+    let task = three();
+    let steps = steps(&task);
+    let problem = KnownProblem::Finite(task.clone());
+    let case = Case { name: "diverging".to_owned(), problem, steps: steps.clone() };
+    let calm = with_step_sizes::<R>(&case, &task, [0.1; 4]);
+    assert_eq!(calm.check(), Ok(()));
+    let wild = with_step_sizes::<R>(&case, &task, [0.1, 1e200, 0.1, 0.1]);
+    let step = wild.diverged(1).unwrap();
+    assert_eq!(
+        wild.check().unwrap_err().to_string(),
+        format!("the learner in lane 1 diverged at step {step}: its weights are no longer finite")
+    );
+    for lane in [0, 2, 3] {
+        assert_eq!(outcome(&wild, lane), outcome(&calm, lane));
+    }
+    // It is that step exactly: one step fewer, and all is finite.
+    let critic = Gtd::builder(task.critic()).alpha_v(1e200).alpha_w(0.0).build().unwrap();
+    let mut alone = ace(task.softmax(), critic).lambda_a(1.0).alpha(0.1).build().unwrap();
+    alone.learn(Isa::Plain, &steps[..step as usize - 1]).unwrap();
+    assert!(
+        alone.check().is_ok()
+            && alone.weights().iter().chain(&alone.critic().weights()).all(|w| w.is_finite())
+    );
+    alone.step(&steps[step as usize - 1]).unwrap();
+    assert_eq!(alone.diverged(0), Some(step));
+    assert!(alone.weights().iter().chain(&alone.critic().weights()).all(|w| w.is_nan()));
+}
+
+#[test]
+fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
+    leaves_its_neighbours_alone::<Lanes<8>>();
+    leaves_its_neighbours_alone::<Lanes<16>>();
+}
+
+/// Once a learner whose weights were finite counted as diverged, since their sum was not.
+#[test]
+fn finite_weights_whose_sum_overflows_have_not_diverged() {
+    let step = Step {
+        state: [1.0, 1.0],
+        action: 0,
+        mu: 0.5,
+        reward: 1.5e308,
+        next: [0.0, 0.0],
+        gamma: 0.0,
+        gamma_next: 0.0,
+        interest: 0.0,
+    };
+    let dense = || Features::dense(2);
+    let critic = Gtd::builder(dense()).alpha_v(2.0).alpha_w(0.0).lambda(0.0).build().unwrap();
+    let mut learner = off_pac(Softmax { features: dense(), actions: 2 }, critic).alpha(0.0).build().unwrap();
+    learner.step(&step).unwrap();
+    assert_eq!((learner.critic().weights(), learner.check()), (vec![1.5e308; 2], Ok(())));
+}
+
+/// Two lanes that trace the same state, one of which forgets it; then δ overflows in a state without features.
+#[test]
+fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_something() {
+    let features =
+        Features::from(Table::new(2, &[vec![(0, 1.0)], vec![], vec![(0, 1e200), (1, 1e200)]]).unwrap());
+    let step = |state, reward, next, gamma, gamma_next| Step {
+        state,
+        action: 0,
+        mu: 0.5,
+        reward,
+        next,
+        gamma,
+        gamma_next,
+        interest: 1.0,
+    };
+    let steps = [step(0, 1e150, 1, 0.0, 0.9), step(1, 0.0, 2, 0.9, 0.9), step(2, 0.0, 1, 0.9, 0.0)];
+    let steps: Vec<_> = steps.iter().map(Step::view).collect();
+    let recipe = |lambda: f64| {
+        let critic =
+            PartRecipe::new("gtd").with("alpha_v", 1e-10).with("alpha_w", 0.0).with("lambda", lambda);
+        let policy = PartRecipe::new("softmax").with_features(features.clone());
+        let critic = critic.with_features(features.clone());
+        Recipe::new(Taken, policy, critic, none(), 1e-300).with_actions(2)
+    };
+    let recipes = [recipe(0.0), recipe(0.9)];
+    let case = Case { name: "overflowing".to_owned(), problem: KnownProblem::Finite(three()), steps };
+    fn learned<R: Composable>(case: &Case, recipes: &[&Recipe]) -> Box<dyn Learner<R>> {
+        let mut learner = case.compose::<R>(recipes, Isa::best());
+        case.steps.iter().for_each(|step| _ = learner.update(step).unwrap());
+        learner
+    }
+    let eight = learned::<Lanes<8>>(&case, &recipes.each_ref());
+    let sixteen = learned::<Lanes<16>>(&case, &recipes.each_ref());
+    for (lane, recipe) in recipes.iter().enumerate() {
+        let alone = learned::<f64>(&case, &[recipe]);
+        assert_eq!(outcome(&eight, lane), outcome(&alone, 0));
+        assert_eq!(outcome(&sixteen, lane), outcome(&alone, 0));
+        assert_eq!(alone.diverged(0), Some(2));
+    }
+}
+
+#[test]
+fn a_state_of_another_learner_is_refused() {
+    let critic =
+        |task: &Task| Gtd::builder(task.critic()).alpha_v(0.1).alpha_w(0.01).lambda(0.0).build().unwrap();
+    let learner =
+        |task: Arc<Task>| ace(task.softmax(), critic(&task)).lambda_a(1.0).alpha(0.1).build().unwrap();
+    let other = learner(eleven()).state().unwrap();
+    let error = learner(three()).restore(&other).unwrap_err();
+    assert!(matches!(&error, StateError::Setting { name, .. } if name == "policy.features"), "{error}");
+    let numbers = SavedState::without_settings(other.into_tensors());
+    let error = learner(three()).restore(&numbers).unwrap_err();
+    assert_eq!(error.to_string(), "`weights` has 20 numbers; this learner's has 4");
+}
+
+/// Once 0 · ∞ made NaN of it when the follow-on trace overflowed.
+#[test]
+fn ace_without_emphasis_is_off_pac_for_ever() {
+    let step = |gamma| Step {
+        state: 0,
+        action: 0,
+        mu: 0.25,
+        reward: 0.0,
+        next: 0,
+        gamma,
+        gamma_next: 1.0,
+        interest: 1.0,
+    };
+    let gtd = || Gtd::builder(Table::aliased(&[0])).alpha_v(0.1).alpha_w(0.1).lambda(0.0).build().unwrap();
+    let policy = Softmax { features: Table::aliased(&[0]).into(), actions: 2 };
+    let mut without = ace(policy.clone(), gtd()).lambda_a(0.0).alpha(0.1).build().unwrap();
+    let mut off_pac = off_pac(policy, gtd()).alpha(0.1).build().unwrap();
+    for t in 0..3000 {
+        let step = step(if t == 0 { 0.0 } else { 1.0 });
+        assert_eq!(without.step(&step), off_pac.step(&step));
+    }
+    assert_eq!(without.check(), Ok(()));
+}

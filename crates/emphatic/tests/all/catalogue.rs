@@ -1,0 +1,412 @@
+//! Every part of the catalogue, in every valid composition: the same bits in lanes and on every instruction set, saved and restored
+//! half-way, and refused in invalid ones.
+
+use crate::recipe_case::Case;
+use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
+use emphatic::{
+    Action, Composable, ComposeError, ContinuousCounterexample, Draw, Features, Isa, KnownProblem, Lanes,
+    PartRecipe, Range, Real, Recipe, RuleKind, SavedState, State, StateError, Step, Subset, Table, Task,
+};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+const SETTINGS: usize = 16;
+
+/// The value of a setting in a lane. Some step-sizes are so large that the learner diverges.
+fn value(range: Range, lane: usize, shift: usize) -> f64 {
+    match range {
+        Range::StepSize => [0.1, 1e-3, 0.3, 0.02, 60.0][(lane + shift) % 5],
+        Range::Fraction => [0.0, 0.4, 1.0][(lane + shift) % 3],
+        Range::Count => [1.0, 2.0, 5.0][(lane + shift) % 3],
+    }
+}
+
+/// A part with all its settings, those of the part inside it too.
+fn part(entry: &Entry, features: &Features, lane: usize) -> PartRecipe {
+    let mut part = PartRecipe::new(entry.name);
+    for (shift, setting) in entry.settings.iter().enumerate() {
+        part = part.with(setting.name, value(setting.range, lane, shift));
+    }
+    if entry.features {
+        part = part.with_features(features.clone());
+    }
+    match &entry.inner {
+        Some(inner) => {
+            let inside = Catalogue::standard().find(Role::Critic, inner.default).expect("it is declared");
+            part.with_inner(self::part(inside, features, lane))
+        }
+        None => part,
+    }
+}
+
+fn known(acts: Acts) -> KnownProblem {
+    match acts {
+        Acts::Finite => KnownProblem::Finite(Arc::new(Task::long_counterexample(2))),
+        Acts::Real | Acts::Deterministic => {
+            KnownProblem::Continuous(Arc::new(ContinuousCounterexample::default()))
+        }
+    }
+}
+
+fn rules(acts: Acts) -> Vec<(RuleKind, Tells)> {
+    match acts {
+        Acts::Finite => vec![(RuleKind::Taken, Tells::Delta), (RuleKind::All, Tells::Advantages)],
+        Acts::Real => vec![(RuleKind::Taken, Tells::Delta)],
+        Acts::Deterministic => vec![(RuleKind::Deterministic, Tells::Slope)],
+    }
+}
+
+/// The learner of one setting.
+fn recipe(policy: &Entry, rule: RuleKind, critic: &Entry, emphasis: &Entry, lane: usize) -> Recipe {
+    let (actor, states, actions) = match known(policy.acts.expect("it is a policy")) {
+        KnownProblem::Finite(task) => (task.actor().clone(), task.states(), Some(task.actions())),
+        KnownProblem::Continuous(problem) => (problem.actor().clone(), 3, None),
+    };
+    let features = Features::from(Table::one_hot(states));
+    let policy = PartRecipe::new(policy.name).with_features(actor);
+    let (critic, alpha) = (part(critic, &features, lane), [1e-3, 0.3, 0.02, 1e6][lane % 4]);
+    let with_subset = rule == RuleKind::All && emphasis.name == "none";
+    let mut recipe = Recipe::new(rule, policy, critic, part(emphasis, &features, lane + 1), alpha);
+    recipe.actions = actions;
+    recipe.subset = with_subset.then_some(Subset { count: 1, seed: 7, run: 0 });
+    recipe
+}
+
+/// All valid compositions, each part in at least one of them.
+fn cases() -> Vec<(Case<'static>, Vec<Recipe>)> {
+    let catalogue = Catalogue::standard();
+    let mut cases = Vec::new();
+    let mut unused: HashSet<(&str, &str)> =
+        catalogue.iter().map(|entry| (entry.role.word(), entry.name)).collect();
+    for policy in catalogue.of(Role::Policy) {
+        let acts = policy.acts.expect("it is a policy");
+        for (rule, tells) in rules(acts) {
+            for critic in catalogue.of(Role::Critic).filter(|critic| critic.tells.contains(&tells)) {
+                for emphasis in catalogue.of(Role::Emphasis) {
+                    if acts == Acts::Deterministic && emphasis.needs.contains(&Need::Ratio) {
+                        continue;
+                    }
+                    for entry in [policy, critic, emphasis] {
+                        unused.remove(&(entry.role.word(), entry.name));
+                    }
+                    let of = |lane| recipe(policy, rule, critic, emphasis, lane);
+                    let problem = known(acts);
+                    let steps = match &problem {
+                        KnownProblem::Finite(task) => task.stream(3, 0).take(400).collect(),
+                        KnownProblem::Continuous(problem) => problem.stream(3, 0).take(120).collect(),
+                    };
+                    let name = format!("{} {rule:?} {} {}", policy.name, critic.name, emphasis.name);
+                    let case = Case { name, problem, steps };
+                    cases.push((case, (0..SETTINGS).map(of).collect()));
+                }
+            }
+        }
+    }
+    assert!(unused.is_empty(), "no composition has {unused:?}");
+    cases
+}
+
+#[test]
+fn every_part_has_the_same_bits_in_lanes_and_on_every_instruction_set() {
+    let isas: Vec<Isa> = Isa::ALL.into_iter().filter(|isa| isa.available()).collect();
+    println!("instruction sets of this machine: {isas:?}");
+    let mut any_diverged = false;
+    for (case, recipes) in cases() {
+        any_diverged |= case.check(&recipes);
+    }
+    assert!(any_diverged, "none diverged");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    for (case, recipes) in cases() {
+        let first = &recipes[0];
+        let parts: [fn(&mut Recipe) -> &mut PartRecipe; 3] =
+            [|r| &mut r.policy, |r| &mut r.critic, |r| &mut r.emphasis];
+        let roles = [Role::Policy, Role::Critic, Role::Emphasis];
+        for (part, role) in parts.into_iter().zip(roles) {
+            let with = |change: &dyn Fn(&mut PartRecipe)| {
+                let mut recipe = first.clone();
+                change(part(&mut recipe));
+                case.refused(&recipe).to_string()
+            };
+            let kind = part(&mut first.clone()).kind.clone();
+            let entry = Catalogue::standard().find(role, &kind).unwrap();
+            let word = role.word();
+            let unknown = with(&|part| part.kind = "nothing".to_owned());
+            assert_eq!(unknown, format!("there is no {word} `nothing`"));
+            // Once a setting of an unknown name was read as 0.
+            let unknown = with(&|part| _ = part.numbers.insert("alhpa".to_owned(), 0.1));
+            assert_eq!(unknown, format!("the {word} `{kind}` has no setting `alhpa`"));
+            if !entry.features {
+                let features = with(&|part| part.features = Some(Features::one_hot(3)));
+                assert_eq!(features, format!("the {word} `{kind}` looks at no features"));
+            }
+            if entry.inner.is_none() {
+                let inner = with(&|part| part.inner = Some(Box::new(PartRecipe::new("gtd"))));
+                assert_eq!(inner, format!("the {word} `{kind}` has no part inside it"));
+            }
+            for setting in entry.settings {
+                let wrong = with(&|part| _ = part.numbers.insert(setting.name.to_owned(), -1.0));
+                assert_eq!(wrong, format!("{} is -1; {}", setting.name, setting.range.right()));
+                if setting.default.is_none() {
+                    let missing = with(&|part| _ = part.numbers.remove(setting.name));
+                    assert_eq!(missing, format!("the {word} `{kind}` needs `{}`", setting.name));
+                }
+            }
+            if entry.needs.contains(&Need::Problem) {
+                let recipe = first;
+                let error = f64::compose(Catalogue::standard(), &[recipe], &[], Isa::Plain).err().unwrap();
+                assert!(error.to_string().ends_with("needs a problem that is known exactly"), "{error}");
+            }
+        }
+        let mut recipe = first.clone();
+        recipe.alpha = f64::NAN;
+        assert_eq!(case.refused(&recipe).to_string(), "alpha is NaN; a step-size is finite and not negative");
+    }
+}
+
+#[test]
+fn a_step_that_makes_no_sense_changes_nothing() {
+    for (case, recipes) in cases() {
+        let first = &recipes[0];
+        let mut learner = case.compose::<f64>(&[first], Isa::Plain);
+        learner.learn(Isa::Plain, &case.steps[..50]).unwrap();
+        let state = learner.state().unwrap();
+        let step = case.steps[0];
+        let other = match step.action {
+            Action::Number(_) => Action::Real(0.5),
+            Action::Real(_) => Action::Number(0),
+        };
+        let wrong = [
+            Step { mu: 0.0, ..step },
+            Step { reward: f64::NAN, ..step },
+            Step { gamma: 1.5, ..step },
+            Step { interest: -1.0, ..step },
+            Step { action: other, ..step },
+            Step { state: State::Number(99), ..step },
+            Step { state: State::Vector(&[1.0]), ..step },
+            // Once the next state was not checked by an emphasis.
+            Step { next: State::Number(99), gamma_next: 0.5, ..step },
+            Step { next: State::Active(&[1]), gamma_next: 0.5, ..step },
+        ];
+        for wrong in wrong {
+            assert!(learner.update(&wrong).is_err(), "{}: {wrong:?}", case.name);
+            assert_eq!(learner.state().unwrap(), state, "{}: {wrong:?}", case.name);
+        }
+    }
+}
+
+/// Every setting of a recipe by the name it has in a saved state, changed to another value.
+fn other_settings(recipe: &Recipe) -> Vec<(String, Recipe)> {
+    let mut others = vec![("alpha".to_owned(), recipe.clone())];
+    others[0].1.alpha = 0.5;
+    if let Some(Subset { seed, run, .. }) = recipe.subset {
+        others.push(("subset".to_owned(), recipe.clone().with_subset(Subset { count: 2, seed, run })));
+    }
+    type Get = fn(&mut Recipe) -> &mut PartRecipe;
+    let parts: [(&str, Role, Get); 4] = [
+        ("policy", Role::Policy, |r| &mut r.policy),
+        ("critic", Role::Critic, |r| &mut r.critic),
+        ("critic.values", Role::Critic, |r| r.critic.inner.as_mut().unwrap()),
+        ("emphasis", Role::Emphasis, |r| &mut r.emphasis),
+    ];
+    for (path, role, part) in parts {
+        if path == "critic.values" && recipe.critic.inner.is_none() {
+            continue;
+        }
+        let mut with = |name: &str, change: &dyn Fn(&mut PartRecipe)| {
+            let mut other = recipe.clone();
+            change(part(&mut other));
+            others.push((format!("{path}.{name}"), other));
+        };
+        let own = part(&mut recipe.clone()).clone();
+        let entry = Catalogue::standard().find(role, &own.kind).unwrap();
+        for setting in entry.settings {
+            let number = if own.numbers[setting.name] == 1.0 { 2.0 } else { 1.0 };
+            let number = if setting.range.contains(number) { number } else { 0.5 };
+            with(setting.name, &|part| _ = part.numbers.insert(setting.name.to_owned(), number));
+        }
+        if let Some(Features::Table(table)) = own.features {
+            // The same numbers of states and features, but one other value.
+            let rows = (0..table.states()).map(|state| table.active(state).collect());
+            let mut rows: Vec<Vec<_>> = rows.collect();
+            rows[0][0].1 = 0.5;
+            let features = Table::new(table.len(), &rows).unwrap();
+            with("features", &|part| part.features = Some(features.clone().into()));
+        }
+    }
+    others
+}
+
+/// Once a state was restored to a learner with other settings, silently.
+#[test]
+fn a_state_is_refused_by_a_learner_with_another_setting_which_is_named() {
+    for (case, recipes) in cases() {
+        let first = &recipes[1];
+        let mut learner = case.compose::<f64>(&[first], Isa::Plain);
+        learner.learn(Isa::Plain, &case.steps[..50]).unwrap();
+        let state = learner.state().unwrap();
+        for (changed, other) in other_settings(first) {
+            let mut other = case.compose::<f64>(&[&other], Isa::Plain);
+            let before = other.state().unwrap();
+            match other.restore(&state) {
+                Err(StateError::Setting { name, saved, own, lane: None }) => {
+                    assert!(name == changed && saved != own, "{}: {name} {saved} {own}", case.name);
+                }
+                result => panic!("{}: {changed} changed: {result:?}", case.name),
+            }
+            assert_eq!(other.state().unwrap(), before, "{}: {changed}", case.name);
+        }
+        // Another value in one lane of eight.
+        let mut learners = case.compose::<Lanes<8>>(&[first, first], Isa::Plain);
+        let state = learners.state().unwrap();
+        for (changed, other) in other_settings(first) {
+            let in_lanes = other.is_like(first);
+            let mut others =
+                case.compose::<Lanes<8>>(&[first, if in_lanes { &other } else { first }], Isa::Plain);
+            let result = others.restore(&state);
+            let right = |error: &StateError| matches!(error, StateError::Setting { name, lane: Some(1), .. } if *name == changed);
+            assert_eq!(result.as_ref().is_err_and(right), in_lanes, "{}: {changed}: {result:?}", case.name);
+            assert!(
+                case.compose::<f64>(&[first], Isa::Plain).restore(&others.state().unwrap().lane(0)).is_ok()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_state_is_refused_by_a_learner_of_other_parts() {
+    let cases = cases();
+    let learners = || cases.iter().map(|(case, recipes)| case.compose::<f64>(&[&recipes[1]], Isa::Plain));
+    let states: Vec<SavedState> = learners().map(|mut learner| learner.state().unwrap()).collect();
+    for (k, mut learner) in learners().enumerate() {
+        for (other, state) in states.iter().enumerate() {
+            let restored = learner.restore(state);
+            assert_eq!(
+                restored.is_ok(),
+                k == other,
+                "{} to {}: {restored:?}",
+                cases[other].0.name,
+                cases[k].0.name
+            );
+        }
+    }
+}
+
+/// The declaration of an emphasis and its `needs_ratio` must agree: files and Python's types use the one, learners the other.
+#[test]
+fn an_emphasis_that_needs_ratios_is_refused_beside_a_policy_that_has_none() {
+    let catalogue = Catalogue::standard();
+    let deterministic = |entry: &&Entry| entry.acts == Some(Acts::Deterministic);
+    for policy in catalogue.of(Role::Policy).filter(deterministic) {
+        let critic = catalogue.find(Role::Critic, "exact").unwrap();
+        for emphasis in catalogue.of(Role::Emphasis) {
+            let recipe = recipe(policy, RuleKind::Deterministic, critic, emphasis, 0);
+            let composed = f64::compose(catalogue, &[&recipe], &[known(Acts::Deterministic)], Isa::Plain);
+            let right = if emphasis.needs.contains(&Need::Ratio) { Some(ComposeError::Ratio) } else { None };
+            assert_eq!(composed.err(), right, "{}", emphasis.name);
+        }
+    }
+}
+
+/// A generator of one number.
+struct Same(f64);
+
+impl Draw for Same {
+    fn uniform(&mut self) -> f64 {
+        self.0
+    }
+
+    fn normal(&mut self) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn every_learner_acts_as_its_distribution_says() {
+    for (case, recipes) in cases() {
+        // The second diverges nowhere, and differs from the first.
+        let mut learner = case.compose::<Lanes<8>>(&[&recipes[1], &recipes[2]], Isa::Plain);
+        learner.learn(Isa::Plain, &case.steps[..30]).unwrap();
+        let state = case.steps[0].state;
+        let at = learner.distribution(state).unwrap();
+        for lane in [0, 1].into_iter().filter(|lane| learner.diverged(*lane).is_none()) {
+            let drawn = learner.sample(lane, state, &mut Same(0.75)).unwrap();
+            let of = |action: f64| learner.probability(state, Action::Real(action)).unwrap();
+            match (recipes[0].policy.kind.as_str(), drawn) {
+                ("softmax", Action::Number(drawn)) => {
+                    let first = learner.probability(state, Action::Number(0)).unwrap().unwrap().lane(lane);
+                    assert_eq!(first, at[0].lane(lane), "{}", case.name);
+                    assert_eq!(drawn, usize::from(first <= 0.75), "{}", case.name);
+                }
+                ("gaussian", Action::Real(drawn)) => {
+                    let (mean, deviation) = (at[0].lane(lane), at[1].lane(lane));
+                    assert_eq!(drawn, mean + 0.75 * deviation, "{}", case.name);
+                    let density = (-0.5 * 0.75 * 0.75f64).exp() / (deviation * std::f64::consts::TAU.sqrt());
+                    let got = of(drawn).unwrap().lane(lane);
+                    assert!((got / density - 1.0).abs() < 1e-9, "{}: {got} {density}", case.name);
+                }
+                ("deterministic", Action::Real(drawn)) => {
+                    assert_eq!((drawn, of(drawn)), (at[0].lane(lane), None), "{}", case.name);
+                }
+                other => panic!("{}: what should {other:?} do?", case.name),
+            }
+        }
+        let other =
+            if let Action::Number(_) = case.steps[0].action { Action::Real(0.5) } else { Action::Number(0) };
+        assert!(learner.probability(state, other).is_err(), "{}", case.name);
+        assert!(learner.sample(0, State::Number(99), &mut Same(0.5)).is_err(), "{}", case.name);
+    }
+}
+
+/// Once a number of actions was ignored if the policy had real actions.
+#[test]
+fn a_number_of_actions_is_refused_where_there_is_none() {
+    for (case, recipes) in cases().into_iter().filter(|(_, recipes)| recipes[0].policy.kind != "softmax") {
+        let recipe = recipes[0].clone().with_actions(2);
+        let right = format!("the policy `{}` has no finitely many actions", recipe.policy.kind);
+        assert_eq!(case.refused(&recipe).to_string(), right);
+    }
+}
+
+#[test]
+fn learners_of_other_parts_do_not_share_lanes() {
+    let cases = cases();
+    let recipes: Vec<&Recipe> = cases.iter().map(|(_, recipes)| &recipes[0]).collect();
+    for (k, first) in recipes.iter().enumerate() {
+        for second in &recipes[k + 1..] {
+            let problems = [cases[k].0.problem.clone()];
+            let composed =
+                <Lanes<8>>::compose(Catalogue::standard(), &[first, second], &problems, Isa::Plain);
+            let error = composed.err().unwrap().to_string();
+            assert_eq!(error, "learners side by side must differ in numbers alone");
+        }
+    }
+}
+
+#[test]
+fn declarations_are_complete() {
+    let catalogue = Catalogue::standard();
+    let mut classes = HashSet::new();
+    for role in Role::ALL {
+        let mut names = HashSet::new();
+        for entry in catalogue.of(role) {
+            let name = entry.name;
+            assert!(names.insert(name) && classes.insert(entry.class), "{name} is there twice");
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+            assert!(!entry.about.is_empty() && !entry.source.is_empty(), "{name}");
+            assert_eq!(entry.tells.is_empty(), role != Role::Critic, "{name}");
+            assert_eq!(entry.acts.is_none(), role != Role::Policy, "{name}");
+            let inner = entry.inner.map(|inner| catalogue.find(Role::Critic, inner.default).expect(name));
+            let settings: Vec<&str> =
+                entry.settings.iter().chain(inner.iter().flat_map(|i| i.settings)).map(|s| s.name).collect();
+            let distinct: HashSet<&str> = settings.iter().copied().collect();
+            assert_eq!(distinct.len(), settings.len(), "{name}: settings of one name stand in one table");
+            for setting in entry.settings {
+                assert!(!setting.about.is_empty(), "{name}.{}", setting.name);
+                assert!(setting.default.is_none_or(|x| setting.range.contains(x)), "{name}.{}", setting.name);
+            }
+        }
+    }
+}

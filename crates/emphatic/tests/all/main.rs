@@ -1,0 +1,15 @@
+//! Tests of the whole library, in one binary: linking it once is much faster than once for each file.
+
+#[macro_use]
+mod every_learner;
+mod recipe_case;
+
+mod bindings;
+mod bits;
+mod catalogue;
+mod episodes;
+mod own_emphasis;
+mod readme;
+mod refusals;
+mod states;
+mod worked_steps;
