@@ -676,5 +676,5 @@ fn array<'py, T: numpy::Element>(
             return Ok(array);
         }
     }
-    Ok(x.py().import("emphatic.convert")?.call_method1(convert, (x, name))?.extract()?)
+    x.py().import("emphatic.convert")?.call_method1(convert, (x, name))?.extract()
 }
