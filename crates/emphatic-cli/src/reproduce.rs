@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use emphatic_paper::claims::JudgedClaim;
 use emphatic_paper::figures::{FIGURES, Figure};
-use emphatic_paper::reproduce::{Options, Reproduction, Tell, reproduce as run};
+use emphatic_paper::reproduce::{Options, ReproduceEvent, Reproduction, reproduce as run};
 use emphatic_paper::verdict::Verdict;
 use miette::miette;
 use std::path::{Path, PathBuf};
@@ -65,9 +65,9 @@ pub(crate) fn reproduce(arguments: &ReproduceArguments) -> miette::Result<Exit> 
     let stop = stop_on_signals()?;
     let start = Instant::now();
     let mut display = Display::new(arguments.quiet);
-    let done = run(&options, &stop, &mut |tell| match tell {
-        Tell::Begin(what) => display.begin(what),
-        Tell::News(event) => display.show_event(event),
+    let done = run(&options, &stop, &mut |event| match event {
+        ReproduceEvent::Begin(what) => display.begin(what),
+        ReproduceEvent::Experiment(event) => display.show_event(event),
     });
     display.clear();
     match done.map_err(|error| miette!("{error}"))? {

@@ -17,6 +17,7 @@
 use crate::verdict::{Condition, Estimate, Verdict, share};
 use Method::{Ace, Dpg, TrueAce, TrueDpge};
 use emphatic::Random;
+use emphatic::catalogue::Algorithm;
 use emphatic_lab::statistics::mean;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -53,10 +54,10 @@ impl fmt::Display for Method {
     /// Its name in figures.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Ace(lambda_a) => write!(f, "ACE({lambda_a})"),
-            TrueAce => f.write_str("True-ACE"),
-            Dpg => f.write_str("DPG"),
-            TrueDpge => f.write_str("True-DPGE"),
+            Ace(lambda_a) => write!(f, "{}({lambda_a})", Algorithm::ACE.title),
+            TrueAce => f.write_str(Algorithm::TRUE_ACE.title),
+            Dpg => f.write_str(Algorithm::DPG.title),
+            TrueDpge => f.write_str(Algorithm::TRUE_DPGE.title),
         }
     }
 }

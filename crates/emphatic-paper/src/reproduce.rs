@@ -89,44 +89,47 @@ pub enum ReproduceError {
     },
 }
 
-/// What is reported while a reproduction runs.
+/// An event while a reproduction runs.
 #[derive(Debug)]
-pub enum Tell<'a> {
+pub enum ReproduceEvent<'a> {
     /// This part begins.
     Begin(&'a str),
-    /// News of the experiment.
-    News(Event<'a>),
+    /// An event of the experiment.
+    Experiment(Event<'a>),
 }
 
 /// Runs what is missing, judges the claims and writes the report. `None` if it was stopped: the same call continues.
 pub fn reproduce(
     options: &Options,
     stop: &Stop,
-    tell: &mut dyn FnMut(Tell),
+    on_event: &mut dyn FnMut(ReproduceEvent),
 ) -> Result<Option<Reproduction>, ReproduceError> {
     let mut figures = Vec::new();
     let (mut updates, mut time) = (0, Duration::ZERO);
     for figure in &options.figures {
-        tell(Tell::Begin(figure.id));
+        on_event(ReproduceEvent::Begin(figure.id));
         let start = Instant::now();
-        let Some(made) = run(figure, options, stop, tell)? else { return Ok(None) };
+        let Some(made) = run(figure, options, stop, on_event)? else { return Ok(None) };
         (updates, time) = (updates + made, time + start.elapsed());
         let results = options.out.join(figure.id).join("results");
         let numbers = FigureNumbers::read(figure, figure.bounds()?, &results)
             .map_err(|error| ReproduceError::Summary { figure: figure.id, error: error.into() })?;
-        numbers.warnings.iter().for_each(|warning| tell(Tell::News(Event::Warning(warning))));
+        numbers
+            .warnings
+            .iter()
+            .for_each(|warning| on_event(ReproduceEvent::Experiment(Event::Warning(warning))));
         figures.push(numbers);
     }
     if stop.is_stopped() {
         return Ok(None);
     }
-    tell(Tell::Begin("theory"));
+    on_event(ReproduceEvent::Begin("theory"));
     let mut claims = theory_claims::check(options.seed.unwrap_or(SEED), options.engine.threads)?;
     claims.extend(figures.iter().flat_map(|figure| figure.claims.iter().cloned()));
     if stop.is_stopped() {
         return Ok(None);
     }
-    tell(Tell::Begin("figures"));
+    on_event(ReproduceEvent::Begin("figures"));
     let reproduction = Reproduction { claims, figures, updates, time };
     write(&reproduction, options)?;
     Ok(Some(reproduction))
@@ -137,12 +140,13 @@ fn run(
     figure: &'static Figure,
     options: &Options,
     stop: &Stop,
-    tell: &mut dyn FnMut(Tell),
+    on_event: &mut dyn FnMut(ReproduceEvent),
 ) -> Result<Option<u64>, ReproduceError> {
     let experiment = experiment(figure, options)?;
     let dir = options.out.join(figure.id).join("results");
-    let report =
-        emphatic_lab::run(&experiment, &dir, &options.engine, stop, &mut |news| tell(Tell::News(news)));
+    let report = emphatic_lab::run(&experiment, &dir, &options.engine, stop, &mut |event| {
+        on_event(ReproduceEvent::Experiment(event))
+    });
     let report = report.map_err(|error| ReproduceError::Run { figure: figure.id, error: error.into() })?;
     Ok((report.ending == Ending::Finished).then_some(report.updates))
 }
