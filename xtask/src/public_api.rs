@@ -1,8 +1,8 @@
 //! The public API of the library crates, listed from their sources.
 //!
 //! Each crate has its listing in `public-api.txt`. A change of the API is a change of that file, which a reviewer sees and a test
-//! asks for. The listing is made from the syntax alone, so that it does not depend on the compiler's version; what macros expand to
-//! is not listed.
+//! asks for. The listing is made from the syntax alone, so that it does not depend on the compiler's version; of what macros expand
+//! to, only the setters of builders are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -219,6 +219,9 @@ impl Lister<'_> {
         let Some(name) = name_of(of) else { return Vec::new() };
         let mut list = Vec::new();
         self.tree.each(&mut |item| {
+            if let Item::Macro(call) = item {
+                list.extend(setters(call, &name));
+            }
             let Item::Impl(implementation) = item else { return };
             let own_type = type_name(&implementation.self_ty);
             let mut implementation = implementation.clone();
@@ -248,6 +251,16 @@ impl Lister<'_> {
         });
         list
     }
+}
+
+/// The setters that `settings! { Builder<…>: name: …; … }` writes for a builder.
+fn setters(call: &ItemMacro, builder: &str) -> Option<Item> {
+    let text = call.mac.tokens.to_string();
+    let (of, settings) = text.split_once(':').filter(|_| call.mac.path.is_ident("settings"))?;
+    let is_for_builder = of.split('<').next().is_some_and(|name| name.trim() == builder);
+    let names = settings.split(';').filter_map(|setting| setting.split_once(':')).map(|(name, _)| name.trim());
+    let setters: String = names.map(|name| format!("pub fn {name}(self, {name}: R) -> Self {{}}")).collect();
+    is_for_builder.then(|| syn::parse_str(&format!("impl {of} {{ {setters} }}")).ok()).flatten()
 }
 
 fn joined(module: &[String], name: &str) -> Vec<String> {
