@@ -258,7 +258,8 @@ fn setters(call: &ItemMacro, builder: &str) -> Option<Item> {
     let text = call.mac.tokens.to_string();
     let (of, settings) = text.split_once(':').filter(|_| call.mac.path.is_ident("settings"))?;
     let is_for_builder = of.split('<').next().is_some_and(|name| name.trim() == builder);
-    let names = settings.split(';').filter_map(|setting| setting.split_once(':')).map(|(name, _)| name.trim());
+    let names =
+        settings.split(';').filter_map(|setting| setting.split_once(':')).map(|(name, _)| name.trim());
     let setters: String = names.map(|name| format!("pub fn {name}(self, {name}: R) -> Self {{}}")).collect();
     is_for_builder.then(|| syn::parse_str(&format!("impl {of} {{ {setters} }}")).ok()).flatten()
 }
