@@ -320,7 +320,7 @@ fn imports(tree: &UseTree) -> Vec<(Vec<String>, String)> {
         UseTree::Path(path) => {
             let first = path.ident.to_string();
             let below = imports(&path.tree).into_iter();
-            below.map(|(rest, name)| ([&[first.clone()], &rest[..]].concat(), name)).collect()
+            below.map(|(rest, name)| ([std::slice::from_ref(&first), &rest[..]].concat(), name)).collect()
         }
         UseTree::Name(name) if name.ident == "self" => vec![],
         UseTree::Name(name) => vec![(vec![name.ident.to_string()], name.ident.to_string())],
