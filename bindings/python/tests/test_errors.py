@@ -820,7 +820,7 @@ def throw_garbage(seed: int, rounds: int) -> int:
             lambda: emphatic.load(some()),
             lambda: emphatic.sweep(one([agent]), one(experience(agent)), threads=one(None)),
             lambda: getattr(untyped, type(agent).__name__)(some(), some(), alpha=one(0.1)),
-            lambda: Learner(some(), some(), some()),
+            lambda: untyped.Learner(some(), some(), some()),
             lambda: getattr(untyped, ["Dense", "OneHot", "Table", "Gaussian", "FollowOn"][rng.integers(5)])(
                 some()
             ),
