@@ -8,9 +8,12 @@ use std::process::Command;
 pub(crate) fn test(full: bool) -> Result<(), String> {
     install("fmt", "rustfmt")?;
     install("clippy", "clippy")?;
+    install_deny()?;
     install_browser()?;
     run(cargo().args(["fmt", "--all", "--check"]))?;
     run(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    // Licences, banned crates and sources, as `deny.toml` says. (Everything has been downloaded by now.)
+    run(cargo().args(["deny", "--offline", "check", "licenses", "bans", "sources"]))?;
     run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     // With the Python package's module, which no test in Rust needs.
     run(cargo().args(["build", "--workspace", "--all-targets"]))?;
@@ -45,6 +48,14 @@ fn readme_says_what_is_reproduced() -> Result<(), String> {
         }
     }
     if claims.len() == 16 { Ok(()) } else { Err(format!("there are {} claims, not 16", claims.len())) }
+}
+
+/// Compiled without optimisation, which takes a third of the time: it only reads a few files.
+fn install_deny() -> Result<(), String> {
+    if output(cargo().args(["deny", "--version"])).is_ok() {
+        return Ok(());
+    }
+    run(cargo().args(["install", "cargo-deny", "--version", "0.20.2", "--locked", "--debug", "--quiet"]))
 }
 
 /// The report is tested in Chromium. Where it is missing and can be had from Debian's packages, it is installed.
