@@ -15,8 +15,8 @@ mod solve;
 use emphatic::catalogue::{Catalogue, Declaration, Declared, Range, Role, Setting};
 use emphatic::{
     Action, ActorCritic, Built, Composable, ComposeError, ContinuousCounterexample, Critic, Emphasis,
-    Features, FollowOn, Gtd, Isa, KnownProblem, Lanes, Leaf, Learner, PartBuilder, PartRecipe, Real, Recipe,
-    RuleKind, State, Step, Task, ace,
+    Features, FollowOn, Gtd, Isa, KnownProblem, Lanes, Learner, PartBuilder, PartRecipe, Real, Recipe,
+    RuleKind, State, Step, Task, WithIsa, ace,
 };
 use std::error::Error;
 use std::io::Write;
@@ -209,9 +209,9 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), B
         Ok(Box::new(ace(task.softmax(), critic(block)?).lambda_a(lambda_a).alpha(alpha).build()?))
     }
     fn boxed<R: Real>(task: &Task, block: Block, isa: Isa) -> Any<R> {
-        let critic: Box<dyn Critic<R>> = Box::new(Leaf { isa, part: critic(block)? });
+        let critic: Box<dyn Critic<R>> = Box::new(WithIsa { isa, part: critic(block)? });
         let follow_on = FollowOn::builder().lambda_a(block.get(|numbers| numbers.lambda_a)).build()?;
-        let emphasis: Box<dyn Emphasis<R>> = Box::new(Leaf { isa, part: follow_on });
+        let emphasis: Box<dyn Emphasis<R>> = Box::new(WithIsa { isa, part: follow_on });
         let alpha = block.get(|numbers| numbers.alpha);
         Ok(Box::new(ActorCritic::builder(task.softmax(), critic, emphasis).alpha(alpha).build()?))
     }

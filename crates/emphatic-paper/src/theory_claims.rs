@@ -8,8 +8,8 @@ use crate::claims::JudgedClaim;
 use crate::verdict::Verdict;
 use emphatic::theory::derivative;
 use emphatic::{
-    Action, ContinuousCounterexample, Exact, ExactCritic, Isa, Kernel, Lanes, Learner, Model, Policy,
-    ProblemError, Random, Real, Softmax, State, StochasticPolicy, Task, ace,
+    Action, ContinuousCounterexample, Exact, ExactCritic, Isa, Lanes, Learner, Model, Policy, ProblemError,
+    Random, Real, Softmax, State, StochasticPolicy, Task, ace,
 };
 use emphatic_lab::statistics::{mean, standard_error};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -210,11 +210,9 @@ struct Batch<'a> {
     run: u64,
 }
 
-impl Kernel for Batch<'_> {
-    type Output = Result<Vec<Numbers>, TheoryError>;
-
+impl Batch<'_> {
     #[inline(always)]
-    fn run(self) -> Self::Output {
+    fn run(self) -> Result<Vec<Numbers>, TheoryError> {
         let Self { task, policy, weights, seed, run } = self;
         let splat = |x: &[f64]| x.iter().map(|&x| Numbers::splat(x)).collect::<Vec<_>>();
         let critic = ExactCritic::new(task.clone(), policy)?;
@@ -268,8 +266,13 @@ impl Samples {
     fn draw(task: Task, weights: Vec<f64>, seed: u64) -> Result<Self, TheoryError> {
         let task = Arc::new(task);
         let policy = task.softmax();
-        let draw =
-            |run| Isa::best().run(Batch { task: &task, policy: &policy, weights: &weights, seed, run });
+        let draw = |run| {
+            let batch = Batch { task: &task, policy: &policy, weights: &weights, seed, run };
+            Isa::best().run(
+                #[inline(always)]
+                || batch.run(),
+            )
+        };
         let batches: Vec<Vec<Numbers>> = (0..BATCHES).map(draw).collect::<Result<_, _>>()?;
         // NaN misses everything.
         let of = |lane: usize, k: usize| {

@@ -2,12 +2,12 @@
 
 mod fused;
 
+use crate::boxed::WithIsa;
 use crate::catalogue::{Acts, Catalogue, Declared, Entry, Role, Tells};
 use crate::critic::{ActionCritic, Critic, SlopeCritic};
 use crate::emphasis::Emphasis;
 use crate::features::Features;
 use crate::instruction_set::Isa;
-use crate::leaf::Leaf;
 use crate::learner::{ActorCritic, AllActions, DeterministicActorCritic, Learner};
 use crate::part::ComposeError;
 use crate::policy::{DeterministicPolicy, FinitePolicy, Softmax, StochasticPolicy};
@@ -255,7 +255,7 @@ macro_rules! boxing {
         pub fn $method(&self, part: impl $role<R> + 'static) -> Result<Built<R>, ComposeError> {
             Ok(Built::$role(match R::LANES {
                 1 => Box::new(part),
-                _ => Box::new(Leaf { isa: self.composer.isa, part }),
+                _ => Box::new(WithIsa { isa: self.composer.isa, part }),
             }))
         })*
     };

@@ -84,9 +84,8 @@ macro_rules! part_around {
             Some(&self.features)
         }
 
-        fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-            list.push(&self.features);
-            self.$values.part.all_features(list);
+        fn all_features(&self) -> Vec<&Features> {
+            [vec![&self.features], self.$values.part.all_features()].concat()
         }
 
         fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {

@@ -1,17 +1,5 @@
 //! Instruction sets: loops are compiled for each of them, and the best one is chosen when the program runs.
 
-/// A piece of work that is compiled once for each instruction set.
-///
-/// `run` and everything it calls must be `#[inline(always)]`: what is not inlined into the function that was
-/// compiled for an instruction set is compiled for the plainest one. The results are the same bits either way.
-pub trait Kernel {
-    /// The result of the work.
-    type Output;
-
-    /// Does the work.
-    fn run(self) -> Self::Output;
-}
-
 /// An instruction set. Results do not depend on it; speed does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isa {
@@ -53,35 +41,50 @@ impl Isa {
         }
     }
 
-    /// Runs `kernel` compiled for this instruction set, or for the plain one if the machine lacks it.
+    /// Does some work, compiled for this instruction set, or for the plain one if the machine lacks it.
+    ///
+    /// The closure and everything it calls must be `#[inline(always)]`: what is not inlined into the function that was compiled for an
+    /// instruction set is compiled for the plainest one. The results are the same bits either way.
+    ///
+    /// ```
+    /// use emphatic::{Isa, Lanes};
+    /// let x = Lanes([1.0, 2.0, 3.0, 4.0]);
+    /// let squares = Isa::best().run(#[inline(always)] || x * x);
+    /// assert_eq!(squares, Lanes([1.0, 4.0, 9.0, 16.0]));
+    /// ```
     #[inline]
-    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        self.run_or(kernel, K::run)
+    pub fn run<O>(self, work: impl FnOnce() -> O) -> O {
+        self.run_or(
+            work,
+            #[inline(always)]
+            |work| work(),
+            |work| work(),
+        )
     }
 
-    /// Runs `kernel` compiled for this instruction set, or by `plain` if this is the plain one or the machine lacks it.
+    /// Does some work with an input, or calls `plain` if this is the plain instruction set or the machine lacks it.
     #[allow(unsafe_code)]
     #[inline(always)]
-    pub(crate) fn run_or<K: Kernel>(self, kernel: K, plain: impl FnOnce(K) -> K::Output) -> K::Output {
+    pub(crate) fn run_or<I, O>(self, input: I, work: impl FnOnce(I) -> O, plain: impl FnOnce(I) -> O) -> O {
         #[cfg(target_arch = "x86_64")]
         match self {
             // SAFETY: the machine has these sets, which `available` has just asked.
-            Self::Avx2 if self.available() => return unsafe { with_avx2(kernel) },
-            Self::Avx512 if self.available() => return unsafe { with_avx512(kernel) },
+            Self::Avx2 if self.available() => return unsafe { with_avx2(input, work) },
+            Self::Avx512 if self.available() => return unsafe { with_avx512(input, work) },
             _ => {}
         }
-        plain(kernel)
+        plain(input)
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+fn with_avx2<I, O>(input: I, work: impl FnOnce(I) -> O) -> O {
+    work(input)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx512cd,avx2")]
-fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+fn with_avx512<I, O>(input: I, work: impl FnOnce(I) -> O) -> O {
+    work(input)
 }

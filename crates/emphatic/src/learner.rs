@@ -23,13 +23,16 @@ pub use deterministic::{DeterministicAction, DeterministicActorCritic};
 pub use divergence::Diverged;
 
 use crate::action::{Action, Acts};
-use crate::features::{AsState, FeatureError, Features, Scratch, State};
-use crate::instruction_set::{Isa, Kernel};
-use crate::leaf::forward;
-use crate::part::{CachedPart, Part};
+use crate::boxed::forward;
+use crate::emphasis::Emphasis;
+use crate::features::{AsState, FeatureError, Features, Row, Scratch, State};
+use crate::importance_ratio::importance_ratio;
+use crate::instruction_set::Isa;
+use crate::part::{CachedPart, ComposeError, Part, Seen};
 use crate::policy::{Policy, not_finite};
 use crate::random_stream::Draw;
 use crate::real::Real;
+use crate::recipe::Subset;
 use crate::saved_state::{SavedState, StateError};
 use crate::step::{Step, StepError};
 use crate::visitor::Visitor;
@@ -203,6 +206,7 @@ pub struct Composed<R: Real, P: Policy, C, E, K> {
     actor: Actor<R, P>,
     critic: CachedPart<C>,
     emphasis: CachedPart<E>,
+    emphasis_learns: bool,
     /// The features of all parts, each once: every state is checked against them.
     features: Vec<Features>,
     /// The number of states, if all features are tables.
@@ -211,21 +215,45 @@ pub struct Composed<R: Real, P: Policy, C, E, K> {
 }
 
 /// The rule by which the actor learns.
-pub trait Rule<R: Real, P: Policy, C, E>: Send + Sized {
-    /// Learns from one step, and writes the numbers of the update to `report`.
-    fn update(
-        learner: &mut Composed<R, P, C, E, Self>,
-        step: &Step<State, Action>,
-        report: Option<&mut Update<R>>,
-    ) -> Result<(), StepError>;
+pub trait Rule<R: Real, P: Policy, C: Part<R>>: Send + Sized {
+    /// Whether there are importance ratios: whether the policy draws its actions.
+    const HAS_RATIO: bool = true;
+
+    /// Returns the rule for these parts, or an error if they do not go together.
+    fn new(policy: &P, critic: &C, subset: Option<Subset>) -> Result<Self, ComposeError>;
 
     /// π(a|s); `None` if the policy computes its action.
     fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R>;
+
+    /// Lets the actor and the critic learn from a step. Returns the critic's signal, and the sum of [`Real::nan_unless_finite`] over the
+    /// weights that were changed.
+    fn learn(&mut self, from: Lesson<R, P>, critic: &mut C) -> [R; 2];
 
     /// Shows its settings and its numbers that change to a visitor.
     fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), StateError> {
         Ok(())
     }
+}
+
+/// A step with what follows from it by the weights before its updates, and the policy's weights, which a rule changes.
+#[derive(Debug)]
+pub struct Lesson<'a, R: Real, P: Policy> {
+    policy: &'a P,
+    weights: &'a mut [R],
+    /// α, divided by the number of active features.
+    step_size: R,
+    /// The policy's features of S_t.
+    x: Row<'a>,
+    /// π(·|S_t).
+    at: &'a P::Distribution<R>,
+    /// A_t.
+    action: P::Action,
+    /// The step as the critic sees it.
+    step: Seen<'a>,
+    /// ρ_t; one where there is no ratio.
+    rho: R,
+    /// M_t.
+    emphasis: R,
 }
 
 /// The part that acts: a policy with its weights and its step-size.
@@ -238,9 +266,8 @@ pub struct Actor<R: Real, P: Policy> {
     step_size: R,
     /// π(·|S_t).
     at: P::Distribution<R>,
-    /// Room for the features of S_t and S_{t+1}.
+    /// Room for the features of S_t.
     x: Scratch,
-    x_next: Scratch,
     divergence: Divergence<R>,
 }
 
@@ -262,7 +289,12 @@ impl<R: Real, P: Policy> Actor<R, P> {
     }
 }
 
-impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
+impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<R, P, C, E, K> {
+    /// Builds a learner whose policy starts from zero weights. Its setting is `alpha`.
+    pub fn builder(policy: P, critic: C, emphasis: E) -> LearnerBuilder<R, P, C, E, K> {
+        LearnerBuilder::new(policy, critic, Ok(emphasis))
+    }
+
     /// The actor: the policy with its weights.
     pub fn actor(&self) -> &Actor<R, P> {
         &self.actor
@@ -307,13 +339,73 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
         }
     }
 
-    /// Finishes an update in a state, given the sum of [`Real::nan_unless_finite`] over all weights that it changed.
+    /// Learns from one step, and writes the numbers of the update to `report`. Inlined into functions that are compiled for each
+    /// instruction set.
     #[inline(always)]
-    fn finish_update(&mut self, state: State, changed: R) {
-        if self.actor.divergence.step(changed) {
-            return self.make_nan();
+    fn learn_step(
+        &mut self,
+        step: &Step<State, Action>,
+        report: Option<&mut Update<R>>,
+    ) -> Result<(), StepError> {
+        let action = self.check_step(step)?;
+        let Actor { policy, weights, step_size, at, x, .. } = &mut self.actor;
+        let x = policy.features().row(step.state, x);
+        policy.distribution(weights, x, at);
+        let rho = match K::probability(policy, at, action) {
+            Some(pi) => importance_ratio(pi, step.mu),
+            None => R::one(),
+        };
+        let (emphasis, weighed) = self.emphasis.see(step);
+        let (critic, seen) = self.critic.see(step);
+        let weight = emphasis.weigh(&weighed, rho);
+        let step_size = *step_size;
+        let lesson = Lesson { policy, weights, step_size, x, at, action, step: seen, rho, emphasis: weight };
+        let [delta, mut changed] = self.rule.learn(lesson, critic);
+        if self.emphasis_learns {
+            changed += emphasis.learn(&weighed, rho);
         }
-        self.policy_changed(Some(state));
+        if let Some(report) = report {
+            *report = Update { rho, emphasis: weight, delta };
+        }
+        if self.actor.divergence.step(changed) {
+            self.make_nan();
+        } else {
+            self.policy_changed(Some(step.state));
+        }
+        Ok(())
+    }
+
+    /// [`Self::learn_step`], compiled for the plain instruction set.
+    #[inline(never)] // One copy of so much code is enough.
+    fn learn_step_plainly(
+        &mut self,
+        step: &Step<State, Action>,
+        report: Option<&mut Update<R>>,
+    ) -> Result<(), StepError> {
+        self.learn_step(step, report)
+    }
+
+    /// Learns step by step, by one of the two methods above.
+    #[inline(always)]
+    fn each_step(
+        &mut self,
+        steps: &[Step<State, Action>],
+        mut watcher: Option<&mut dyn Watcher<R>>,
+        learn: impl Fn(&mut Self, &Step<State, Action>, Option<&mut Update<R>>) -> Result<(), StepError>,
+    ) -> Result<(), LearnError> {
+        let mut update = Update::default();
+        for (index, step) in steps.iter().enumerate() {
+            if let Some(watcher) = &mut watcher {
+                watcher.before(step);
+            }
+            // Only for a watcher: in lanes these are many numbers.
+            let report = watcher.is_some().then_some(&mut update);
+            learn(self, step, report).map_err(|source| LearnError { index, source })?;
+            if let Some(watcher) = &mut watcher {
+                watcher.after(step, &update, self);
+            }
+        }
+        Ok(())
     }
 
     /// Makes all weights of lanes that have just diverged NaN. (Which weights a number that is not finite would reach next may
@@ -340,18 +432,6 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> Composed<R, P, C, E, K> {
     }
 }
 
-impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K: Rule<R, P, C, E>> Composed<R, P, C, E, K> {
-    /// One step, compiled for the plain instruction set.
-    #[inline(never)] // One copy of so much code is enough.
-    fn update_plainly(
-        &mut self,
-        step: &Step<State, Action>,
-        report: Option<&mut Update<R>>,
-    ) -> Result<(), StepError> {
-        K::update(self, step, report)
-    }
-}
-
 #[cold]
 fn other_action(action: Action) -> StepError {
     match action {
@@ -367,60 +447,17 @@ fn short_name(name: &str) -> &str {
     &name[start..end]
 }
 
-/// Learns step by step. (A macro: a function would call the update, not inline it.)
-macro_rules! each_step {
-    ($learn:expr, |$learner:ident, $step:ident, $report:ident| $update:expr) => {{
-        let Learn { learner: $learner, steps, mut watcher } = $learn;
-        let mut update = Update::default();
-        for (index, $step) in steps.iter().enumerate() {
-            if let Some(watcher) = &mut watcher {
-                watcher.before($step);
-            }
-            // Only for a watcher: in lanes these are many numbers.
-            let $report = watcher.is_some().then_some(&mut update);
-            $update.map_err(|source| LearnError { index, source })?;
-            if let Some(watcher) = &mut watcher {
-                watcher.after($step, &update, $learner);
-            }
-        }
-        Ok(())
-    }};
-}
-
-/// Many steps as one piece of work.
-struct Learn<'a, 'b, R, L> {
-    learner: &'a mut L,
-    steps: &'a [Step<State<'a>, Action>],
-    watcher: Option<&'a mut (dyn Watcher<R> + 'b)>,
-}
-
-impl<R, P, C, E, K> Kernel for Learn<'_, '_, R, Composed<R, P, C, E, K>>
-where
-    R: Real,
-    P: Policy,
-    C: Part<R>,
-    E: Part<R>,
-    K: Rule<R, P, C, E>,
-{
-    type Output = Result<(), LearnError>;
-
-    #[inline(always)]
-    fn run(self) -> Self::Output {
-        each_step!(self, |learner, step, report| K::update(learner, step, report))
-    }
-}
-
 impl<R, P, C, E, K> Learner<R> for Composed<R, P, C, E, K>
 where
     R: Real,
     P: Policy,
     C: Part<R>,
-    E: Part<R>,
-    K: Rule<R, P, C, E>,
+    E: Emphasis<R>,
+    K: Rule<R, P, C>,
 {
     fn update(&mut self, step: &Step<State, Action>) -> Result<Update<R>, StepError> {
         let mut update = Update::default();
-        self.update_plainly(step, Some(&mut update)).map(|()| update)
+        self.learn_step_plainly(step, Some(&mut update)).map(|()| update)
     }
 
     #[inline(never)] // A whole step is inlined into it, once for each instruction set: that is enough code.
@@ -430,15 +467,17 @@ where
         steps: &[Step<State, Action>],
         watcher: Option<&mut dyn Watcher<R>>,
     ) -> Result<(), LearnError> {
-        let learn = Learn { learner: self, steps, watcher };
         // `f64` needs no wide registers.
         if R::LANES == 1 {
-            return learn.run();
+            return self.each_step(steps, watcher, Self::learn_step);
         }
         // The plain set shares the code of `update`: a step in lanes takes long to compile.
-        isa.run_or(learn, |learn| {
-            each_step!(learn, |learner, step, report| learner.update_plainly(step, report))
-        })
+        isa.run_or(
+            (self, watcher),
+            #[inline(always)]
+            |(learner, watcher)| learner.each_step(steps, watcher, Self::learn_step),
+            |(learner, watcher)| learner.each_step(steps, watcher, Self::learn_step_plainly),
+        )
     }
 
     fn distribution(&self, state: State) -> Result<Vec<R>, FeatureError> {
@@ -507,7 +546,7 @@ where
     }
 
     fn restored(&mut self) {
-        self.actor.divergence.restored();
+        self.actor.divergence.set_alive();
         self.policy_changed(None);
     }
 }

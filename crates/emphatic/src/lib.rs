@@ -156,6 +156,7 @@
 //! (What a learner's weights become once it has diverged is not part of it; when it diverged is.)
 
 mod action;
+mod boxed;
 pub mod catalogue;
 mod compose;
 pub mod critic;
@@ -163,7 +164,6 @@ pub mod emphasis;
 pub mod features;
 mod importance_ratio;
 mod instruction_set;
-mod leaf;
 pub mod learner;
 mod part;
 pub mod policy;
@@ -178,13 +178,13 @@ pub mod theory;
 mod visitor;
 
 pub use action::{Action, Acts};
+pub use boxed::WithIsa;
 pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};
 pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, Gtd, SlopeCritic};
 pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
 pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};
-pub use instruction_set::{Isa, Kernel};
-pub use leaf::Leaf;
+pub use instruction_set::Isa;
 pub use learner::{
     Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner,
     LearnerBuilder, OffPac, TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace, true_dpge,

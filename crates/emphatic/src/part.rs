@@ -120,8 +120,8 @@ pub trait Part<R: Real>: Send {
     }
 
     /// Lists its features and those of the parts inside it. Every step is checked against all of them.
-    fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-        list.extend(self.features());
+    fn all_features(&self) -> Vec<&Features> {
+        self.features().into_iter().collect()
     }
 
     /// Adapts the part to the policy (of any type) that it is used with, or returns an error if they do not go together.

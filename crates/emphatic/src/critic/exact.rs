@@ -74,8 +74,8 @@ pub(crate) fn described<P: Policy>(model: &impl Model<P>) -> String {
 macro_rules! exact_part {
     ($solution:ident, $declaration:ident) => {
         // It has no features, but the state must be one of the problem's.
-        fn all_features<'a>(&'a self, list: &mut Vec<&'a Features>) {
-            list.push(&self.states);
+        fn all_features(&self) -> Vec<&Features> {
+            vec![&self.states]
         }
 
         fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {

@@ -1,14 +1,10 @@
 //! Builds learners: checks that the parts go together, and sets the actor's step-size by name.
 
 use super::divergence::Divergence;
-use super::{Actor, Composed};
-use crate::emphasis::FollowOn;
-use crate::features::Features;
-use crate::part::{CachedPart, ComposeError, Part};
-use crate::policy::Policy;
-use crate::real::Real;
-use crate::recipe::Subset;
-use crate::settings::{Range, Setting};
+use super::{Actor, Composed, Rule};
+use crate::catalogue::{Range, Setting};
+use crate::part::CachedPart;
+use crate::{ComposeError, Emphasis, Features, FollowOn, Part, Policy, Real, Subset};
 use std::marker::PhantomData;
 
 /// The actor's step-size.
@@ -28,16 +24,16 @@ pub const ALPHA: Setting =
 #[derive(Debug)]
 #[must_use]
 pub struct LearnerBuilder<R, P, C, E, K> {
-    pub(super) policy: P,
-    pub(super) critic: C,
+    policy: P,
+    critic: C,
     /// An emphasis that could not be made is reported when the learner is built.
-    pub(super) emphasis: Result<E, ComposeError>,
+    emphasis: Result<E, ComposeError>,
     alpha: Option<R>,
     pub(super) subset: Option<Subset>,
     rule: PhantomData<K>,
 }
 
-impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> LearnerBuilder<R, P, C, E, K> {
+impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBuilder<R, P, C, E, K> {
     pub(super) fn new(policy: P, critic: C, emphasis: Result<E, ComposeError>) -> Self {
         Self { policy, critic, emphasis, alpha: None, subset: None, rule: PhantomData }
     }
@@ -48,18 +44,18 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> LearnerBuilder<R, P, C, E, K
         self
     }
 
-    /// Puts the parts together, with zero weights for the policy.
-    pub(super) fn compose(
-        self,
-        rule: impl FnOnce(&P, &C, &E) -> K,
-    ) -> Result<Composed<R, P, C, E, K>, ComposeError> {
-        let Self { policy, mut critic, emphasis, alpha, .. } = self;
+    /// Builds the learner. Parts that do not go together, or a setting that is missing or out of its range, are an error.
+    pub fn build(self) -> Result<Composed<R, P, C, E, K>, ComposeError> {
+        let Self { policy, mut critic, emphasis, alpha, subset, .. } = self;
+        let rule = K::new(&policy, &critic, subset)?;
         let mut emphasis = emphasis?;
+        if emphasis.needs_ratio() && !K::HAS_RATIO {
+            return Err(ComposeError::Ratio);
+        }
         let alpha = ALPHA.checked(alpha, || "the actor".to_owned())?;
         if policy.len() > isize::MAX as usize / size_of::<R>() {
             return Err(ComposeError::TooMany(policy.len()));
         }
-        let rule = rule(&policy, &critic, &emphasis);
         critic.set_policy(policy.form())?;
         emphasis.set_policy(policy.form())?;
         let features = distinct(&policy, &critic, &emphasis);
@@ -73,12 +69,12 @@ impl<R: Real, P: Policy, C: Part<R>, E: Part<R>, K> LearnerBuilder<R, P, C, E, K
             step_size: alpha / R::splat(policy.features().most_active() as f64),
             at: policy.room(),
             x: policy.features().scratch(),
-            x_next: policy.features().scratch(),
             divergence: Divergence::default(),
             policy,
         };
+        let emphasis_learns = emphasis.learns();
         let (critic, emphasis) = (CachedPart::new(critic), CachedPart::new(emphasis));
-        let mut learner = Composed { actor, critic, emphasis, features, states, rule };
+        let mut learner = Composed { actor, critic, emphasis, emphasis_learns, features, states, rule };
         learner.policy_changed(None);
         Ok(learner)
     }
@@ -94,11 +90,8 @@ impl<R: Real, P, C, K> LearnerBuilder<R, P, C, FollowOn<R>, K> {
 
 /// Returns the features of all parts, each once.
 fn distinct<R: Real, P: Policy>(policy: &P, critic: &impl Part<R>, emphasis: &impl Part<R>) -> Vec<Features> {
-    let mut all = vec![policy.features()];
-    critic.all_features(&mut all);
-    emphasis.all_features(&mut all);
     let mut once: Vec<Features> = Vec::new();
-    for features in all {
+    for features in [vec![policy.features()], critic.all_features(), emphasis.all_features()].concat() {
         // Tables of the same number of states refuse the same states.
         let same = |known: &Features| match (known, features) {
             (Features::Table(known), Features::Table(table)) => known.states() == table.states(),

@@ -1,14 +1,7 @@
 //! Deterministic policy gradients.
 
-use super::{Composed, LearnerBuilder, Rule, Update};
-use crate::action::Action;
-use crate::critic::SlopeCritic;
-use crate::emphasis::Emphasis;
-use crate::features::State;
-use crate::part::ComposeError;
-use crate::policy::DeterministicPolicy;
-use crate::real::Real;
-use crate::step::{Step, StepError};
+use super::{Composed, Lesson, Rule};
+use crate::{ComposeError, DeterministicPolicy, Real, SlopeCritic, Subset};
 
 /// θ ← θ + α M_t ∂q(S_t,a)/∂a|_{a=π(S_t)} ∇π(S_t), in the states that the behaviour visits.
 ///
@@ -18,75 +11,26 @@ pub type DeterministicActorCritic<R, P, C, E> = Composed<R, P, C, E, Determinist
 
 /// The actor follows ∂q/∂a: see [`DeterministicActorCritic`].
 #[derive(Clone, Copy, Debug)]
-pub struct DeterministicAction {
-    emphasis_learns: bool,
-}
+pub struct DeterministicAction;
 
-impl<R, P, C, E> DeterministicActorCritic<R, P, C, E>
-where
-    R: Real,
-    P: DeterministicPolicy,
-    C: SlopeCritic<R>,
-    E: Emphasis<R>,
-{
-    /// Builds a learner whose policy starts from zero weights. Its setting is `alpha`.
-    pub fn builder(policy: P, critic: C, emphasis: E) -> LearnerBuilder<R, P, C, E, DeterministicAction> {
-        LearnerBuilder::new(policy, critic, Ok(emphasis))
+impl<R: Real, P: DeterministicPolicy, C: SlopeCritic<R>> Rule<R, P, C> for DeterministicAction {
+    const HAS_RATIO: bool = false;
+
+    fn new(_policy: &P, _critic: &C, _subset: Option<Subset>) -> Result<Self, ComposeError> {
+        Ok(Self)
     }
-}
 
-impl<R, P, C, E> LearnerBuilder<R, P, C, E, DeterministicAction>
-where
-    R: Real,
-    P: DeterministicPolicy,
-    C: SlopeCritic<R>,
-    E: Emphasis<R>,
-{
-    /// Builds the learner. Parts that do not go together, or a setting that is missing or out of its range, are an error.
-    pub fn build(self) -> Result<DeterministicActorCritic<R, P, C, E>, ComposeError> {
-        if self.emphasis.as_ref().is_ok_and(|emphasis| emphasis.needs_ratio()) {
-            return Err(ComposeError::Ratio);
-        }
-        self.compose(|_, _, emphasis| DeterministicAction { emphasis_learns: emphasis.learns() })
-    }
-}
-
-impl<R, P, C, E> Rule<R, P, C, E> for DeterministicAction
-where
-    R: Real,
-    P: DeterministicPolicy,
-    C: SlopeCritic<R>,
-    E: Emphasis<R>,
-{
     #[inline(always)]
-    fn update(
-        learner: &mut DeterministicActorCritic<R, P, C, E>,
-        step: &Step<State, Action>,
-        report: Option<&mut Update<R>>,
-    ) -> Result<(), StepError> {
-        learner.check_step(step)?;
-        let Composed { actor, critic, emphasis, rule, .. } = learner;
-        let x = actor.policy.features().row(step.state, &mut actor.x);
-        actor.policy.distribution(&actor.weights, x, &mut actor.at);
-        let (critic, seen) = critic.see(step);
-        let (emphasis, weighed) = emphasis.see(step);
-        let action = actor.policy.action(&actor.at);
-        let slope = critic.slope(&seen, action);
-        let weight = emphasis.weigh(&weighed, R::one());
-        let scale = actor.step_size * weight * slope;
-        let changed = actor.policy.add_gradient(x, &actor.at, scale, &mut actor.weights);
-        let mut changed = changed + critic.learn(&seen, action);
-        if rule.emphasis_learns {
-            changed += emphasis.learn(&weighed, R::one());
-        }
-        if let Some(report) = report {
-            *report = Update { rho: R::one(), emphasis: weight, delta: slope };
-        }
-        learner.finish_update(step.state, changed);
-        Ok(())
-    }
-
     fn probability(_policy: &P, _at: &P::Distribution<R>, _action: f64) -> Option<R> {
         None
+    }
+
+    #[inline(always)]
+    fn learn(&mut self, from: Lesson<R, P>, critic: &mut C) -> [R; 2] {
+        let Lesson { policy, weights, step_size, x, at, step, emphasis, .. } = from;
+        let action = policy.action(at);
+        let slope = critic.slope(&step, action);
+        let changed = policy.add_gradient(x, at, step_size * emphasis * slope, weights);
+        [slope, changed + critic.learn(&step, action)]
     }
 }

@@ -62,7 +62,8 @@ impl<R: Real> Divergence<R> {
         self.set_alive();
     }
 
-    fn set_alive(&mut self) {
+    /// Notes which lanes are alive, after `diverged` was replaced.
+    pub(super) fn set_alive(&mut self) {
         self.alive = R::from_lanes(|lane| if self.diverged[lane] == 0 { 1.0 } else { 0.0 });
         self.all_alive = self.diverged.iter().all(|step| *step == 0);
     }
@@ -74,11 +75,6 @@ impl<R: Real> Divergence<R> {
     /// Forgets that lanes have diverged.
     pub(super) fn revive(&mut self) {
         self.diverged.fill(0);
-        self.set_alive();
-    }
-
-    /// Brings the rest up to date after `steps` and `diverged` were replaced.
-    pub(super) fn restored(&mut self) {
         self.set_alive();
     }
 }

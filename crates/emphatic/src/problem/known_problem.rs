@@ -1,9 +1,9 @@
 //! Problems that are known exactly, of any kind, with policies of any kind.
 
 use super::{ContinuousCounterexample, Task};
+use crate::boxed::WithIsa;
 use crate::emphasis::{Emphasis, ExactEmphasis};
 use crate::instruction_set::Isa;
-use crate::leaf::Leaf;
 use crate::part::ComposeError;
 use crate::policy::{DeterministicLinear, Gaussian, Softmax};
 use crate::real::Real;
@@ -63,13 +63,13 @@ impl KnownProblem {
     ) -> Result<Box<dyn Emphasis<R>>, ComposeError> {
         Ok(match self.with_policy(policy)? {
             Solvable::Softmax(task, policy) => {
-                Box::new(Leaf { isa, part: ExactEmphasis::new(task, policy)? })
+                Box::new(WithIsa { isa, part: ExactEmphasis::new(task, policy)? })
             }
             Solvable::Gaussian(problem, policy) => {
-                Box::new(Leaf { isa, part: ExactEmphasis::new(problem, policy)? })
+                Box::new(WithIsa { isa, part: ExactEmphasis::new(problem, policy)? })
             }
             Solvable::Deterministic(problem, policy) => {
-                Box::new(Leaf { isa, part: ExactEmphasis::new(problem, policy)? })
+                Box::new(WithIsa { isa, part: ExactEmphasis::new(problem, policy)? })
             }
         })
     }

@@ -3,7 +3,7 @@
 use super::elimination::Chain;
 use super::model::{check_len, check_policy};
 use super::{Exact, Model};
-use crate::instruction_set::{Isa, Kernel};
+use crate::instruction_set::Isa;
 use crate::policy::Policy;
 use crate::problem::ProblemError;
 use crate::real::Real;
@@ -60,30 +60,19 @@ impl<R: Real, P: Policy, M: Model<P>> ExactObjective<R, M, P> {
     /// end) is not finite, and does not disturb the others.
     pub fn evaluate(&mut self, isa: Isa, weights: &[R]) -> Result<R, ProblemError> {
         check_len(&self.policy, weights)?;
-        Ok(isa.run(Evaluation { objective: self, weights }))
+        Ok(isa.run(
+            #[inline(always)]
+            || self.inlined(weights),
+        ))
     }
-}
 
-impl<R: Real, P: Policy, M: Model<P>> Objective<R> for ExactObjective<R, M, P> {
-    fn of(&mut self, isa: Isa, weights: &[R]) -> R {
-        self.evaluate(isa, weights).unwrap_or(R::splat(f64::NAN))
-    }
-}
-
-struct Evaluation<'a, R: Real, M, P: Policy> {
-    objective: &'a mut ExactObjective<R, M, P>,
-    weights: &'a [R],
-}
-
-impl<R: Real, P: Policy, M: Model<P>> Kernel for Evaluation<'_, R, M, P> {
-    type Output = R;
-
+    /// J_μ, to be compiled for an instruction set.
     #[inline(always)]
-    fn run(self) -> R {
-        let ExactObjective { model, policy, chain, values, at } = self.objective;
+    fn inlined(&mut self, weights: &[R]) -> R {
+        let Self { model, policy, chain, values, at } = self;
         let n = values.len();
         for state in 0..n {
-            policy.distribution(self.weights, policy.features().of_number(state), at);
+            policy.distribution(weights, policy.features().of_number(state), at);
             model.bellman(policy, at, state, chain.bellman_mut(state));
         }
         for place in 0..n {
@@ -98,6 +87,12 @@ impl<R: Real, P: Policy, M: Model<P>> Kernel for Evaluation<'_, R, M, P> {
             sum += R::splat(d * i) * values[*place];
         }
         sum
+    }
+}
+
+impl<R: Real, P: Policy, M: Model<P>> Objective<R> for ExactObjective<R, M, P> {
+    fn of(&mut self, isa: Isa, weights: &[R]) -> R {
+        self.evaluate(isa, weights).unwrap_or(R::splat(f64::NAN))
     }
 }
 

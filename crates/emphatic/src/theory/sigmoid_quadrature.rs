@@ -1,6 +1,6 @@
 //! Expectations of the sigmoid under a Gaussian.
 
-use crate::instruction_set::{Isa, Kernel};
+use crate::instruction_set::Isa;
 use crate::policy::Normal;
 use crate::real::{Real, elementary};
 
@@ -30,7 +30,24 @@ impl SigmoidQuadrature {
     /// take minutes to compile.
     #[inline(never)]
     pub fn sigmoid<R: Real>(&self, at: &Normal<R>) -> R {
-        Isa::best().run(Expectation { quadrature: self, at })
+        Isa::best().run(
+            #[inline(always)]
+            || self.inlined(at),
+        )
+    }
+
+    /// E[σ(a)], to be compiled for an instruction set.
+    #[inline(always)]
+    fn inlined<R: Real>(&self, at: &Normal<R>) -> R {
+        let (mean, deviation) = (at.mean.abs(), at.standard_deviation);
+        let mut tail = R::zero();
+        if any_narrow(deviation) {
+            tail = self.narrow.tail(mean, deviation);
+        }
+        if any_wide(deviation) {
+            tail = R::splat(WIDE).if_less(deviation, self.wide.tail(mean, deviation), tail);
+        }
+        at.mean.if_less(R::zero(), tail, R::one() - tail)
     }
 
     /// The derivatives of E[σ(a)] by the mean and by the standard deviation: E[σ′(a)] and E[σ′(a) z], a = mean + sd z.
@@ -41,29 +58,6 @@ impl SigmoidQuadrature {
         let choose = |k: usize| R::splat(WIDE).if_less(deviation, wide[k], narrow[k]);
         let [by_mean, by_deviation] = [choose(0), choose(1)];
         [by_mean, at.mean.if_less(R::zero(), -by_deviation, by_deviation)]
-    }
-}
-
-struct Expectation<'a, R> {
-    quadrature: &'a SigmoidQuadrature,
-    at: &'a Normal<R>,
-}
-
-impl<R: Real> Kernel for Expectation<'_, R> {
-    type Output = R;
-
-    #[inline(always)]
-    fn run(self) -> R {
-        let Self { quadrature: SigmoidQuadrature { narrow, wide }, at } = self;
-        let (mean, deviation) = (at.mean.abs(), at.standard_deviation);
-        let mut tail = R::zero();
-        if any_narrow(deviation) {
-            tail = narrow.tail(mean, deviation);
-        }
-        if any_wide(deviation) {
-            tail = R::splat(WIDE).if_less(deviation, wide.tail(mean, deviation), tail);
-        }
-        at.mean.if_less(R::zero(), tail, R::one() - tail)
     }
 }
 
@@ -338,7 +332,13 @@ mod tests {
         let quadrature = SigmoidQuadrature::default();
         for (mean, standard_deviation) in [(0.3, 0.7), (-1.2, 0.74), (2.5, 0.76), (-40.0, 3.0), (7.0, 50.0)] {
             let at = Normal { mean, standard_deviation, slope: 0.0 };
-            let run = |isa: Isa| isa.run(Expectation { quadrature: &quadrature, at: &at }).to_bits();
+            let run = |isa: Isa| {
+                isa.run(
+                    #[inline(always)]
+                    || quadrature.inlined(&at),
+                )
+                .to_bits()
+            };
             assert_eq!(run(Isa::Plain), run(Isa::best()));
         }
     }

@@ -1,7 +1,7 @@
 //! Errors against a high-precision reference, special values, and bits in lanes.
 
 use super::*;
-use crate::instruction_set::{Isa, Kernel};
+use crate::instruction_set::Isa;
 use crate::real::{Lanes, Real};
 use astro_float::{BigFloat, Consts, RoundingMode};
 
@@ -398,41 +398,15 @@ fn special_values_of_normal_density() {
     }
 }
 
-/// Each function as a piece of work that is compiled for every instruction set.
-macro_rules! kernel {
-    ($name:ident, |$x:ident, $y:ident, $z:ident| $body:expr) => {
-        struct $name<R>([R; 3]);
-
-        impl<R: Real> Kernel for $name<R> {
-            type Output = R;
-
-            #[inline(always)]
-            fn run(self) -> R {
-                let [$x, $y, $z] = self.0;
-                $body
-            }
-        }
-    };
-}
-kernel!(Exp, |x, _y, _z| x.exp());
-kernel!(Ln, |x, _y, _z| x.ln());
-kernel!(Sigmoid, |x, _y, _z| x.sigmoid());
-kernel!(Softplus, |x, _y, _z| x.softplus());
-kernel!(Cdf, |x, _y, _z| x.normal_cdf());
-kernel!(Density, |x, mean, deviation| x.normal_density(mean, deviation));
-
 fn lanes_give_the_bits_of_f64<const N: usize>(inputs: &[[f64; 3]]) {
     for block in inputs.as_chunks::<N>().0 {
         let lanes: [Lanes<N>; 3] = std::array::from_fn(|k| Lanes(std::array::from_fn(|lane| block[lane][k])));
         for isa in [Isa::Plain, Isa::best()] {
-            let results = [
-                isa.run(Exp(lanes)),
-                isa.run(Ln(lanes)),
-                isa.run(Sigmoid(lanes)),
-                isa.run(Softplus(lanes)),
-                isa.run(Cdf(lanes)),
-                isa.run(Density(lanes)),
-            ];
+            let [x, y, z] = lanes;
+            let results = isa.run(
+                #[inline(always)]
+                || [x.exp(), x.ln(), x.sigmoid(), x.softplus(), x.normal_cdf(), x.normal_density(y, z)],
+            );
             for (lane, &[x, y, z]) in block.iter().enumerate() {
                 let alone = [exp(x), ln(x), sigmoid(x), softplus(x), normal_cdf(x), normal_density(x, y, z)];
                 for (result, alone) in results.iter().zip(alone) {
