@@ -1,7 +1,7 @@
 //! `cargo xtask generate`: files that are written from the catalogue and from the sources.
 
 use crate::{cargo, output, public_api};
-use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Role, Setting, Tells};
+use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Role, Setting, Signal};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -120,15 +120,15 @@ fn class(text: &mut String, entry: &Entry) {
         text.push('\n');
     }
     let _ = writeln!(text, "    _kind: ClassVar[str] = \"{}\"", entry.name);
-    if !entry.tells.is_empty() {
-        let words: Vec<&str> = entry.tells.iter().map(|tells| word(*tells)).collect();
+    if !entry.signals.is_empty() {
+        let words: Vec<&str> = entry.signals.iter().map(|signal| word(*signal)).collect();
         let _ = writeln!(text, "    _tells: ClassVar[tuple[str, ...]] = {}", tuple(&words));
     }
-    if let Some(Inner { name, tells, .. }) = entry.inner {
+    if let Some(Inner { name, signal, .. }) = entry.inner {
         let _ = writeln!(
             text,
             "    _inner: ClassVar[tuple[str, str] | None] = (\"{name}\", \"{}\")",
-            word(tells)
+            word(signal)
         );
     }
     if let Some(acts) = entry.acts {
@@ -169,7 +169,7 @@ fn fields(entry: &Entry) -> Vec<Field> {
     }
     if let Some(inner) = entry.inner {
         let required = fields.iter().any(|field| field.default.is_some()).then_some("REQUIRED");
-        fields.push(Field::new(inner.name, union_of(inner.tells), required, inner.about));
+        fields.push(Field::new(inner.name, union_of(inner.signal), required, inner.about));
     }
     if entry.role != Role::Policy && entry.features {
         let about = "what it sees of a state; left out, what the policy sees";
@@ -205,11 +205,11 @@ fn sentence(about: &str) -> String {
     }
 }
 
-fn word(tells: Tells) -> &'static str {
-    match tells {
-        Tells::Delta => "delta",
-        Tells::Advantages => "advantages",
-        Tells::Slope => "slope",
+fn word(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Delta => "delta",
+        Signal::Advantages => "advantages",
+        Signal::Slope => "slope",
     }
 }
 
@@ -218,11 +218,11 @@ fn tuple(words: &[&str]) -> String {
     if let [one] = &quoted[..] { format!("({one},)") } else { format!("({})", quoted.join(", ")) }
 }
 
-fn union_of(tells: Tells) -> &'static str {
-    match tells {
-        Tells::Delta => "ValueCritic",
-        Tells::Advantages => "ActionCritic",
-        Tells::Slope => "SlopeCritic",
+fn union_of(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Delta => "ValueCritic",
+        Signal::Advantages => "ActionCritic",
+        Signal::Slope => "SlopeCritic",
     }
 }
 
@@ -241,11 +241,12 @@ fn unions(text: &mut String, catalogue: &Catalogue) {
     union("StochasticPolicy", policies(&|acts| acts != Acts::Deterministic));
     union("FinitePolicy", policies(&|acts| acts == Acts::Finite));
     union("DeterministicPolicy", policies(&|acts| acts == Acts::Deterministic));
-    let critics =
-        |tells: Tells| in_order(catalogue, Role::Critic).filter(|part| part.tells.contains(&tells)).collect();
+    let critics = |signal: Signal| {
+        in_order(catalogue, Role::Critic).filter(|part| part.signals.contains(&signal)).collect()
+    };
     union("Critic", in_order(catalogue, Role::Critic).collect());
-    for tells in [Tells::Delta, Tells::Advantages, Tells::Slope] {
-        union(union_of(tells), critics(tells));
+    for signal in [Signal::Delta, Signal::Advantages, Signal::Slope] {
+        union(union_of(signal), critics(signal));
     }
     let emphases = || in_order(catalogue, Role::Emphasis);
     union("Emphasis", emphases().collect());

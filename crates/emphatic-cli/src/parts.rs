@@ -149,9 +149,9 @@ fn page(catalogue: &Catalogue) -> String {
 /// Returns what else there is to say about a part, in sentences that follow others.
 fn sentences(entry: &Entry) -> String {
     let mut text = String::new();
-    if !entry.tells.is_empty() {
-        let tells: Vec<&str> = entry.tells.iter().map(|tells| tells.words()).collect();
-        text += &format!(" It tells the actor {}.", tells.join("; or "));
+    if !entry.signals.is_empty() {
+        let signals: Vec<&str> = entry.signals.iter().map(|signal| signal.words()).collect();
+        text += &format!(" It tells the actor {}.", signals.join("; or "));
     }
     if !entry.needs.is_empty() {
         let needs: Vec<&str> = entry.needs.iter().map(|need| need.words()).collect();

@@ -3,7 +3,7 @@
 use crate::experiment_file::{ExperimentFile, Start};
 use crate::measure::MEASURES;
 use crate::source::FEATURE_NAMES;
-use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Inner, Range, Role, Setting, Tells};
+use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Inner, Range, Role, Setting, Signal};
 use emphatic_problems::SHIPPED;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -133,7 +133,7 @@ impl JsonSchema for PolicySchema {
 }
 
 fn tells_values(entry: &&Entry) -> bool {
-    entry.tells.contains(&Tells::Delta)
+    entry.signals.contains(&Signal::Delta)
 }
 
 /// The name of one of these parts, or a table with the settings of just that part. A table without a kind adds to that of its

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{results, settings};
-use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Range, Role, Tells};
+use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Range, Role, Signal};
 use emphatic_lab::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,25 +67,25 @@ struct Composition {
     emphasis: &'static Entry,
     critic: &'static Entry,
     inside: Option<&'static Entry>,
-    tells: Tells,
+    signal: Signal,
 }
 
 impl Composition {
     fn makes_sense(&self) -> bool {
         let Self { policy, emphasis, critic, .. } = self;
         let rule = match policy.acts.expect("a policy acts") {
-            Acts::Finite => self.tells != Tells::Slope,
-            Acts::Real => self.tells == Tells::Delta,
-            Acts::Deterministic => self.tells == Tells::Slope,
+            Acts::Finite => self.signal != Signal::Slope,
+            Acts::Real => self.signal == Signal::Delta,
+            Acts::Deterministic => self.signal == Signal::Slope,
         };
         let ratios = policy.acts != Some(Acts::Deterministic);
         let has_ratios = |part: &Entry| ratios || !part.needs.contains(&Need::Ratio);
-        rule && critic.tells.contains(&self.tells) && has_ratios(emphasis) && has_ratios(critic)
+        rule && critic.signals.contains(&self.signal) && has_ratios(emphasis) && has_ratios(critic)
     }
 
     /// Writes the file, runs it, and checks the table of settings.
     fn check(&self) {
-        let Self { policy, emphasis, critic, inside, tells } = *self;
+        let Self { policy, emphasis, critic, inside, signal } = *self;
         let problem = match policy.acts {
             Some(Acts::Finite) => "counterexample",
             _ => "continuous-counterexample",
@@ -99,7 +99,7 @@ impl Composition {
         for (column, part) in ["policy", "emphasis", "critic", "critic_values"].iter().zip(parts) {
             part.iter().for_each(|part| written.word(column, part.name));
         }
-        let all = if tells == Tells::Advantages { "actions = \"all\"\n" } else { "" };
+        let all = if signal == Signal::Advantages { "actions = \"all\"\n" } else { "" };
         let text = format!(
             "problem = \"{problem}\"\nruns = 1\nsteps = 5\nrecord = [\"rho\", \"weights\"]\n[[method]]\n\
              alpha = {alpha}\npolicy = {}\nemphasis = {}\ncritic = {}\n{all}",
@@ -126,14 +126,15 @@ fn compositions() -> Vec<Composition> {
         for emphasis in all(Role::Emphasis) {
             for critic in all(Role::Critic) {
                 let inside: Vec<Option<&Entry>> = match critic.inner {
-                    Some(inner) => {
-                        all(Role::Critic).filter(|part| part.tells.contains(&inner.tells)).map(Some).collect()
-                    }
+                    Some(inner) => all(Role::Critic)
+                        .filter(|part| part.signals.contains(&inner.signal))
+                        .map(Some)
+                        .collect(),
                     None => vec![None],
                 };
                 for inside in inside {
-                    let one = |&tells: &Tells| Composition { policy, emphasis, critic, inside, tells };
-                    compositions.extend(critic.tells.iter().map(one).filter(Composition::makes_sense));
+                    let one = |&signal: &Signal| Composition { policy, emphasis, critic, inside, signal };
+                    compositions.extend(critic.signals.iter().map(one).filter(Composition::makes_sense));
                 }
             }
         }

@@ -5,11 +5,12 @@
 //! [`Catalogue::with`].
 
 pub use crate::compose::Build;
-use crate::compose::{Built, DeclaredBuilder, PartBuilder};
-use crate::part::ComposeError;
-use crate::real::Real;
+use crate::compose::DeclaredBuilder;
 pub use crate::settings::{Range, Setting};
-use crate::{critic, emphasis, policy};
+use crate::{
+    Advantage, Built, Compatible, ComposeError, DeterministicLinear, ExactCritic, ExactEmphasis, FollowOn,
+    Gaussian, Gq, Gtd, NoEmphasis, PartBuilder, Real, Softmax,
+};
 use serde::Serialize;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use thiserror::Error;
 pub enum Role {
     /// How to act.
     Policy,
-    /// How good was it? In one of three forms: see [`Tells`].
+    /// How good was it? In one of three forms: see [`Signal`].
     Critic,
     /// How much does a state count?
     Emphasis,
@@ -54,7 +55,7 @@ impl Role {
 /// The signal that a critic gives the actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tells {
+pub enum Signal {
     /// δ_t, from v̂.
     Delta,
     /// q̂(s,b) − v̂(s) for every action.
@@ -63,7 +64,7 @@ pub enum Tells {
     Slope,
 }
 
-impl Tells {
+impl Signal {
     /// Its description in words.
     pub fn words(self) -> &'static str {
         match self {
@@ -112,7 +113,8 @@ pub struct Inner {
     /// Its name, in files and in Python.
     pub name: &'static str,
     /// The signal that it must give.
-    pub tells: Tells,
+    #[serde(rename = "tells")]
+    pub signal: Signal,
     /// The name of the part that is taken by default.
     pub default: &'static str,
     /// Its purpose, in a line.
@@ -133,7 +135,8 @@ pub struct Declaration {
     /// The publication that it comes from.
     pub source: &'static str,
     /// For a critic: the signals that it can give.
-    pub tells: &'static [Tells],
+    #[serde(rename = "tells")]
+    pub signals: &'static [Signal],
     /// For a policy: how it chooses its actions.
     pub acts: Option<Acts>,
     /// For a policy: the number of weights of each feature; `None` if there is one for each action.
@@ -157,7 +160,7 @@ impl Declaration {
             role,
             about,
             source: "",
-            tells: &[],
+            signals: &[],
             acts: None,
             outputs: None,
             settings: &[],
@@ -334,17 +337,17 @@ impl Catalogue {
     pub fn standard() -> &'static Self {
         static STANDARD: LazyLock<Catalogue> = LazyLock::new(|| {
             let none = Catalogue { entries: Vec::new() };
-            none.with::<policy::softmax::SoftmaxDeclaration>()
-                .with::<policy::gaussian::GaussianDeclaration>()
-                .with::<policy::deterministic::DeterministicLinearDeclaration>()
-                .with::<critic::exact::ExactCriticDeclaration>()
-                .with::<critic::gtd::GtdDeclaration>()
-                .with::<critic::gq::GqDeclaration>()
-                .with::<critic::advantage::AdvantageDeclaration>()
-                .with::<critic::compatible::CompatibleDeclaration>()
-                .with::<emphasis::none::NoEmphasisDeclaration>()
-                .with::<emphasis::follow_on::FollowOnDeclaration>()
-                .with::<emphasis::exact::ExactEmphasisDeclaration>()
+            none.with::<Softmax>()
+                .with::<Gaussian>()
+                .with::<DeterministicLinear>()
+                .with::<ExactCritic>()
+                .with::<Gtd>()
+                .with::<Gq>()
+                .with::<Advantage>()
+                .with::<Compatible>()
+                .with::<NoEmphasis>()
+                .with::<FollowOn>()
+                .with::<ExactEmphasis>()
         });
         &STANDARD
     }

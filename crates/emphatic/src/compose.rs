@@ -2,20 +2,14 @@
 
 mod fused;
 
-use crate::boxed::WithIsa;
-use crate::catalogue::{Acts, Catalogue, Declared, Entry, Role, Tells};
-use crate::critic::{ActionCritic, Critic, SlopeCritic};
-use crate::emphasis::Emphasis;
-use crate::features::Features;
-use crate::instruction_set::Isa;
-use crate::learner::{ActorCritic, AllActions, DeterministicActorCritic, Learner};
-use crate::part::ComposeError;
-use crate::policy::{DeterministicPolicy, FinitePolicy, Softmax, StochasticPolicy};
-use crate::problem::KnownProblem;
-use crate::real::{Lanes, Real};
-use crate::recipe::{PartRecipe, Recipe, RuleKind};
-use crate::settings::{SettingError, Settings};
+use crate::catalogue::{Acts, Entry, Role, Signal};
 use crate::theory::Objective;
+use crate::{
+    ActionCritic, ActorCritic, AllActions, Catalogue, ComposeError, Critic, Declared,
+    DeterministicActorCritic, DeterministicPolicy, Emphasis, Features, FinitePolicy, Isa, KnownProblem,
+    Lanes, Learner, PartRecipe, Real, Recipe, RuleKind, SettingError, Settings, SlopeCritic, Softmax,
+    StochasticPolicy, WithIsa,
+};
 use std::any::Any;
 use std::marker::PhantomData;
 
@@ -168,7 +162,7 @@ pub struct PartBuilder<'a, R: Real> {
     parts: Vec<&'a PartRecipe>,
     settings: Settings<R>,
     /// The signal that a critic is to give.
-    tells: Tells,
+    signal: Signal,
     /// The policy that it is for; `()` for the policy itself.
     policy: &'a dyn Any,
 }
@@ -196,7 +190,7 @@ fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, Compos
     if first.actions.is_some() && acts.is_some_and(|acts| acts != Acts::Finite) {
         return incompatible(format!("the policy `{}` has no finitely many actions", first.policy.kind));
     }
-    match composer.builder(Role::Policy, parts, Tells::Delta, &())?.build()? {
+    match composer.builder(Role::Policy, parts, Signal::Delta, &())?.build()? {
         Built::Learner(learner) => Ok(learner),
         other => incompatible(format!("the policy was built as {other:?}")),
     }
@@ -212,7 +206,7 @@ impl<'a, R: Real> Composer<'a, R> {
         self,
         role: Role,
         parts: Vec<&'b PartRecipe>,
-        tells: Tells,
+        signal: Signal,
         policy: &'b dyn Any,
     ) -> Result<PartBuilder<'b, R>, ComposeError>
     where
@@ -223,7 +217,7 @@ impl<'a, R: Real> Composer<'a, R> {
             return incompatible(format!("there is no {} `{kind}`", role.word()));
         };
         let settings = self.settings(entry, &parts)?;
-        let with = PartBuilder { composer: self, entry, parts, settings, tells, policy };
+        let with = PartBuilder { composer: self, entry, parts, settings, signal, policy };
         with.check()?;
         Ok(with)
     }
@@ -272,10 +266,10 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         if part.inner.is_some() && declaration.inner.is_none() {
             return incompatible(format!("{name} has no part inside it"));
         }
-        if declaration.role == Role::Critic && !declaration.tells.contains(&self.tells) {
+        if declaration.role == Role::Critic && !declaration.signals.contains(&self.signal) {
             return incompatible(format!(
                 "{name} does not tell {}, which is needed here",
-                self.tells.words()
+                self.signal.words()
             ));
         }
         Ok(())
@@ -286,9 +280,9 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         Ok(self.settings.number(name)?)
     }
 
-    /// All settings of the part.
-    pub fn settings(&self) -> &Settings<R> {
-        &self.settings
+    /// Returns all settings of the part.
+    pub fn settings(&self) -> Settings<R> {
+        self.settings.clone()
     }
 
     /// Returns the features of the part.
@@ -308,8 +302,8 @@ impl<'a, R: Real> PartBuilder<'a, R> {
     }
 
     /// The signal that a critic is to give.
-    pub fn tells(&self) -> Tells {
-        self.tells
+    pub fn signal(&self) -> Signal {
+        self.signal
     }
 
     /// Returns the problem that the part is computed from.
@@ -332,7 +326,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         };
         let default = PartRecipe::new(inner.default);
         let parts = self.parts.iter().map(|part| part.inner.as_deref().unwrap_or(&default)).collect();
-        match self.composer.builder(Role::Critic, parts, inner.tells, self.policy)?.build()? {
+        match self.composer.builder(Role::Critic, parts, inner.signal, self.policy)?.build()? {
             Built::Critic(critic) => Ok(critic),
             other => {
                 incompatible(format!("`{}` of {} was built as {other:?}", inner.name, self.entry.title()))
@@ -361,11 +355,11 @@ impl<'a, R: Real> PartBuilder<'a, R> {
     fn beside<'b>(
         &'b self,
         role: Role,
-        tells: Tells,
+        signal: Signal,
         policy: &'b dyn Any,
     ) -> Result<PartBuilder<'b, R>, ComposeError> {
         let of = |recipe: &&'a Recipe| if role == Role::Critic { &recipe.critic } else { &recipe.emphasis };
-        self.composer.builder(role, self.composer.recipes.iter().map(of).collect(), tells, policy)
+        self.composer.builder(role, self.composer.recipes.iter().map(of).collect(), signal, policy)
     }
 
     /// Returns whether the part is this one, not another of the same name.
@@ -377,12 +371,12 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         (self.composer.build)(self.entry, self)
     }
 
-    fn critic_of(&self, tells: Tells, policy: &dyn Any) -> Result<Built<R>, ComposeError> {
-        self.beside(Role::Critic, tells, policy)?.build()
+    fn critic_of(&self, signal: Signal, policy: &dyn Any) -> Result<Built<R>, ComposeError> {
+        self.beside(Role::Critic, signal, policy)?.build()
     }
 
     fn emphasis_of(&self, policy: &dyn Any) -> Result<Box<dyn Emphasis<R>>, ComposeError> {
-        match self.beside(Role::Emphasis, Tells::Delta, policy)?.build()? {
+        match self.beside(Role::Emphasis, Signal::Delta, policy)?.build()? {
             Built::Emphasis(emphasis) => Ok(emphasis),
             other => incompatible(format!("the emphasis was built as {other:?}")),
         }
@@ -400,7 +394,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
 
     /// Builds a learner with a policy that draws its actions; it learns from the action taken.
     pub fn stochastic<P: StochasticPolicy>(&self, policy: P) -> Result<Built<R>, ComposeError> {
-        let Built::Critic(critic) = self.critic_of(Tells::Delta, &policy)? else {
+        let Built::Critic(critic) = self.critic_of(Signal::Delta, &policy)? else {
             return incompatible("a learner from the action taken needs a critic of values");
         };
         let emphasis = self.emphasis_of(&policy)?;
@@ -411,7 +405,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
 
     /// Builds a learner with a policy of finitely many actions; it learns from all of them.
     pub fn finite<P: FinitePolicy>(&self, policy: P) -> Result<Built<R>, ComposeError> {
-        let Built::ActionCritic(critic) = self.critic_of(Tells::Advantages, &policy)? else {
+        let Built::ActionCritic(critic) = self.critic_of(Signal::Advantages, &policy)? else {
             return incompatible("a learner from all actions needs a critic that compares them");
         };
         let emphasis = self.emphasis_of(&policy)?;
@@ -424,7 +418,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
 
     /// Builds a learner with a policy that computes its action.
     pub fn deterministic<P: DeterministicPolicy>(&self, policy: P) -> Result<Built<R>, ComposeError> {
-        let Built::SlopeCritic(critic) = self.critic_of(Tells::Slope, &policy)? else {
+        let Built::SlopeCritic(critic) = self.critic_of(Signal::Slope, &policy)? else {
             return incompatible("a deterministic policy needs a critic that tells ∂q/∂a");
         };
         let emphasis = self.emphasis_of(&policy)?;

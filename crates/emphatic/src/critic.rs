@@ -6,12 +6,12 @@
 //! | [`ActionCritic`] | q̂(s,b) − v̂(s) for every action | [`ExactCritic`], [`Gq`], [`Advantage`] |
 //! | [`SlopeCritic`] | ∂q/∂a | [`ExactCritic`], [`Compatible`] |
 
-pub(crate) mod advantage;
-pub(crate) mod compatible;
+mod advantage;
+mod compatible;
 pub(crate) mod exact;
-pub(crate) mod gq;
+mod gq;
 mod gradient_td;
-pub(crate) mod gtd;
+mod gtd;
 mod td_error;
 
 pub use advantage::{Advantage, AdvantageBuilder};
@@ -20,8 +20,8 @@ pub use exact::ExactCritic;
 pub use gq::{Gq, GqBuilder};
 pub use gtd::{Gtd, GtdBuilder};
 
-use crate::part::{CachedPart, Part, Seen};
-use crate::real::Real;
+use crate::part::CachedPart;
+use crate::{Part, Real, Seen};
 use td_error::td_error;
 
 /// A critic that estimates v_π.

@@ -6,16 +6,15 @@
 //! | [`FollowOn`] | (1 − λ_a) i(S_t) + λ_a F_t | m_{λ_a}(s) |
 //! | [`ExactEmphasis`] | m(S_t)/d_μ(S_t) | m(s) |
 
-pub(crate) mod exact;
-pub(crate) mod follow_on;
-pub(crate) mod none;
+mod exact;
+mod follow_on;
+mod none;
 
 pub use exact::ExactEmphasis;
 pub use follow_on::{FollowOn, FollowOnBuilder};
 pub use none::NoEmphasis;
 
-use crate::part::{Part, Seen};
-use crate::real::Real;
+use crate::{Part, Real, Seen};
 
 /// The weight of each step in the actor's update.
 pub trait Emphasis<R: Real>: Part<R> {

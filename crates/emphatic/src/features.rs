@@ -2,7 +2,7 @@
 //!
 //! Actor, critic and emphasis may each have their own features of the same state.
 
-use crate::real::Real;
+use crate::Real;
 use crate::saved_state::digest;
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The importance ratio ρ_t = π(A_t|S_t) / μ(A_t|S_t).
 
-use crate::real::Real;
+use crate::Real;
 
 /// Returns ρ, given the target's probability (or density) of the action taken and the behaviour's.
 #[inline(always)]
@@ -11,7 +11,7 @@ pub(crate) fn importance_ratio<R: Real>(pi: R, mu: f64) -> R {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::real::Lanes;
+    use crate::Lanes;
 
     #[test]
     fn by_hand() {

@@ -22,20 +22,14 @@ pub use builder::{ALPHA, LearnerBuilder};
 pub use deterministic::{DeterministicAction, DeterministicActorCritic};
 pub use divergence::Diverged;
 
-use crate::action::{Action, Acts};
 use crate::boxed::forward;
-use crate::emphasis::Emphasis;
-use crate::features::{AsState, FeatureError, Features, Row, Scratch, State};
 use crate::importance_ratio::importance_ratio;
-use crate::instruction_set::Isa;
-use crate::part::{CachedPart, ComposeError, Part, Seen};
-use crate::policy::{Policy, not_finite};
-use crate::random_stream::Draw;
-use crate::real::Real;
-use crate::recipe::Subset;
-use crate::saved_state::{SavedState, StateError};
-use crate::step::{Step, StepError};
-use crate::visitor::Visitor;
+use crate::part::CachedPart;
+use crate::policy::not_finite;
+use crate::{
+    Action, Acts, AsState, ComposeError, Draw, Emphasis, FeatureError, Features, Isa, Part, Policy, Real,
+    Row, SavedState, Scratch, Seen, State, StateError, Step, StepError, Subset, Visitor,
+};
 use divergence::Divergence;
 use std::any::{Any, type_name};
 use thiserror::Error;

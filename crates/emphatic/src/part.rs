@@ -1,13 +1,9 @@
 //! Parts: what critics and emphases have in common.
 
-use crate::action::Action;
-use crate::features::{FeatureError, Features, Row, Scratch, State};
-use crate::problem::ProblemError;
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::settings::SettingError;
-use crate::step::Step;
-use crate::visitor::Visitor;
+use crate::{
+    Action, FeatureError, Features, ProblemError, Real, Row, Scratch, SettingError, State, StateError, Step,
+    Visitor,
+};
 use std::any::Any;
 use std::ops::Deref;
 use thiserror::Error;

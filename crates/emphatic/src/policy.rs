@@ -4,23 +4,17 @@
 //! number type at hand. So one and the same form serves a learner with `f64`, sixteen learners in
 //! [`Lanes`](crate::Lanes), and the exact theory with [`Dual`](crate::Dual) numbers.
 
-pub(crate) mod deterministic;
+mod deterministic;
 mod fixed;
-pub(crate) mod gaussian;
-pub(crate) mod softmax;
+mod gaussian;
+mod softmax;
 
 pub use deterministic::DeterministicLinear;
 pub use fixed::Fixed;
 pub use gaussian::{Gaussian, Normal};
 pub use softmax::Softmax;
 
-use crate::action::Acts;
-use crate::features::{Features, Row};
-use crate::random_stream::Draw;
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::step::StepError;
-use crate::visitor::Visitor;
+use crate::{Acts, Draw, Features, Real, Row, StateError, StepError, Visitor};
 use std::any::Any;
 use std::fmt::Debug;
 

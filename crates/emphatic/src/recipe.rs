@@ -1,6 +1,6 @@
 //! Recipes: what a learner is made of, as data.
 
-use crate::features::Features;
+use crate::Features;
 use std::collections::BTreeMap;
 
 /// A part, by its name in the catalogue, with its settings.

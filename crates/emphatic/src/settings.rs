@@ -1,7 +1,6 @@
 //! Settings: the numbers that parts are set by, each declared once with its range and its default.
 
-use crate::catalogue::Declaration;
-use crate::real::Real;
+use crate::{Declaration, Real};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -158,10 +157,13 @@ impl<R: Real> Settings<R> {
     }
 }
 
-/// Declares the settings of a part: the list `SETTINGS` for its declaration, and a setter for each in its builder.
+/// Declares the settings of a part: the list `SETTINGS` for its declaration, and a builder with a setter for each.
+///
+/// `Part<R, V: Critic>(features, actions: usize, values: V) => PartBuilder;` says what else the part is made of. The builder calls
+/// `Part::new(features, actions, values, settings)`, which returns the part or the error of a setting.
 macro_rules! settings {
     (
-        $builder:ident<R $(, $generic:ident)*>:
+        $part:ident<R $(, $generic:ident: $bound:ident)*>($(features $(, $input:ident: $type:ty)*)?) => $builder:ident;
         $($name:ident: $range:ident $(= $default:literal)?, $about:literal;)*
     ) => {
         const SETTINGS: &[$crate::settings::Setting] = &[$($crate::settings::Setting {
@@ -171,11 +173,30 @@ macro_rules! settings {
             about: $about,
         }),*];
 
-        impl<R: $crate::real::Real $(, $generic)*> $builder<R $(, $generic)*> {
-            /// Sets all settings, as a recipe has them.
-            pub(crate) fn settings(mut self, settings: &$crate::settings::Settings<R>) -> Self {
-                self.settings = settings.clone();
-                self
+        #[doc = concat!("Builds a [`", stringify!($part), "`].")]
+        #[derive(Clone, Debug)]
+        #[must_use]
+        pub struct $builder<R $(, $generic)*> {
+            $(features: $crate::features::Features, $($input: $type,)*)?
+            settings: $crate::settings::Settings<R>,
+        }
+
+        impl<R: $crate::real::Real $(, $generic: $bound<R>)*> $part<R $(, $generic)*> {
+            /// Builds the part, which starts from zero. Step-sizes are divided by the number of active features.
+            pub fn builder(
+                $(features: impl Into<$crate::features::Features>, $($input: $type,)*)?
+            ) -> $builder<R $(, $generic)*> {
+                $builder {
+                    $(features: features.into(), $($input,)*)?
+                    settings: $crate::settings::Settings::new(<$part as $crate::catalogue::Declared>::DECLARATION),
+                }
+            }
+        }
+
+        impl<R: $crate::real::Real $(, $generic: $bound<R>)*> $builder<R $(, $generic)*> {
+            /// Builds the part. A setting that is missing or out of its range is an error.
+            pub fn build(self) -> Result<$part<R $(, $generic)*>, $crate::settings::SettingError> {
+                $part::new($(self.features, $(self.$input,)*)? self.settings)
             }
 
             $(
@@ -202,10 +223,7 @@ pub(crate) use {default, settings};
 
 #[cfg(test)]
 mod tests {
-    use crate::catalogue::Declared;
-    use crate::critic::gtd::GtdDeclaration;
-    use crate::settings::Settings;
-    use crate::{Compatible, Features, FollowOn, Gtd, Lanes, Softmax, ace};
+    use crate::{Compatible, Declared, Features, FollowOn, Gtd, Lanes, Settings, Softmax, ace};
 
     #[test]
     fn a_setting_out_of_its_range_is_named() {
@@ -245,13 +263,13 @@ mod tests {
         assert_eq!(error.to_string(), "the critic `gtd` needs `alpha_w`");
         let error = ace(policy(), critic()).lambda_a(0.9).build().unwrap_err();
         assert_eq!(error.to_string(), "the actor needs `alpha`");
-        let error = Settings::<f64>::new(GtdDeclaration::DECLARATION).number("alpha_x").unwrap_err();
+        let error = Settings::<f64>::new(Gtd::DECLARATION).number("alpha_x").unwrap_err();
         assert_eq!(error.to_string(), "the critic `gtd` has no setting `alpha_x`");
     }
 
     #[test]
     fn a_setting_that_is_not_set_has_its_default_and_the_last_one_set_counts() {
-        let mut settings = Settings::new(GtdDeclaration::DECLARATION);
+        let mut settings = Settings::new(Gtd::DECLARATION);
         assert_eq!(settings.number("lambda"), Ok(0.0));
         settings.set("lambda", 0.3);
         settings.set("lambda", 0.7);

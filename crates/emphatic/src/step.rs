@@ -1,7 +1,6 @@
 //! One step of experience.
 
-use crate::action::Action;
-use crate::features::{AsState, FeatureError, State};
+use crate::{Action, AsState, FeatureError, State};
 use thiserror::Error;
 
 /// One step of experience: in S_t the behaviour took A_t, which led to S_{t+1}.

@@ -1,10 +1,7 @@
 //! Visits the numbers and the settings of a learner, part by part.
 
-use crate::features::Features;
-use crate::part::Part;
-use crate::real::Real;
-use crate::saved_state::{Numbers, SavedSetting, SavedState, StateError, Tensor};
-use crate::settings::Settings;
+use crate::saved_state::Tensor;
+use crate::{Features, Numbers, Part, Real, SavedSetting, SavedState, Settings, StateError};
 use std::collections::btree_map::Entry;
 
 /// Visits all settings and all numbers of a learner by name: to save and restore them, and to list estimates.

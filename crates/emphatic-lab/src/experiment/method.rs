@@ -4,7 +4,7 @@ use super::part::{DEFAULT_FEATURES, PartChoice, joined, joined_in_quotes, values
 use super::{Axis, Cell, Grid, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::one_or_list::{Located, OneOrList};
-use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Role, Tells};
+use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Role, Signal};
 use emphatic::learner::ALPHA;
 use emphatic::{Recipe, RuleKind, Subset};
 use emphatic_problems::{Interest, Mistake, Number, Whole, suggest};
@@ -483,15 +483,15 @@ fn rule(
     policy: &Entry,
     critic: &PartChoice,
 ) -> Result<RuleKind, Mistake> {
-    let tells = |what: Tells| critic.entry.tells.contains(&what);
+    let tells = |what: Signal| critic.entry.signals.contains(&what);
     if let Some(actions) = actions {
         check_actions(actions, policy, critic)?;
     }
-    let all = actions.map_or(!tells(Tells::Delta), |actions| actions.value == Actions::All);
+    let all = actions.map_or(!tells(Signal::Delta), |actions| actions.value == Actions::All);
     let (rule, needs) = match policy.acts {
-        Some(Acts::Deterministic) => (RuleKind::Deterministic, Tells::Slope),
-        Some(Acts::Finite) if all && tells(Tells::Advantages) => (RuleKind::All, Tells::Advantages),
-        _ => (RuleKind::Taken, Tells::Delta),
+        Some(Acts::Deterministic) => (RuleKind::Deterministic, Signal::Slope),
+        Some(Acts::Finite) if all && tells(Signal::Advantages) => (RuleKind::All, Signal::Advantages),
+        _ => (RuleKind::Taken, Signal::Delta),
     };
     if tells(needs) {
         return Ok(rule);
@@ -507,9 +507,9 @@ fn rule(
 
 /// Returns an error if a method cannot learn from the actions that its file asks for.
 fn check_actions(actions: &Located<Actions>, policy: &Entry, critic: &PartChoice) -> Result<(), Mistake> {
-    let tells = |what: Tells| critic.entry.tells.contains(&what);
+    let tells = |what: Signal| critic.entry.signals.contains(&what);
     let right = match actions.value {
-        Actions::Taken if !tells(Tells::Delta) && tells(Tells::Advantages) => {
+        Actions::Taken if !tells(Signal::Delta) && tells(Signal::Advantages) => {
             "this critic compares actions: the actor learns from all of them".to_owned()
         }
         Actions::Taken if policy.acts == Some(Acts::Deterministic) => {
@@ -518,10 +518,10 @@ fn check_actions(actions: &Located<Actions>, policy: &Entry, critic: &PartChoice
         Actions::All if policy.acts != Some(Acts::Finite) => {
             "a real action has no list of alternatives".to_owned()
         }
-        Actions::All if !tells(Tells::Advantages) => format!(
+        Actions::All if !tells(Signal::Advantages) => format!(
             "the critic `{}` does not compare actions: {}",
             critic.entry.name,
-            critics_for(Tells::Advantages)
+            critics_for(Signal::Advantages)
         ),
         Actions::Taken | Actions::All => return Ok(()),
     };
@@ -529,8 +529,8 @@ fn check_actions(actions: &Located<Actions>, policy: &Entry, critic: &PartChoice
 }
 
 /// Returns an advice: which critics provide this.
-pub(super) fn critics_for(what: Tells) -> String {
-    let critics = Catalogue::current().of(Role::Critic).filter(|entry| entry.tells.contains(&what));
+pub(super) fn critics_for(what: Signal) -> String {
+    let critics = Catalogue::current().of(Role::Critic).filter(|entry| entry.signals.contains(&what));
     format!("use {}", joined_in_quotes(critics.map(|entry| entry.name), "or"))
 }
 

@@ -135,10 +135,13 @@ impl PartChoice {
             };
             let part = self.with_others(declared, part, &others)?;
             for mut inner in Self::all(Role::Critic, &part, span)? {
-                if !inner.entry.tells.contains(&declared.tells) {
-                    let message =
-                        format!("the critic `{}` does not tell {}", inner.entry.name, declared.tells.words());
-                    return Err(Mistake::at(span, message).help(critics_for(declared.tells)));
+                if !inner.entry.signals.contains(&declared.signal) {
+                    let message = format!(
+                        "the critic `{}` does not tell {}",
+                        inner.entry.name,
+                        declared.signal.words()
+                    );
+                    return Err(Mistake::at(span, message).help(critics_for(declared.signal)));
                 }
                 let default = self.features.clone().filter(|_| inner.entry.features);
                 inner.features = inner.features.or(default);

@@ -3,16 +3,12 @@
 //! A boxed part costs a few calls at every step. These compositions avoid them; their results are the same bits.
 
 use super::{Built, PartBuilder};
-use crate::catalogue::{Role, Tells};
-use crate::critic::{self, Critic, ExactCritic, Gtd};
-use crate::emphasis::{self, Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
-use crate::learner::ActorCritic;
-use crate::part::{ComposeError, Part, Seen};
-use crate::policy::Softmax;
+use crate::catalogue::{Role, Signal};
 use crate::problem::known_problem::Solvable;
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::visitor::Visitor;
+use crate::{
+    ActorCritic, ComposeError, Critic, Emphasis, ExactCritic, ExactEmphasis, FollowOn, Gtd, NoEmphasis, Part,
+    Real, Seen, Softmax, StateError, Visitor,
+};
 
 /// No emphasis or the follow-on trace: alike enough to share a loop.
 #[derive(Debug)]
@@ -49,21 +45,21 @@ pub(crate) fn softmax<R: Real>(
     with: &PartBuilder<R>,
     policy: &Softmax,
 ) -> Result<Option<Built<R>>, ComposeError> {
-    let critic = with.beside(Role::Critic, Tells::Delta, policy)?;
-    let emphasis = with.beside(Role::Emphasis, Tells::Delta, policy)?;
-    let trace = if emphasis.is::<emphasis::none::NoEmphasisDeclaration>() {
+    let critic = with.beside(Role::Critic, Signal::Delta, policy)?;
+    let emphasis = with.beside(Role::Emphasis, Signal::Delta, policy)?;
+    let trace = if emphasis.is::<NoEmphasis>() {
         Some(Trace::None(NoEmphasis))
-    } else if emphasis.is::<emphasis::follow_on::FollowOnDeclaration>() {
-        Some(Trace::FollowOn(FollowOn::builder().settings(emphasis.settings()).build()?))
+    } else if emphasis.is::<FollowOn>() {
+        Some(Trace::FollowOn(FollowOn::new(emphasis.settings())?))
     } else {
         None
     };
-    if critic.is::<critic::gtd::GtdDeclaration>() {
+    if critic.is::<Gtd>() {
         let Some(trace) = trace else { return Ok(None) };
-        let critic = Gtd::builder(critic.features()?).settings(critic.settings()).build()?;
+        let critic = Gtd::new(critic.features()?, critic.settings())?;
         return learner(with, policy, critic, trace);
     }
-    if !critic.is::<critic::exact::ExactCriticDeclaration>() {
+    if !critic.is::<ExactCritic>() {
         return Ok(None);
     }
     let Solvable::Softmax(task, _) = critic.problem()?.with_policy(policy)? else { return Ok(None) };
@@ -71,7 +67,7 @@ pub(crate) fn softmax<R: Real>(
     if let Some(trace) = trace {
         return learner(with, policy, critic, trace);
     }
-    if !emphasis.is::<emphasis::exact::ExactEmphasisDeclaration>() {
+    if !emphasis.is::<ExactEmphasis>() {
         return Ok(None);
     }
     let Solvable::Softmax(task, _) = emphasis.problem()?.with_policy(policy)? else { return Ok(None) };
@@ -91,13 +87,10 @@ fn learner<R: Real>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{Catalogue, Declaration, Declared};
-    use crate::compose::Composable;
-    use crate::instruction_set::Isa;
-    use crate::learner::Learner;
-    use crate::problem::{KnownProblem, Task};
-    use crate::real::Lanes;
-    use crate::recipe::{PartRecipe, Recipe, RuleKind};
+    use crate::{
+        Catalogue, Composable, Declaration, Declared, Isa, KnownProblem, Lanes, Learner, PartRecipe, Recipe,
+        RuleKind, Task,
+    };
     use std::marker::PhantomData;
     use std::sync::Arc;
 
@@ -113,10 +106,7 @@ mod tests {
     }
 
     fn boxed() -> Catalogue {
-        Catalogue::standard()
-            .clone()
-            .with::<Boxed<crate::critic::gtd::GtdDeclaration>>()
-            .with::<Boxed<crate::critic::exact::ExactCriticDeclaration>>()
+        Catalogue::standard().clone().with::<Boxed<Gtd>>().with::<Boxed<ExactCritic>>()
     }
 
     fn learned<R: Composable>(catalogue: &Catalogue, recipe: &Recipe) -> Box<dyn Learner<R>> {

@@ -2,45 +2,30 @@
 
 use super::gq::number;
 use super::{ActionCritic, Critic, part_around};
-use crate::catalogue::{Declaration, Declared, Extent, Inner, Role, Size, Tells};
-use crate::compose::{Built, PartBuilder};
-use crate::features::{Features, State};
-use crate::part::{CachedPart, ComposeError, Part, Seen};
+use crate::catalogue::{Extent, Inner, Role, Signal, Size};
+use crate::part::CachedPart;
 use crate::policy::any_outputs;
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::settings::{SettingError, Settings, settings};
-use crate::visitor::Visitor;
+use crate::settings::settings;
+use crate::{
+    Built, ComposeError, Declaration, Declared, Features, Gtd, Part, PartBuilder, Real, Seen, SettingError,
+    Settings, State, StateError, Visitor,
+};
 use std::any::Any;
 
-/// Builds an [`Advantage`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct AdvantageBuilder<R, V> {
-    features: Features,
-    actions: usize,
-    values: V,
-    settings: Settings<R>,
-}
-
 settings! {
-    AdvantageBuilder<R, V>:
+    Advantage<R, V: Critic>(features, actions: usize, values: V) => AdvantageBuilder;
     alpha_u: StepSize, "step-size of u, the weights of the advantage";
 }
 
-/// Declares [`Advantage`] to the catalogue.
-#[derive(Debug)]
-pub struct AdvantageDeclaration;
-
-impl Declared for AdvantageDeclaration {
+impl Declared for Advantage {
     const DECLARATION: Declaration = Declaration {
         source: "Imani, Graves and White 2018",
-        tells: &[Tells::Advantages],
+        signals: &[Signal::Advantages],
         settings: SETTINGS,
         features: true,
         inner: Some(Inner {
             name: "values",
-            tells: Tells::Delta,
+            signal: Signal::Delta,
             default: "gtd",
             about: "the critic of values whose δ is learned from",
         }),
@@ -57,8 +42,7 @@ impl Declared for AdvantageDeclaration {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        let critic = Advantage::builder(with.features()?, with.actions()?, with.inner()?);
-        with.action_critic(critic.settings(with.settings()).build()?)
+        with.action_critic(Advantage::new(with.features()?, with.actions()?, with.inner()?, with.settings())?)
     }
 }
 
@@ -66,7 +50,7 @@ impl Declared for AdvantageDeclaration {
 ///
 /// Given v_π, E[δ_t | S_t = s, A_t = a] is the advantage; being conditional on the action, it needs no ratio.
 #[derive(Clone, Debug)]
-pub struct Advantage<R, V> {
+pub struct Advantage<R = f64, V = Gtd<R>> {
     features: Features,
     actions: usize,
     settings: Settings<R>,
@@ -77,11 +61,15 @@ pub struct Advantage<R, V> {
 }
 
 impl<R: Real, V: Critic<R>> Advantage<R, V> {
-    /// Builds a critic that starts from zero weights and learns from the δ of `values`. Its step-size is divided by the number
-    /// of active features.
-    pub fn builder(features: impl Into<Features>, actions: usize, values: V) -> AdvantageBuilder<R, V> {
-        let settings = Settings::new(AdvantageDeclaration::DECLARATION);
-        AdvantageBuilder { features: features.into(), actions, values, settings }
+    fn new(
+        features: Features,
+        actions: usize,
+        values: V,
+        settings: Settings<R>,
+    ) -> Result<Self, SettingError> {
+        let alpha = settings.number("alpha_u")? / R::splat(features.most_active() as f64);
+        let u = vec![R::zero(); features.len() * actions];
+        Ok(Self { features, actions, settings, alpha, u, values: CachedPart::new(values) })
     }
 
     /// A copy of u: the weight of feature `f` for action `a` is number `f · actions + a`.
@@ -92,16 +80,6 @@ impl<R: Real, V: Critic<R>> Advantage<R, V> {
     /// The critic whose δ is learned from.
     pub fn values(&self) -> &V {
         &self.values.part
-    }
-}
-
-impl<R: Real, V: Critic<R>> AdvantageBuilder<R, V> {
-    /// Builds the critic. A setting that is missing or out of its range is an error.
-    pub fn build(self) -> Result<Advantage<R, V>, SettingError> {
-        let Self { features, actions, values, settings } = self;
-        let alpha = settings.number("alpha_u")? / R::splat(features.most_active() as f64);
-        let u = vec![R::zero(); features.len() * actions];
-        Ok(Advantage { features, actions, settings, alpha, u, values: CachedPart::new(values) })
     }
 }
 

@@ -1,40 +1,25 @@
 //! Compatible features: a learned critic for deterministic policies.
 
 use super::SlopeCritic;
-use crate::action::Acts;
-use crate::catalogue::{Declaration, Declared, Extent, Role, Size, Tells};
-use crate::compose::{Built, PartBuilder};
-use crate::features::Features;
-use crate::part::{ComposeError, Part, Seen};
+use crate::catalogue::{Extent, Role, Signal, Size};
 use crate::policy::{add_outputs, outputs};
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::settings::{SettingError, Settings, settings};
-use crate::visitor::Visitor;
-
-/// Builds a [`Compatible`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct CompatibleBuilder<R> {
-    features: Features,
-    settings: Settings<R>,
-}
+use crate::settings::settings;
+use crate::{
+    Acts, Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Real, Seen, SettingError,
+    Settings, StateError, Visitor,
+};
 
 settings! {
-    CompatibleBuilder<R>:
+    Compatible<R>(features) => CompatibleBuilder;
     alpha_v: StepSize, "step-size of v, the weights of the values";
     alpha_u: StepSize, "step-size of u, the weights of the slope";
     alpha_h: StepSize, "step-size of h, the second weights";
 }
 
-/// Declares [`Compatible`] to the catalogue.
-#[derive(Debug)]
-pub struct CompatibleDeclaration;
-
-impl Declared for CompatibleDeclaration {
+impl Declared for Compatible {
     const DECLARATION: Declaration = Declaration {
         source: "Silver et al. 2014 (COPDAC-GQ), with second weights for all features",
-        tells: &[Tells::Slope],
+        signals: &[Signal::Slope],
         settings: SETTINGS,
         features: true,
         ..Declaration::new(
@@ -50,7 +35,7 @@ impl Declared for CompatibleDeclaration {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.slope_critic(Compatible::builder(with.features()?).settings(with.settings()).build()?)
+        with.slope_critic(Compatible::new(with.features()?, with.settings())?)
     }
 }
 
@@ -102,7 +87,7 @@ impl Declared for CompatibleDeclaration {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Compatible<R> {
+pub struct Compatible<R = f64> {
     features: Features,
     settings: Settings<R>,
     /// The step-sizes, divided by the number of active features.
@@ -116,27 +101,10 @@ pub struct Compatible<R> {
 }
 
 impl<R: Real> Compatible<R> {
-    /// Builds a critic that starts from zero weights. Its step-sizes are divided by the number of active features.
-    pub fn builder(features: impl Into<Features>) -> CompatibleBuilder<R> {
-        CompatibleBuilder {
-            features: features.into(),
-            settings: Settings::new(CompatibleDeclaration::DECLARATION),
-        }
-    }
-
-    /// A copy of v and u: those of feature `f` are numbers `2 f` and `2 f + 1`.
-    pub fn weights(&self) -> Vec<R> {
-        self.weights.clone()
-    }
-}
-
-impl<R: Real> CompatibleBuilder<R> {
-    /// Builds the critic. A setting that is missing or out of its range is an error.
-    pub fn build(self) -> Result<Compatible<R>, SettingError> {
-        let Self { features, settings } = self;
+    fn new(features: Features, settings: Settings<R>) -> Result<Self, SettingError> {
         let active = R::splat(features.most_active() as f64);
         let zero = vec![R::zero(); 2 * features.len()];
-        Ok(Compatible {
+        Ok(Self {
             features,
             alpha_v: settings.number("alpha_v")? / active,
             alpha_u: settings.number("alpha_u")? / active,
@@ -145,6 +113,11 @@ impl<R: Real> CompatibleBuilder<R> {
             weights: zero.clone(),
             second: zero,
         })
+    }
+
+    /// A copy of v and u: those of feature `f` are numbers `2 f` and `2 f + 1`.
+    pub fn weights(&self) -> Vec<R> {
+        self.weights.clone()
     }
 }
 
@@ -202,14 +175,10 @@ impl<R: Real> SlopeCritic<R> for Compatible<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::Table;
-    use crate::learner::{Learner, dpg, true_dpge};
-    use crate::part::SeenScratch;
-    use crate::policy::DeterministicLinear;
-    use crate::problem::ContinuousCounterexample;
-    use crate::saved_state::{Numbers, SavedState, Tensors};
-    use crate::step::Step;
-    use crate::{Exact, ExactCritic};
+    use crate::{
+        ContinuousCounterexample, DeterministicLinear, Exact, ExactCritic, Learner, Numbers, SavedState,
+        SeenScratch, Step, Table, Tensors, dpg, true_dpge,
+    };
     use std::sync::Arc;
 
     fn state(critic: &mut Compatible<f64>) -> Tensors {

@@ -1,29 +1,22 @@
 //! The exact critic, computed from the problem itself.
 
 use super::{ActionCritic, Critic, SlopeCritic};
-use crate::catalogue::{Declaration, Declared, Need, Role, Tells};
-use crate::compose::{Built, PartBuilder};
-use crate::features::{Features, State};
-use crate::part::{ComposeError, Part, Seen};
-use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
+use crate::catalogue::{Need, Role, Signal};
 use crate::problem::known_problem::Solvable;
-use crate::problem::{ProblemError, Task};
-use crate::real::Real;
-use crate::saved_state::{StateError, digest};
+use crate::saved_state::digest;
+use crate::theory::ActionSlopes;
 use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
-use crate::theory::{ActionSlopes, Model};
-use crate::visitor::Visitor;
+use crate::{
+    Built, ComposeError, Declaration, Declared, DeterministicPolicy, Features, FinitePolicy, Model, Part,
+    PartBuilder, Policy, ProblemError, Real, Seen, Softmax, State, StateError, Task, Visitor,
+};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Declares [`ExactCritic`] to the catalogue.
-#[derive(Debug)]
-pub struct ExactCriticDeclaration;
-
-impl Declared for ExactCriticDeclaration {
+impl Declared for ExactCritic {
     const DECLARATION: Declaration = Declaration {
         source: "Imani, Graves and White 2018",
-        tells: &[Tells::Delta, Tells::Advantages, Tells::Slope],
+        signals: &[Signal::Delta, Signal::Advantages, Signal::Slope],
         needs: &[Need::Problem],
         ..Declaration::new(
             Role::Critic,
@@ -34,8 +27,8 @@ impl Declared for ExactCriticDeclaration {
     };
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        match (with.problem()?.with_policy(with.policy())?, with.tells()) {
-            (Solvable::Softmax(task, policy), Tells::Advantages) => {
+        match (with.problem()?.with_policy(with.policy())?, with.signal()) {
+            (Solvable::Softmax(task, policy), Signal::Advantages) => {
                 with.action_critic(ExactCritic::new(task, policy)?)
             }
             (Solvable::Deterministic(problem, policy), _) => {
@@ -51,7 +44,7 @@ impl Declared for ExactCriticDeclaration {
 ///
 /// It has no state of its own: its values follow from the policy's weights.
 #[derive(Clone, Debug)]
-pub struct ExactCritic<R: Real, M, P: Policy> {
+pub struct ExactCritic<R: Real = f64, M = Task, P: Policy = Softmax> {
     states: Features,
     values: IncrementalSolution<R, M, P>,
 }
@@ -72,7 +65,7 @@ pub(crate) fn described<P: Policy>(model: &impl Model<P>) -> String {
 
 /// The methods of [`Part`] of a part that is computed from a problem, by a solution for the present policy.
 macro_rules! exact_part {
-    ($solution:ident, $declaration:ident) => {
+    ($part:ident, $solution:ident) => {
         // It has no features, but the state must be one of the problem's.
         fn all_features(&self) -> Vec<&Features> {
             vec![&self.states]
@@ -92,7 +85,7 @@ macro_rules! exact_part {
         }
 
         fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-            visitor.kind($declaration::DECLARATION.name)?;
+            visitor.kind(<$part as Declared>::DECLARATION.name)?;
             visitor.text("problem", &described(&*self.$solution.model))
         }
     };
@@ -100,7 +93,7 @@ macro_rules! exact_part {
 pub(crate) use exact_part;
 
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactCritic<R, M, P> {
-    exact_part!(values, ExactCriticDeclaration);
+    exact_part!(ExactCritic, values);
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Critic<R> for ExactCritic<R, M, P> {

@@ -2,47 +2,31 @@
 
 use super::gradient_td::{GradientTd, StepSizes, TdStep};
 use super::{ActionCritic, Critic, part_around};
-use crate::action::{Action, Acts};
-use crate::catalogue::{Declaration, Declared, Extent, Inner, Role, Size, Tells};
-use crate::compose::{Built, PartBuilder};
-use crate::features::{Features, Row, State};
-use crate::part::{CachedPart, ComposeError, Part, Seen};
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::settings::{SettingError, Settings, settings};
-use crate::visitor::Visitor;
+use crate::catalogue::{Extent, Inner, Role, Signal, Size};
+use crate::part::CachedPart;
+use crate::settings::settings;
+use crate::{
+    Action, Acts, Built, ComposeError, Declaration, Declared, Features, Gtd, Part, PartBuilder, Real, Row,
+    Seen, SettingError, Settings, State, StateError, Visitor,
+};
 use std::any::Any;
 
-/// Builds a [`Gq`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct GqBuilder<R, V> {
-    features: Features,
-    actions: usize,
-    values: V,
-    settings: Settings<R>,
-}
-
 settings! {
-    GqBuilder<R, V>:
+    Gq<R, V: Critic>(features, actions: usize, values: V) => GqBuilder;
     alpha_q: StepSize, "step-size of the action-values";
     alpha_h: StepSize, "step-size of h, the second weights";
     lambda_q: Fraction = 0.0, "λ of the trace of the action-values";
 }
 
-/// Declares [`Gq`] to the catalogue.
-#[derive(Debug)]
-pub struct GqDeclaration;
-
-impl Declared for GqDeclaration {
+impl Declared for Gq {
     const DECLARATION: Declaration = Declaration {
         source: "Maei and Sutton 2010",
-        tells: &[Tells::Advantages],
+        signals: &[Signal::Advantages],
         settings: SETTINGS,
         features: true,
         inner: Some(Inner {
             name: "values",
-            tells: Tells::Delta,
+            signal: Signal::Delta,
             default: "gtd",
             about: "the critic of values that gives the baseline v̂",
         }),
@@ -54,8 +38,7 @@ impl Declared for GqDeclaration {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        let critic = Gq::builder(with.features()?, with.actions()?, with.inner()?);
-        with.action_critic(critic.settings(with.settings()).build()?)
+        with.action_critic(Gq::new(with.features()?, with.actions()?, with.inner()?, with.settings())?)
     }
 }
 
@@ -70,7 +53,7 @@ impl Declared for GqDeclaration {
 /// h ← h + α_h (δ z − (φ_t·h) φ_t)
 /// ```
 #[derive(Clone, Debug)]
-pub struct Gq<R, V> {
+pub struct Gq<R = f64, V = Gtd<R>> {
     features: Features,
     actions: usize,
     settings: Settings<R>,
@@ -79,11 +62,22 @@ pub struct Gq<R, V> {
 }
 
 impl<R: Real, V: Critic<R>> Gq<R, V> {
-    /// Builds a critic that starts from zero weights, with v̂ by `values`. Its step-sizes are divided by the number of active
-    /// features.
-    pub fn builder(features: impl Into<Features>, actions: usize, values: V) -> GqBuilder<R, V> {
-        let settings = Settings::new(GqDeclaration::DECLARATION);
-        GqBuilder { features: features.into(), actions, values, settings }
+    fn new(
+        features: Features,
+        actions: usize,
+        values: V,
+        settings: Settings<R>,
+    ) -> Result<Self, SettingError> {
+        let td = GradientTd::new(
+            features.len() * actions,
+            features.most_active(),
+            StepSizes {
+                alpha: settings.number("alpha_q")?,
+                alpha_h: settings.number("alpha_h")?,
+                lambda: settings.number("lambda_q")?,
+            },
+        );
+        Ok(Self { features, actions, settings, td, baseline: CachedPart::new(values) })
     }
 
     /// A copy of w: the weight of feature `f` for action `a` is number `f · actions + a`.
@@ -100,23 +94,6 @@ impl<R: Real, V: Critic<R>> Gq<R, V> {
     #[inline(always)]
     fn estimate(&self, x: Row, action: usize) -> R {
         self.td.estimate(pair(x, self.actions, action))
-    }
-}
-
-impl<R: Real, V: Critic<R>> GqBuilder<R, V> {
-    /// Builds the critic. A setting that is missing or out of its range is an error.
-    pub fn build(self) -> Result<Gq<R, V>, SettingError> {
-        let Self { features, actions, values, settings } = self;
-        let td = GradientTd::new(
-            features.len() * actions,
-            features.most_active(),
-            StepSizes {
-                alpha: settings.number("alpha_q")?,
-                alpha_h: settings.number("alpha_h")?,
-                lambda: settings.number("lambda_q")?,
-            },
-        );
-        Ok(Gq { features, actions, settings, td, baseline: CachedPart::new(values) })
     }
 }
 

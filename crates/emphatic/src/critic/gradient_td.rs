@@ -1,8 +1,6 @@
 //! Gradient temporal-difference learning: what GTD(λ) and GQ(λ) have in common.
 
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::visitor::Visitor;
+use crate::{Real, StateError, Visitor};
 
 /// The numbers of one feature, side by side in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -317,7 +315,7 @@ fn forgotten<R: Real>(trace: R) -> R {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::saved_state::{Numbers, SavedState, Tensors};
+    use crate::{Numbers, SavedState, Tensors};
 
     const NAMES: [&str; 3] = ["v", "w", "e"];
 

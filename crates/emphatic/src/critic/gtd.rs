@@ -2,38 +2,24 @@
 
 use super::Critic;
 use super::gradient_td::{GradientTd, StepSizes, TdStep};
-use crate::catalogue::{Declaration, Declared, Extent, Role, Size, Tells};
-use crate::compose::{Built, PartBuilder};
-use crate::features::{Features, Row};
-use crate::part::{ComposeError, Part, Seen};
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::settings::{SettingError, Settings, settings};
-use crate::visitor::Visitor;
-
-/// Builds a [`Gtd`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct GtdBuilder<R> {
-    features: Features,
-    settings: Settings<R>,
-}
+use crate::catalogue::{Extent, Role, Signal, Size};
+use crate::settings::settings;
+use crate::{
+    Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Real, Row, Seen, SettingError,
+    Settings, StateError, Visitor,
+};
 
 settings! {
-    GtdBuilder<R>:
+    Gtd<R>(features) => GtdBuilder;
     alpha_v: StepSize, "step-size of v, the weights of the values";
     alpha_w: StepSize, "step-size of w, the second weights";
     lambda: Fraction = 0.0, "λ of the trace: 1 means full returns (it has nothing to do with λ_a)";
 }
 
-/// Declares [`Gtd`] to the catalogue.
-#[derive(Debug)]
-pub struct GtdDeclaration;
-
-impl Declared for GtdDeclaration {
+impl Declared for Gtd {
     const DECLARATION: Declaration = Declaration {
         source: "Maei 2011",
-        tells: &[Tells::Delta],
+        signals: &[Signal::Delta],
         settings: SETTINGS,
         features: true,
         ..Declaration::new(Role::Critic, "gtd", "GTD", "GTD(λ): gradient temporal-difference learning of v̂")
@@ -44,7 +30,7 @@ impl Declared for GtdDeclaration {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.critic(Gtd::builder(with.features()?).settings(with.settings()).build()?)
+        with.critic(Gtd::new(with.features()?, with.settings())?)
     }
 }
 
@@ -58,28 +44,14 @@ impl Declared for GtdDeclaration {
 ///
 /// λ = 1 means full returns here; it has nothing to do with λ_a.
 #[derive(Clone, Debug)]
-pub struct Gtd<R> {
+pub struct Gtd<R = f64> {
     features: Features,
     settings: Settings<R>,
     td: GradientTd<R>,
 }
 
 impl<R: Real> Gtd<R> {
-    /// Builds a critic that starts from zero weights. Its step-sizes are divided by the number of active features.
-    pub fn builder(features: impl Into<Features>) -> GtdBuilder<R> {
-        GtdBuilder { features: features.into(), settings: Settings::new(GtdDeclaration::DECLARATION) }
-    }
-
-    /// A copy of v, the weights of the value estimate.
-    pub fn weights(&self) -> Vec<R> {
-        self.td.weights()
-    }
-}
-
-impl<R: Real> GtdBuilder<R> {
-    /// Builds the critic. A setting that is missing or out of its range is an error.
-    pub fn build(self) -> Result<Gtd<R>, SettingError> {
-        let Self { features, settings } = self;
+    pub(crate) fn new(features: Features, settings: Settings<R>) -> Result<Self, SettingError> {
         let td = GradientTd::new(
             features.len(),
             features.most_active(),
@@ -89,7 +61,12 @@ impl<R: Real> GtdBuilder<R> {
                 lambda: settings.number("lambda")?,
             },
         );
-        Ok(Gtd { features, settings, td })
+        Ok(Self { features, settings, td })
+    }
+
+    /// A copy of v, the weights of the value estimate.
+    pub fn weights(&self) -> Vec<R> {
+        self.td.weights()
     }
 }
 

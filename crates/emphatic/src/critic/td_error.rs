@@ -1,8 +1,7 @@
 //! The TD error δ_t = R_{t+1} + γ_{t+1} v̂(S_{t+1}) − v̂(S_t).
 
 use super::Critic;
-use crate::part::Seen;
-use crate::real::Real;
+use crate::{Real, Seen};
 
 /// Returns δ_t by the critic's present estimates. The discount is that of the transition *out of* S_t; where an episode ends
 /// it is zero, and S_{t+1} is not looked at.
@@ -17,12 +16,9 @@ pub(super) fn td_error<R: Real>(critic: &mut (impl Critic<R> + ?Sized), step: &S
 
 #[cfg(test)]
 mod tests {
-    use crate::critic::{Critic, Gtd};
-    use crate::features::Features;
-    use crate::part::{Part, Seen, SeenScratch};
-    use crate::saved_state::{Numbers, SavedState, Tensors};
-    use crate::step::Step;
-    use crate::visitor::Visitor;
+    use crate::{
+        Critic, Features, Gtd, Numbers, Part, SavedState, Seen, SeenScratch, Step, Tensors, Visitor,
+    };
 
     #[test]
     fn by_hand() {

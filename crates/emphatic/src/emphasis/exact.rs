@@ -1,27 +1,18 @@
 //! The exact emphasis, computed from the problem itself.
 
 use super::Emphasis;
-use crate::catalogue::{Declaration, Declared, Need, Role};
-use crate::compose::{Built, PartBuilder};
+use crate::catalogue::{Need, Role};
 use crate::critic::exact::{described, exact_part};
-use crate::features::{Features, State};
-use crate::part::{ComposeError, Part, Seen};
-use crate::policy::Policy;
-use crate::problem::ProblemError;
 use crate::problem::known_problem::Solvable;
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::theory::Model;
 use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
-use crate::visitor::Visitor;
+use crate::{
+    Built, ComposeError, Declaration, Declared, Features, Model, Part, PartBuilder, Policy, ProblemError,
+    Real, Seen, Softmax, State, StateError, Task, Visitor,
+};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Declares [`ExactEmphasis`] to the catalogue.
-#[derive(Debug)]
-pub struct ExactEmphasisDeclaration;
-
-impl Declared for ExactEmphasisDeclaration {
+impl Declared for ExactEmphasis {
     const DECLARATION: Declaration = Declaration {
         source: "Imani, Graves and White 2018 (True-ACE, True-DPGE)",
         needs: &[Need::Problem],
@@ -45,7 +36,7 @@ impl Declared for ExactEmphasisDeclaration {
 /// The emphatic density m(S_t)/d_μ(S_t) of the *current* target policy, computed from the problem itself
 /// (True-ACE, True-DPGE). The interest is the problem's.
 #[derive(Clone, Debug)]
-pub struct ExactEmphasis<R: Real, M, P: Policy> {
+pub struct ExactEmphasis<R: Real = f64, M = Task, P: Policy = Softmax> {
     states: Features,
     inverse_stationary: Vec<f64>,
     weighting: IncrementalSolution<R, M, P>,
@@ -67,7 +58,7 @@ impl<R: Real, P: Policy, M: Model<P>> ExactEmphasis<R, M, P> {
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Part<R> for ExactEmphasis<R, M, P> {
-    exact_part!(weighting, ExactEmphasisDeclaration);
+    exact_part!(ExactEmphasis, weighting);
 }
 
 impl<R: Real, P: Policy, M: Model<P>> Emphasis<R> for ExactEmphasis<R, M, P> {

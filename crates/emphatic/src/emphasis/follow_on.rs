@@ -1,31 +1,19 @@
 //! The follow-on trace.
 
 use super::Emphasis;
-use crate::catalogue::{Declaration, Declared, Need, Role};
-use crate::compose::{Built, PartBuilder};
-use crate::part::{ComposeError, Part, Seen};
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::settings::{SettingError, Settings, settings};
-use crate::visitor::Visitor;
-
-/// Builds a [`FollowOn`].
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct FollowOnBuilder<R> {
-    settings: Settings<R>,
-}
+use crate::catalogue::{Need, Role};
+use crate::settings::settings;
+use crate::{
+    Built, ComposeError, Declaration, Declared, Part, PartBuilder, Real, Seen, SettingError, Settings,
+    StateError, Visitor,
+};
 
 settings! {
-    FollowOnBuilder<R>:
+    FollowOn<R>() => FollowOnBuilder;
     lambda_a: Fraction = 0.9, "λ_a: 1 is full emphasis, 0 none";
 }
 
-/// Declares [`FollowOn`] to the catalogue.
-#[derive(Debug)]
-pub struct FollowOnDeclaration;
-
-impl Declared for FollowOnDeclaration {
+impl Declared for FollowOn {
     const DECLARATION: Declaration = Declaration {
         source: "Sutton, Mahmood and White 2016; Imani, Graves and White 2018",
         settings: SETTINGS,
@@ -39,7 +27,7 @@ impl Declared for FollowOnDeclaration {
     };
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.emphasis(FollowOn::builder().settings(with.settings()).build()?)
+        with.emphasis(FollowOn::new(with.settings())?)
     }
 }
 
@@ -47,7 +35,7 @@ impl Declared for FollowOnDeclaration {
 ///
 /// λ_a = 1 is full emphasis, λ_a = 0 none. (The λ of emphatic TD runs the other way: λ = 1 − λ_a.)
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FollowOn<R> {
+pub struct FollowOn<R = f64> {
     lambda_a: R,
     /// 1 − λ_a.
     rest: R,
@@ -56,9 +44,9 @@ pub struct FollowOn<R> {
 }
 
 impl<R: Real> FollowOn<R> {
-    /// Builds a trace that starts from F = 0.
-    pub fn builder() -> FollowOnBuilder<R> {
-        FollowOnBuilder { settings: Settings::new(FollowOnDeclaration::DECLARATION) }
+    pub(crate) fn new(settings: Settings<R>) -> Result<Self, SettingError> {
+        let lambda_a = settings.number("lambda_a")?;
+        Ok(Self { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
     }
 
     /// The same with this value of ρ_{t−1} F_{t−1}.
@@ -79,17 +67,9 @@ impl<R: Real> FollowOn<R> {
     }
 }
 
-impl<R: Real> FollowOnBuilder<R> {
-    /// Builds the trace. A λ_a out of its range is an error.
-    pub fn build(self) -> Result<FollowOn<R>, SettingError> {
-        let lambda_a = self.settings.number("lambda_a")?;
-        Ok(FollowOn { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
-    }
-}
-
 impl<R: Real> Part<R> for FollowOn<R> {
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.kind(FollowOnDeclaration::DECLARATION.name)?;
+        visitor.kind(FollowOn::<f64>::DECLARATION.name)?;
         visitor.setting("lambda_a", self.lambda_a)?;
         visitor.numbers("rho_f", std::iter::once(&mut self.carried))
     }

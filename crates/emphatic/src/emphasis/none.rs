@@ -1,18 +1,10 @@
 //! No emphasis.
 
 use super::Emphasis;
-use crate::catalogue::{Declaration, Declared, Role};
-use crate::compose::{Built, PartBuilder};
-use crate::part::{ComposeError, Part, Seen};
-use crate::real::Real;
-use crate::saved_state::StateError;
-use crate::visitor::Visitor;
+use crate::catalogue::Role;
+use crate::{Built, ComposeError, Declaration, Declared, Part, PartBuilder, Real, Seen, StateError, Visitor};
 
-/// Declares [`NoEmphasis`] to the catalogue.
-#[derive(Debug)]
-pub struct NoEmphasisDeclaration;
-
-impl Declared for NoEmphasisDeclaration {
+impl Declared for NoEmphasis {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
         ..Declaration::new(
@@ -34,7 +26,7 @@ pub struct NoEmphasis;
 
 impl<R: Real> Part<R> for NoEmphasis {
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.kind(NoEmphasisDeclaration::DECLARATION.name)
+        visitor.kind(NoEmphasis::DECLARATION.name)
     }
 }
 

@@ -1,12 +1,10 @@
 //! The paper's algorithms, by name.
 
 use super::{ActorCritic, DeterministicAction, DeterministicActorCritic, LearnerBuilder, TakenAction};
-use crate::critic::{Critic, SlopeCritic};
-use crate::emphasis::{ExactEmphasis, FollowOn, NoEmphasis};
-use crate::part::ComposeError;
-use crate::policy::{DeterministicPolicy, Policy, StochasticPolicy};
-use crate::real::Real;
-use crate::theory::Model;
+use crate::{
+    ComposeError, Critic, DeterministicPolicy, ExactEmphasis, FollowOn, Model, NoEmphasis, Policy, Real,
+    SlopeCritic, StochasticPolicy,
+};
 use std::sync::Arc;
 
 /// The type of an [`off_pac`] learner.

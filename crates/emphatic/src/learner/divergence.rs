@@ -1,6 +1,6 @@
 //! Divergence: weights that are no longer finite, and since which step.
 
-use crate::real::Real;
+use crate::Real;
 use thiserror::Error;
 
 /// A learner whose weights have left the finite numbers: its step-size was probably too large.

@@ -1,20 +1,12 @@
 //! Deterministic policies: the action is computed, not drawn.
 
 use super::{DeterministicPolicy, Policy, add_outputs, outputs};
-use crate::catalogue::{self, Declaration, Declared, Role};
-use crate::compose::{Built, PartBuilder};
-use crate::features::{Features, Row};
-use crate::part::ComposeError;
-use crate::random_stream::Draw;
-use crate::real::Real;
-use crate::recipe::RuleKind;
-use crate::step::StepError;
+use crate::catalogue::{self, Role};
+use crate::{
+    Built, ComposeError, Declaration, Declared, Draw, Features, PartBuilder, Real, Row, RuleKind, StepError,
+};
 
-/// Declares [`DeterministicLinear`] to the catalogue.
-#[derive(Debug)]
-pub struct DeterministicLinearDeclaration;
-
-impl Declared for DeterministicLinearDeclaration {
+impl Declared for DeterministicLinear {
     const DECLARATION: Declaration = Declaration {
         source: "Silver et al. 2014",
         acts: Some(catalogue::Acts::Deterministic),
@@ -90,7 +82,7 @@ impl DeterministicPolicy for DeterministicLinear {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::AsState;
+    use crate::AsState;
 
     #[test]
     fn action_and_gradient_by_hand() {

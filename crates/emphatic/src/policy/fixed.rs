@@ -1,13 +1,8 @@
 //! Fixed policies: the probabilities are given and do not learn.
 
 use super::{FinitePolicy, Policy, StochasticPolicy};
-use crate::features::{Features, Row};
-use crate::problem::{ProblemError, Task};
-use crate::random_stream::{Draw, index_at};
-use crate::real::Real;
-use crate::saved_state::{StateError, digest};
-use crate::step::StepError;
-use crate::visitor::Visitor;
+use crate::saved_state::digest;
+use crate::{Draw, Features, ProblemError, Real, Row, StateError, StepError, Task, Visitor, index_at};
 
 /// A policy in numbered states that has no weights: its probabilities are given, and may be 0. It cannot learn, but
 /// everything that is exactly true of it can be computed.

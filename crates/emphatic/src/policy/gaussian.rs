@@ -1,20 +1,12 @@
 //! Gaussian policies.
 
 use super::{Policy, StochasticPolicy, add_outputs, outputs};
-use crate::catalogue::{self, Declaration, Declared, Role};
-use crate::compose::{Built, PartBuilder};
-use crate::features::{Features, Row};
-use crate::part::ComposeError;
-use crate::random_stream::Draw;
-use crate::real::Real;
-use crate::recipe::RuleKind;
-use crate::step::StepError;
+use crate::catalogue::{self, Role};
+use crate::{
+    Built, ComposeError, Declaration, Declared, Draw, Features, PartBuilder, Real, Row, RuleKind, StepError,
+};
 
-/// Declares [`Gaussian`] to the catalogue.
-#[derive(Debug)]
-pub struct GaussianDeclaration;
-
-impl Declared for GaussianDeclaration {
+impl Declared for Gaussian {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
         acts: Some(catalogue::Acts::Real),
@@ -125,9 +117,7 @@ impl<R: Real> Normal<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::AsState;
-    use crate::random_stream::Random;
-    use crate::real::Dual;
+    use crate::{AsState, Dual, Random};
 
     #[test]
     fn zero_weights_give_a_deviation_of_ln_2() {

@@ -1,22 +1,13 @@
 //! Softmax policies over linear preferences.
 
 use super::{FinitePolicy, Policy, StochasticPolicy, add_outputs, any_outputs, outputs};
-use crate::catalogue::{self, Declaration, Declared, Role};
-use crate::compose::{Built, PartBuilder};
-use crate::features::{Features, Row};
-use crate::part::ComposeError;
-use crate::random_stream::{Draw, index_at};
-use crate::real::Real;
-use crate::recipe::RuleKind;
-use crate::saved_state::StateError;
-use crate::step::StepError;
-use crate::visitor::Visitor;
+use crate::catalogue::{self, Role};
+use crate::{
+    Built, ComposeError, Declaration, Declared, Draw, Features, PartBuilder, Real, Row, RuleKind, StateError,
+    StepError, Visitor, index_at,
+};
 
-/// Declares [`Softmax`] to the catalogue.
-#[derive(Debug)]
-pub struct SoftmaxDeclaration;
-
-impl Declared for SoftmaxDeclaration {
+impl Declared for Softmax {
     const DECLARATION: Declaration = Declaration {
         source: "Degris, White and Sutton 2012",
         acts: Some(catalogue::Acts::Finite),
@@ -183,8 +174,7 @@ fn softmax<R: Real>(preferences: &mut [R]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::AsState;
-    use crate::random_stream::Random;
+    use crate::{AsState, Random};
 
     #[test]
     fn probabilities_and_score_by_hand() {

@@ -2,7 +2,7 @@
 //! half-way, and refused in invalid ones.
 
 use crate::recipe_case::Case;
-use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Tells};
+use emphatic::catalogue::{Acts, Catalogue, Entry, Need, Role, Signal};
 use emphatic::{
     Action, Composable, ComposeError, ContinuousCounterexample, Draw, Features, Isa, KnownProblem, Lanes,
     PartRecipe, Range, Real, Recipe, RuleKind, SavedState, State, StateError, Step, Subset, Table, Task,
@@ -48,11 +48,11 @@ fn known(acts: Acts) -> KnownProblem {
     }
 }
 
-fn rules(acts: Acts) -> Vec<(RuleKind, Tells)> {
+fn rules(acts: Acts) -> Vec<(RuleKind, Signal)> {
     match acts {
-        Acts::Finite => vec![(RuleKind::Taken, Tells::Delta), (RuleKind::All, Tells::Advantages)],
-        Acts::Real => vec![(RuleKind::Taken, Tells::Delta)],
-        Acts::Deterministic => vec![(RuleKind::Deterministic, Tells::Slope)],
+        Acts::Finite => vec![(RuleKind::Taken, Signal::Delta), (RuleKind::All, Signal::Advantages)],
+        Acts::Real => vec![(RuleKind::Taken, Signal::Delta)],
+        Acts::Deterministic => vec![(RuleKind::Deterministic, Signal::Slope)],
     }
 }
 
@@ -80,8 +80,8 @@ fn cases() -> Vec<(Case<'static>, Vec<Recipe>)> {
         catalogue.iter().map(|entry| (entry.role.word(), entry.name)).collect();
     for policy in catalogue.of(Role::Policy) {
         let acts = policy.acts.expect("it is a policy");
-        for (rule, tells) in rules(acts) {
-            for critic in catalogue.of(Role::Critic).filter(|critic| critic.tells.contains(&tells)) {
+        for (rule, signal) in rules(acts) {
+            for critic in catalogue.of(Role::Critic).filter(|critic| critic.signals.contains(&signal)) {
                 for emphasis in catalogue.of(Role::Emphasis) {
                     if acts == Acts::Deterministic && emphasis.needs.contains(&Need::Ratio) {
                         continue;
@@ -396,7 +396,7 @@ fn declarations_are_complete() {
             assert!(names.insert(name) && classes.insert(entry.class), "{name} is there twice");
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
             assert!(!entry.about.is_empty() && !entry.source.is_empty(), "{name}");
-            assert_eq!(entry.tells.is_empty(), role != Role::Critic, "{name}");
+            assert_eq!(entry.signals.is_empty(), role != Role::Critic, "{name}");
             assert_eq!(entry.acts.is_none(), role != Role::Policy, "{name}");
             let inner = entry.inner.map(|inner| catalogue.find(Role::Critic, inner.default).expect(name));
             let settings: Vec<&str> =
