@@ -2,7 +2,7 @@
 //!
 //! Each crate has its listing in `public-api.txt`. A change of the API is a change of that file, which a reviewer sees and a test
 //! asks for. The listing is made from the syntax alone, so that it does not depend on the compiler's version; of what macros expand
-//! to, only the setters of builders are listed.
+//! to, only the builders of parts are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -48,10 +48,12 @@ impl Module {
     }
 
     fn new(items: Vec<Item>, children_in: &Path) -> Result<Self, String> {
-        let items: Vec<Item> = items
+        let mut items: Vec<Item> = items
             .into_iter()
             .filter(|item| !head(item).is_some_and(|(_, _, attributes)| is_left_out(attributes)))
             .collect();
+        let builders: Vec<Item> = items.iter().filter_map(builder).flatten().collect();
+        items.extend(builders);
         let mut children = BTreeMap::new();
         for item in &items {
             let Item::Mod(module) = item else { continue };
@@ -219,9 +221,6 @@ impl Lister<'_> {
         let Some(name) = name_of(of) else { return Vec::new() };
         let mut list = Vec::new();
         self.tree.each(&mut |item| {
-            if let Item::Macro(call) = item {
-                list.extend(setters(call, &name));
-            }
             let Item::Impl(implementation) = item else { return };
             let own_type = type_name(&implementation.self_ty);
             let mut implementation = implementation.clone();
@@ -253,15 +252,31 @@ impl Lister<'_> {
     }
 }
 
-/// The setters that `settings! { Builder<…>: name: …; … }` writes for a builder.
-fn setters(call: &ItemMacro, builder: &str) -> Option<Item> {
+/// What `settings! { Part<R, …>(…) => Builder; name: …; … }` writes: the builder, with a setter for each setting.
+fn builder(call: &Item) -> Option<Vec<Item>> {
+    let Item::Macro(call) = call else { return None };
     let text = call.mac.tokens.to_string();
-    let (of, settings) = text.split_once(':').filter(|_| call.mac.path.is_ident("settings"))?;
-    let is_for_builder = of.split('<').next().is_some_and(|name| name.trim() == builder);
+    let (of, settings) = text.split_once(';').filter(|_| call.mac.path.is_ident("settings"))?;
+    let (part, builder) = of.split_once("=>")?;
+    let (part, inputs) = part.split_once('(')?;
+    let (name, generics) = part.split_once('<')?;
+    let bounds: Vec<&str> = generics.trim().trim_end_matches('>').split(',').collect();
+    let parameters: Vec<&str> = bounds.iter().map(|bound| bound.split(':').next().unwrap_or(bound)).collect();
+    let parameters = parameters.join(",");
+    let bounds: String = bounds[1..].iter().map(|bound| format!(", {bound}<R>")).collect();
+    let inputs = inputs.trim().trim_end_matches(')').replacen("features", "features: impl Into<Features>", 1);
     let names =
         settings.split(';').filter_map(|setting| setting.split_once(':')).map(|(name, _)| name.trim());
     let setters: String = names.map(|name| format!("pub fn {name}(self, {name}: R) -> Self {{}}")).collect();
-    is_for_builder.then(|| syn::parse_str(&format!("impl {of} {{ {setters} }}")).ok()).flatten()
+    let items = format!(
+        "#[derive(Clone, Debug)] #[must_use] pub struct {builder}<{parameters}> {{ settings: () }}
+        impl<R: Real{bounds}> {name}<{parameters}> {{ pub fn builder({inputs}) -> {builder}<{parameters}> {{}} }}
+        impl<R: Real{bounds}> {builder}<{parameters}> {{
+            pub fn build(self) -> Result<{name}<{parameters}>, SettingError> {{}}
+            {setters}
+        }}"
+    );
+    syn::parse_file(&items).ok().map(|file| file.items)
 }
 
 fn joined(module: &[String], name: &str) -> Vec<String> {

@@ -3,10 +3,12 @@
 //!
 //! If a change of the bits is intended, `EMPHATIC_WRITE_BITS=1 cargo test --package emphatic --test all bindings::` writes the file anew.
 
+use crate::every_learner::step;
+use emphatic::learner::Rule;
 use emphatic::{
-    Advantage, AllActions, Compatible, ContinuousCounterexample, DeterministicLinear, ExactCritic, Features,
-    FollowOn, Gaussian, Gq, Gtd, Isa, Learner, NoEmphasis, Softmax, Step, Subset, Task, ace, dpg, off_pac,
-    true_ace, true_dpge,
+    Action, Advantage, AllActions, AsState, Compatible, ContinuousCounterexample, DeterministicLinear,
+    Emphasis, ExactCritic, Features, FollowOn, Gaussian, Gq, Gtd, Isa, Learner, LearnerBuilder, NoEmphasis,
+    Part, Policy, Softmax, Step, Subset, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
 };
 use std::fmt::Write;
 use std::sync::Arc;
@@ -19,21 +21,26 @@ const STEPS: usize = 3000;
 /// The weights a learner ends with, by the names they have in Python.
 struct Outcome {
     learner: &'static str,
-    weights: Vec<(&'static str, Vec<f64>)>,
+    weights: Vec<(String, Vec<f64>)>,
 }
 
-macro_rules! outcome {
-    ($name:literal, $learner:expr, $steps:expr $(, $part:literal = |$critic:ident| $weights:expr)*) => {{
-        let (mut learner, steps) = ($learner, $steps);
-        let steps: Vec<_> = steps.iter().map(Step::view).collect();
-        learner.learn(Isa::best(), &steps).unwrap();
-        learner.check().unwrap();
-        let weights = vec![
-            ("weights", learner.weights().to_vec()),
-            $(($part, { let $critic = learner.critic(); $weights }),)*
-        ];
-        Outcome { learner: $name, weights }
-    }};
+/// Builds a learner with this step-size of its actor, and teaches it.
+fn outcome<P: Policy, C: Part<f64>, E: Emphasis<f64>, K: Rule<f64, P, C>>(
+    name: &'static str,
+    learner: LearnerBuilder<f64, P, C, E, K>,
+    alpha: f64,
+    steps: &[Step<impl AsState, impl Copy + Into<Action>>],
+) -> Outcome {
+    let mut learner = learner.alpha(alpha).build().unwrap();
+    let steps: Vec<_> = steps.iter().map(Step::view).collect();
+    learner.learn(Isa::best(), &steps).unwrap();
+    learner.check().unwrap();
+    let mut weights = vec![("weights".to_owned(), learner.weights().to_vec())];
+    for (name, estimate) in learner.estimates().unwrap() {
+        let (_, name) = name.rsplit_once('.').unwrap();
+        weights.push((name.to_owned(), estimate));
+    }
+    Outcome { learner: name, weights }
 }
 
 /// Steps whose every number is exact: small whole numbers over powers of two.
@@ -41,17 +48,15 @@ fn formula<S, A>(state: impl Fn(usize) -> S, action: impl Fn(usize) -> A) -> Vec
     let gamma_next = |t: usize| if t % 17 == 16 { 0.0 } else { 0.75 + (t % 4) as f64 / 16.0 };
     // Every 29th step is cut off by a time limit.
     let gamma = |t: usize| if t == 0 || (t - 1) % 29 == 28 { 0.0 } else { gamma_next(t - 1) };
-    let step = |t: usize| Step {
-        state: state(t),
-        action: action(t),
+    let numbered = |t: usize| Step {
         mu: 0.25 + (t % 5) as f64 / 16.0,
         reward: (5 * t % 9) as f64 / 4.0 - 1.0,
-        next: state(t + 1),
         gamma: gamma(t),
         gamma_next: gamma_next(t),
         interest: (t % 3) as f64 / 2.0,
+        ..step(state(t), action(t), state(t + 1))
     };
-    (0..STEPS).map(step).collect()
+    (0..STEPS).map(numbered).collect()
 }
 
 fn vector(t: usize) -> Vec<f64> {
@@ -70,8 +75,16 @@ fn real(t: usize) -> f64 {
     (5 * t % 16) as f64 / 8.0 - 1.0
 }
 
-fn every_second(weights: &[f64], first: usize) -> Vec<f64> {
-    weights.iter().skip(first).step_by(2).copied().collect()
+fn gtd(features: Features, alpha_v: f64, lambda: f64) -> Gtd {
+    Gtd::builder(features).alpha_v(alpha_v).alpha_w(0.01).lambda(lambda).build().unwrap()
+}
+
+fn compatible(features: Features, alpha_v: f64, alpha_u: f64) -> Compatible {
+    Compatible::builder(features).alpha_v(alpha_v).alpha_u(alpha_u).alpha_h(0.01).build().unwrap()
+}
+
+fn follow_on(lambda_a: f64) -> FollowOn {
+    FollowOn::builder().lambda_a(lambda_a).build().unwrap()
 }
 
 fn outcomes() -> Vec<Outcome> {
@@ -79,120 +92,43 @@ fn outcomes() -> Vec<Outcome> {
     let real_action = Arc::new(ContinuousCounterexample::default());
     let finite: Vec<_> = three.stream(1, 0).take(STEPS).collect();
     let continuous: Vec<_> = real_action.stream(1, 0).take(STEPS).collect();
-    let exact = || ExactCritic::new(three.clone(), &three.softmax()).unwrap();
-    let exact_gaussian = ExactCritic::new(real_action.clone(), &real_action.gaussian()).unwrap();
-    let exact_action = ExactCritic::new(real_action.clone(), &real_action.deterministic()).unwrap();
-    let dense = Features::dense(4);
-    let active = Features::active(12, 3);
-    let gtd_three =
-        Gtd::builder(Features::one_hot(3)).alpha_v(0.1).alpha_w(0.01).lambda(0.5).build().unwrap();
-    let compatible =
-        Compatible::builder(Features::one_hot(3)).alpha_v(0.1).alpha_u(0.05).alpha_h(0.01).build().unwrap();
-    let gtd_dense = || Gtd::builder(dense.clone()).alpha_v(0.05).alpha_w(0.01).lambda(0.4).build().unwrap();
-    let gtd_active = || Gtd::builder(active.clone()).alpha_v(0.05).alpha_w(0.01).lambda(0.8).build().unwrap();
+    let (softmax, gaussian, action) = (three.softmax(), real_action.gaussian(), real_action.deterministic());
+    let exact = || ExactCritic::new(three.clone(), &softmax).unwrap();
+    let exact_gaussian = ExactCritic::new(real_action.clone(), &gaussian).unwrap();
+    let exact_action = ExactCritic::new(real_action.clone(), &action).unwrap();
+    let states: Features = Table::one_hot(3).into();
+    let (dense, active) = (Features::dense(4), Features::active(12, 3));
     let softmax_dense = || Softmax { features: dense.clone(), actions: 3 };
     let softmax_active = Softmax { features: active.clone(), actions: 3 };
-    let action_values =
-        Gq::builder(dense.clone(), 3, gtd_dense()).alpha_q(0.02).alpha_h(0.01).lambda_q(0.3).build().unwrap();
+    let gtd_dense = || gtd(dense.clone(), 0.05, 0.4);
+    let gtd_active = || gtd(active.clone(), 0.05, 0.8);
+    let values = Gq::builder(dense.clone(), 3, gtd_dense());
+    let values = values.alpha_q(0.02).alpha_h(0.01).lambda_q(0.3).build().unwrap();
     let advantage = Advantage::builder(active.clone(), 3, gtd_active()).alpha_u(0.03).build().unwrap();
-    let compatible_dense =
-        Compatible::builder(dense.clone()).alpha_v(0.05).alpha_u(0.02).alpha_h(0.01).build().unwrap();
+    let some = AllActions::builder(softmax_active, advantage, NoEmphasis);
+    let some = some.subset(Subset { count: 2, seed: 7, run: 0 });
+    let linear = DeterministicLinear { features: dense.clone() };
+    let real_ace = ace(Gaussian { features: active.clone() }, gtd_active()).lambda_a(0.9);
+    let exact_ace = ace(gaussian, exact_gaussian).lambda_a(0.5);
+    let exact_all = AllActions::builder(softmax.clone(), exact(), follow_on(1.0));
+    let learned_all = AllActions::builder(softmax_dense(), values, follow_on(0.6));
+    let true_dpge = true_dpge(real_action, action.clone(), exact_action);
+    let dense_dpg = dpg(linear, compatible(dense.clone(), 0.05, 0.02));
+    let gtd_ace = ace(softmax.clone(), gtd(states.clone(), 0.1, 0.5)).lambda_a(0.7);
+    let (numbers, reals) = (formula(vector, number), formula(vector, real));
     vec![
-        outcome!(
-            "ACE, GTD",
-            ace(three.softmax(), gtd_three).lambda_a(0.7).alpha(0.05).build().unwrap(),
-            finite.clone(),
-            "v" = |critic| critic.weights()
-        ),
-        outcome!(
-            "OffPAC, exact",
-            off_pac(three.softmax(), exact()).alpha(0.05).build().unwrap(),
-            finite.clone()
-        ),
-        outcome!(
-            "TrueACE",
-            true_ace(three.clone(), three.softmax(), exact()).alpha(0.05).build().unwrap(),
-            finite.clone()
-        ),
-        outcome!(
-            "AllActions, exact",
-            AllActions::builder(three.softmax(), exact(), FollowOn::builder().lambda_a(1.0).build().unwrap())
-                .alpha(0.05)
-                .build()
-                .unwrap(),
-            finite
-        ),
-        outcome!(
-            "ACE, Gaussian, exact",
-            ace(real_action.gaussian(), exact_gaussian).lambda_a(0.5).alpha(0.01).build().unwrap(),
-            continuous.clone()
-        ),
-        outcome!(
-            "TrueDPGE",
-            true_dpge(real_action.clone(), real_action.deterministic(), exact_action)
-                .alpha(0.1)
-                .build()
-                .unwrap(),
-            continuous.clone()
-        ),
-        outcome!(
-            "DPG, compatible",
-            dpg(real_action.deterministic(), compatible).alpha(0.01).build().unwrap(),
-            continuous,
-            "v" = |critic| every_second(&critic.weights(), 0),
-            "u" = |critic| every_second(&critic.weights(), 1)
-        ),
-        outcome!(
-            "ACE, GTD, dense",
-            ace(softmax_dense(), gtd_dense()).lambda_a(0.9).alpha(0.02).build().unwrap(),
-            formula(vector, number),
-            "v" = |critic| critic.weights()
-        ),
-        outcome!(
-            "ACE, Gaussian, GTD, active",
-            ace(Gaussian { features: active.clone() }, gtd_active())
-                .lambda_a(0.9)
-                .alpha(0.002)
-                .build()
-                .unwrap(),
-            formula(tiles, real),
-            "v" = |critic| critic.weights()
-        ),
-        outcome!(
-            "AllActions, action values, dense",
-            AllActions::builder(
-                softmax_dense(),
-                action_values,
-                FollowOn::builder().lambda_a(0.6).build().unwrap()
-            )
-            .alpha(0.02)
-            .build()
-            .unwrap(),
-            formula(vector, number),
-            "q" = |critic| critic.weights(),
-            "v" = |critic| critic.baseline().weights()
-        ),
-        outcome!(
-            "AllActions, advantage, two of three, active",
-            AllActions::builder(softmax_active, advantage, NoEmphasis)
-                .alpha(0.02)
-                .subset(Subset { count: 2, seed: 7, run: 0 })
-                .build()
-                .unwrap(),
-            formula(tiles, number),
-            "u" = |critic| critic.weights(),
-            "v" = |critic| critic.values().weights()
-        ),
-        outcome!(
-            "DPG, compatible, dense",
-            dpg(DeterministicLinear { features: dense.clone() }, compatible_dense)
-                .alpha(0.005)
-                .build()
-                .unwrap(),
-            formula(vector, real),
-            "v" = |critic| every_second(&critic.weights(), 0),
-            "u" = |critic| every_second(&critic.weights(), 1)
-        ),
+        outcome("ACE, GTD", gtd_ace, 0.05, &finite),
+        outcome("OffPAC, exact", off_pac(softmax.clone(), exact()), 0.05, &finite),
+        outcome("TrueACE", true_ace(three.clone(), softmax.clone(), exact()), 0.05, &finite),
+        outcome("AllActions, exact", exact_all, 0.05, &finite),
+        outcome("ACE, Gaussian, exact", exact_ace, 0.01, &continuous),
+        outcome("TrueDPGE", true_dpge, 0.1, &continuous),
+        outcome("DPG, compatible", dpg(action, compatible(states, 0.1, 0.05)), 0.01, &continuous),
+        outcome("ACE, GTD, dense", ace(softmax_dense(), gtd_dense()).lambda_a(0.9), 0.02, &numbers),
+        outcome("ACE, Gaussian, GTD, active", real_ace, 0.002, &formula(tiles, real)),
+        outcome("AllActions, action values, dense", learned_all, 0.02, &numbers),
+        outcome("AllActions, advantage, two of three, active", some, 0.02, &formula(tiles, number)),
+        outcome("DPG, compatible, dense", dense_dpg, 0.005, &reals),
     ]
 }
 
@@ -200,7 +136,7 @@ fn outcomes() -> Vec<Outcome> {
 fn text(outcomes: &[Outcome]) -> String {
     let mut text = String::from("{\n");
     for (k, outcome) in outcomes.iter().enumerate() {
-        let part = |(name, weights): &(&str, Vec<f64>)| {
+        let part = |(name, weights): &(String, Vec<f64>)| {
             let bits: Vec<_> = weights.iter().map(|w| format!("\"{:016x}\"", w.to_bits())).collect();
             format!("    \"{name}\": [{}]", bits.join(", "))
         };

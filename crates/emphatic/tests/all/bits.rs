@@ -3,9 +3,10 @@
 //! `catalogue` checks this for every part. Here are settings, features and streams in which lanes once differed, or could: traces that
 //! some lanes forget and others do not, weights that overflow late, many features at once.
 
+use crate::every_learner::step;
 use crate::recipe_case::Case;
 use emphatic::{
-    Action, Composable, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner,
+    Ace, Action, Composable, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner,
     PartRecipe, Problem, Random, Real, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step,
     Subset, Table, Task, ace, off_pac,
 };
@@ -126,30 +127,37 @@ fn same_bits(
     }
 }
 
+/// [`same_bits`] of learners in a finite problem with this critic and this emphasis.
+fn same_bits_in(
+    task: &Arc<Task>,
+    streams: impl IntoIterator<Item = Vec<Experience>>,
+    rule: RuleKind,
+    parts: impl Fn(usize) -> (PartRecipe, PartRecipe),
+) {
+    same_bits(KnownProblem::Finite(task.clone()), streams, |k| {
+        let (critic, emphasis) = parts(k);
+        in_task(task, rule, critic, emphasis, k)
+    });
+}
+
 use RuleKind::{All, Taken};
 
 #[test]
 fn off_pac_with_gtd() {
     let task = varied();
-    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
-        in_task(&task, Taken, gtd(task.actor(), k), none(), k)
-    });
+    same_bits_in(&task, many(&task), Taken, |k| (gtd(task.actor(), k), none()));
 }
 
 #[test]
 fn ace_with_gtd() {
     let task = three();
-    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
-        in_task(&task, Taken, gtd(task.critic(), k), follow_on(k), k)
-    });
+    same_bits_in(&task, many(&task), Taken, |k| (gtd(task.critic(), k), follow_on(k)));
 }
 
 #[test]
 fn ace_with_gtd_and_several_features_at_once() {
     let task = varied();
-    same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
-        in_task(&task, Taken, gtd(task.actor(), k), follow_on(k), k)
-    });
+    same_bits_in(&task, many(&task), Taken, |k| (gtd(task.actor(), k), follow_on(k)));
 }
 
 #[test]
@@ -169,10 +177,9 @@ fn ace_with_gtd_and_a_trace_that_forgets() {
 #[test]
 fn exact_critics_and_emphases() {
     for task in [eleven(), varied()] {
-        let known = || KnownProblem::Finite(task.clone());
-        same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), follow_on(k), k));
-        same_bits(known(), [steps(&task)], |k| in_task(&task, Taken, exact(), exact(), k));
-        same_bits(known(), [steps(&task)], |k| in_task(&task, All, exact(), follow_on(k), k));
+        same_bits_in(&task, [steps(&task)], Taken, |k| (exact(), follow_on(k)));
+        same_bits_in(&task, [steps(&task)], Taken, |_| (exact(), exact()));
+        same_bits_in(&task, [steps(&task)], All, |k| (exact(), follow_on(k)));
     }
 }
 
@@ -185,9 +192,7 @@ fn gq(features: &Table, k: usize) -> PartRecipe {
 #[test]
 fn all_actions_with_learned_values() {
     for task in [three(), varied()] {
-        same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
-            in_task(&task, All, gq(task.critic(), k), follow_on(k), k)
-        });
+        same_bits_in(&task, many(&task), All, |k| (gq(task.critic(), k), follow_on(k)));
     }
 }
 
@@ -250,15 +255,11 @@ fn vectors_and_lists_of_active_features() {
         let steps: Vec<Step<State, Action>> = states
             .windows(2)
             .enumerate()
-            .map(|(t, pair)| Step {
-                state: pair[0],
-                action: Action::Number(random.below(3)),
-                mu: 1.0 / 3.0,
-                reward: random.normal(),
-                next: pair[1],
-                gamma: if t % 40 == 0 { 0.0 } else { 0.9 },
-                gamma_next: if t % 40 == 39 { 0.0 } else { 0.9 },
-                interest: 1.0,
+            .map(|(t, pair)| {
+                let between = step(pair[0], Action::Number(random.below(3)), pair[1]);
+                let gamma = if t % 40 == 0 { 0.0 } else { 0.9 };
+                let gamma_next = if t % 40 == 39 { 0.0 } else { 0.9 };
+                Step { mu: 1.0 / 3.0, reward: random.normal(), gamma, gamma_next, ..between }
             })
             .collect();
         for critic in ["gtd", "gq"] {
@@ -312,13 +313,13 @@ fn leaves_its_neighbours_alone<R: Composable>() {
     let critic = Gtd::builder(task.critic()).alpha_v(1e200).alpha_w(0.0).build().unwrap();
     let mut alone = ace(task.softmax(), critic).lambda_a(1.0).alpha(0.1).build().unwrap();
     alone.learn(Isa::Plain, &steps[..step as usize - 1]).unwrap();
-    assert!(
-        alone.check().is_ok()
-            && alone.weights().iter().chain(&alone.critic().weights()).all(|w| w.is_finite())
-    );
+    let all = |learner: &Ace<_, _, Gtd>, is: fn(f64) -> bool| {
+        learner.weights().iter().chain(&learner.critic().weights()).all(|w| is(*w))
+    };
+    assert!(alone.check().is_ok() && all(&alone, f64::is_finite));
     alone.step(&steps[step as usize - 1]).unwrap();
     assert_eq!(alone.diverged(0), Some(step));
-    assert!(alone.weights().iter().chain(&alone.critic().weights()).all(|w| w.is_nan()));
+    assert!(all(&alone, f64::is_nan));
 }
 
 #[test]
@@ -330,16 +331,7 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
 /// Once a learner whose weights were finite counted as diverged, since their sum was not.
 #[test]
 fn finite_weights_whose_sum_overflows_have_not_diverged() {
-    let step = Step {
-        state: [1.0, 1.0],
-        action: 0,
-        mu: 0.5,
-        reward: 1.5e308,
-        next: [0.0, 0.0],
-        gamma: 0.0,
-        gamma_next: 0.0,
-        interest: 0.0,
-    };
+    let step = Step { reward: 1.5e308, gamma_next: 0.0, interest: 0.0, ..step([1.0, 1.0], 0, [0.0, 0.0]) };
     let dense = || Features::dense(2);
     let critic = Gtd::builder(dense()).alpha_v(2.0).alpha_w(0.0).lambda(0.0).build().unwrap();
     let mut learner = off_pac(Softmax { features: dense(), actions: 2 }, critic).alpha(0.0).build().unwrap();
@@ -352,17 +344,11 @@ fn finite_weights_whose_sum_overflows_have_not_diverged() {
 fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_something() {
     let features =
         Features::from(Table::new(2, &[vec![(0, 1.0)], vec![], vec![(0, 1e200), (1, 1e200)]]).unwrap());
-    let step = |state, reward, next, gamma, gamma_next| Step {
-        state,
-        action: 0,
-        mu: 0.5,
-        reward,
-        next,
-        gamma,
-        gamma_next,
-        interest: 1.0,
-    };
-    let steps = [step(0, 1e150, 1, 0.0, 0.9), step(1, 0.0, 2, 0.9, 0.9), step(2, 0.0, 1, 0.9, 0.0)];
+    let steps = [
+        Step { reward: 1e150, ..step(0, 0, 1) },
+        Step { reward: 0.0, gamma: 0.9, ..step(1, 0, 2) },
+        Step { reward: 0.0, gamma: 0.9, gamma_next: 0.0, ..step(2, 0, 1) },
+    ];
     let steps: Vec<_> = steps.iter().map(Step::view).collect();
     let recipe = |lambda: f64| {
         let critic =
@@ -405,22 +391,13 @@ fn a_state_of_another_learner_is_refused() {
 /// Once 0 · ∞ made NaN of it when the follow-on trace overflowed.
 #[test]
 fn ace_without_emphasis_is_off_pac_for_ever() {
-    let step = |gamma| Step {
-        state: 0,
-        action: 0,
-        mu: 0.25,
-        reward: 0.0,
-        next: 0,
-        gamma,
-        gamma_next: 1.0,
-        interest: 1.0,
-    };
+    let first = Step { mu: 0.25, reward: 0.0, gamma_next: 1.0, ..step(0, 0, 0) };
     let gtd = || Gtd::builder(Table::aliased(&[0])).alpha_v(0.1).alpha_w(0.1).lambda(0.0).build().unwrap();
     let policy = Softmax { features: Table::aliased(&[0]).into(), actions: 2 };
     let mut without = ace(policy.clone(), gtd()).lambda_a(0.0).alpha(0.1).build().unwrap();
     let mut off_pac = off_pac(policy, gtd()).alpha(0.1).build().unwrap();
     for t in 0..3000 {
-        let step = step(if t == 0 { 0.0 } else { 1.0 });
+        let step = Step { gamma: if t == 0 { 0.0 } else { 1.0 }, ..first };
         assert_eq!(without.step(&step), off_pac.step(&step));
     }
     assert_eq!(without.check(), Ok(()));

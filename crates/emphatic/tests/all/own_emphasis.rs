@@ -1,5 +1,6 @@
 //! Emphases written by a user: one that learns, and one that cannot be saved.
 
+use crate::every_learner;
 use emphatic::{
     Emphasis, Features, Gtd, Learner, Numbers, Part, Real, Seen, Softmax, StateError, Step, Visitor,
 };
@@ -37,7 +38,7 @@ impl<R: Real> Emphasis<R> for Growing<R> {
 }
 
 fn step(state: usize) -> Step<usize, usize> {
-    Step { state, action: 0, mu: 0.5, reward: 1.0, next: 1, gamma: 0.5, gamma_next: 0.5, interest: 1.0 }
+    Step { gamma: 0.5, gamma_next: 0.5, ..every_learner::step(state, 0, 1) }
 }
 
 fn learner<E: Emphasis<f64>>(emphasis: E) -> impl Learner<f64> {

@@ -1,5 +1,6 @@
 //! The README's ten lines are compiled and run.
 
+use crate::every_learner::step;
 use emphatic::Step;
 use std::error::Error;
 
@@ -29,9 +30,7 @@ fn the_readme_has_these_lines() {
 
 #[test]
 fn they_learn() {
-    let (state, next) = ([1.0, 0.2, 0.0], [1.0, 0.0, 0.4]);
-    let step =
-        Step { state, action: 1, mu: 0.75, reward: 2.0, next, gamma: 0.0, gamma_next: 0.9, interest: 1.0 };
+    let step = Step { mu: 0.75, reward: 2.0, ..step([1.0, 0.2, 0.0], 1, [1.0, 0.0, 0.4]) };
     let weights = ten_lines(vec![step]).unwrap();
     assert!(weights[1] > 0.0 && weights[0] < 0.0, "{weights:?}");
 }

@@ -1,12 +1,39 @@
 //! Invalid problems, and parts and policies that do not fit, are refused by errors that name the culprit.
 
+use crate::every_learner;
+use emphatic::learner::Rule;
 use emphatic::{
     ActorCritic, Advantage, AllActions, Compatible, ComposeError, ContinuousCounterexample,
-    DeterministicActorCritic, DeterministicLinear, Exact, ExactCritic, ExactEmphasis, Features, Fixed,
-    FollowOn, Gaussian, Gq, Gtd, Learner, NoEmphasis, Problem, ProblemBuilder, Softmax, Step, Table, Task,
-    limit, off_pac,
+    DeterministicActorCritic, DeterministicLinear, Emphasis, Exact, ExactCritic, ExactEmphasis, Features,
+    Fixed, FollowOn, Gaussian, Gq, Gtd, Learner, LearnerBuilder, Model, NoEmphasis, Part, Policy, Problem,
+    ProblemBuilder, Softmax, Step, Table, Task, limit, off_pac,
 };
 use std::sync::Arc;
+
+fn gtd(features: impl Into<Features>) -> Gtd {
+    Gtd::builder(features).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap()
+}
+
+fn compatible(features: Features) -> Compatible {
+    Compatible::builder(features).alpha_v(0.1).alpha_u(0.1).alpha_h(0.1).build().unwrap()
+}
+
+fn exact<P: Policy>(task: &Arc<Task>, policy: &P) -> ExactCritic<f64, Task, P>
+where
+    Task: Model<P>,
+{
+    ExactCritic::new(task.clone(), policy).unwrap()
+}
+
+/// Returns why parts do not make a learner.
+fn not_composed<P: Policy, C: Part<f64>, E: Emphasis<f64>, K: Rule<f64, P, C>>(
+    learner: LearnerBuilder<f64, P, C, E, K>,
+) -> ComposeError {
+    match learner.alpha(0.1).build() {
+        Ok(_) => panic!("it is composed"),
+        Err(error) => error,
+    }
+}
 
 /// A valid problem of two states and two actions.
 fn builder() -> ProblemBuilder {
@@ -184,31 +211,22 @@ fn a_target_policy_that_never_ends_and_is_not_discounted() {
 fn parts_that_do_not_go_together() {
     let task = Arc::new(Task::counterexample());
     let policy = |actions| Softmax { features: Features::one_hot(3), actions };
-    let gtd = || Gtd::builder(Features::one_hot(3)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap();
-    let values =
-        Gq::builder(Features::one_hot(3), 2, gtd()).alpha_q(0.1).alpha_h(0.1).lambda_q(0.5).build().unwrap();
-    let error = AllActions::builder(policy(3), values, NoEmphasis).alpha(0.1).build().unwrap_err();
+    let states = || Features::one_hot(3);
+    let values = Gq::builder(states(), 2, gtd(states())).alpha_q(0.1).alpha_h(0.1).lambda_q(0.5);
+    let error = not_composed(AllActions::builder(policy(3), values.build().unwrap(), NoEmphasis));
     assert_eq!(error.to_string(), "the critic is for 2 actions; the policy has 3");
-    let advantage = Advantage::builder(Features::one_hot(3), 3, gtd()).alpha_u(0.1).build().unwrap();
-    let error = AllActions::builder(policy(2), advantage, NoEmphasis).alpha(0.1).build().unwrap_err();
+    let advantage = Advantage::builder(states(), 3, gtd(states())).alpha_u(0.1).build().unwrap();
+    let error = not_composed(AllActions::builder(policy(2), advantage, NoEmphasis));
     assert_eq!(error.to_string(), "the critic is for 3 actions; the policy has 2");
-    let exact = || ExactCritic::<f64, _, _>::new(task.clone(), &policy(2)).unwrap();
-    let error = off_pac(policy(3), exact()).alpha(0.1).build().unwrap_err();
+    let error = not_composed(off_pac(policy(3), exact(&task, &policy(2))));
     assert_eq!(error.to_string(), "the policy has 3 actions; the problem has 2");
-    let error = off_pac(Softmax { features: Features::one_hot(2), actions: 2 }, exact())
-        .alpha(0.1)
-        .build()
-        .unwrap_err();
+    let two_states = Softmax { features: Features::one_hot(2), actions: 2 };
+    let error = not_composed(off_pac(two_states, exact(&task, &policy(2))));
     assert_eq!(error.to_string(), "state 2 does not exist: there are 2 states, numbered from 0");
     // Made for one-hot features, used with aliased ones: the critic learns of all the states that change.
-    let aliased = || Softmax { features: Table::aliased(&[0, 1, 1]).into(), actions: 2 };
-    let other = ExactCritic::<f64, _, _>::new(
-        task.clone(),
-        &Softmax { features: Table::aliased(&[0, 1, 2]).into(), actions: 2 },
-    );
-    let mut made_for_another = off_pac(aliased(), other.unwrap()).alpha(0.1).build().unwrap();
-    let own = ExactCritic::<f64, _, _>::new(task.clone(), &aliased()).unwrap();
-    let mut made_for_it = off_pac(aliased(), own).alpha(0.1).build().unwrap();
+    let aliased = Softmax { features: Table::aliased(&[0, 1, 1]).into(), actions: 2 };
+    let [mut made_for_another, mut made_for_it] = [&policy(2), &aliased]
+        .map(|made_for| off_pac(aliased.clone(), exact(&task, made_for)).alpha(0.1).build().unwrap());
     for step in task.stream(1, 0).take(100) {
         assert_eq!(made_for_another.step(&step), made_for_it.step(&step));
     }
@@ -221,7 +239,7 @@ fn an_exact_part_takes_up_a_policy_with_the_same_features() {
     let task = Arc::new(Task::counterexample());
     let fixed = |p: f64| Fixed::new(&task, &vec![vec![p, 1.0 - p]; 3]).unwrap();
     let learner = |made_for: f64| {
-        let critic = ExactCritic::<f64, _, _>::new(task.clone(), &fixed(made_for)).unwrap();
+        let critic = exact(&task, &fixed(made_for));
         let emphasis = ExactEmphasis::new(task.clone(), &fixed(made_for)).unwrap();
         ActorCritic::builder(fixed(0.9), critic, emphasis).alpha(0.1).build().unwrap()
     };
@@ -235,15 +253,13 @@ fn an_exact_part_takes_up_a_policy_with_the_same_features() {
 fn an_exact_part_for_another_kind_of_policy() {
     let task = Arc::new(Task::counterexample());
     let fixed = Fixed::new(&task, &vec![vec![0.5, 0.5]; 3]).unwrap();
-    let critic = || ExactCritic::<f64, _, _>::new(task.clone(), &fixed).unwrap();
-    assert_eq!(off_pac(task.softmax(), critic()).alpha(0.1).build().unwrap_err(), ComposeError::Policy);
+    assert_eq!(not_composed(off_pac(task.softmax(), exact(&task, &fixed))), ComposeError::Policy);
     // Also inside another critic, and as an emphasis.
-    let inside = Advantage::builder(task.critic(), 2, critic()).alpha_u(0.1).build().unwrap();
-    let error = AllActions::builder(task.softmax(), inside, NoEmphasis).alpha(0.1).build().unwrap_err();
+    let inside = Advantage::builder(task.critic(), 2, exact(&task, &fixed)).alpha_u(0.1).build().unwrap();
+    let error = not_composed(AllActions::builder(task.softmax(), inside, NoEmphasis));
     assert_eq!(error, ComposeError::Policy);
     let emphasis = ExactEmphasis::new(task.clone(), &fixed).unwrap();
-    let critic = Gtd::builder(task.critic()).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap();
-    let error = ActorCritic::builder(task.softmax(), critic, emphasis).alpha(0.1).build().unwrap_err();
+    let error = not_composed(ActorCritic::builder(task.softmax(), gtd(task.critic()), emphasis));
     assert_eq!(error.to_string(), "the exact critic or emphasis is for another kind of policy");
 }
 
@@ -251,36 +267,32 @@ fn an_exact_part_for_another_kind_of_policy() {
 #[test]
 fn an_emphasis_by_ratios_beside_a_deterministic_policy() {
     let policy = || DeterministicLinear { features: Features::dense(2) };
-    let critic =
-        || Compatible::builder(Features::dense(2)).alpha_v(0.1).alpha_u(0.1).alpha_h(0.1).build().unwrap();
+    let critic = || compatible(Features::dense(2));
     for lambda_a in [0.0, 0.9] {
         let emphasis = FollowOn::builder().lambda_a(lambda_a).build().unwrap();
-        let error =
-            DeterministicActorCritic::builder(policy(), critic(), emphasis).alpha(0.1).build().unwrap_err();
+        let error = not_composed(DeterministicActorCritic::builder(policy(), critic(), emphasis));
         assert_eq!(error, ComposeError::Ratio);
         assert_eq!(error.to_string(), "a deterministic policy has no ratio, which this emphasis needs");
     }
     assert!(DeterministicActorCritic::builder(policy(), critic(), NoEmphasis).alpha(0.1).build().is_ok());
     let task = Arc::new(ContinuousCounterexample::default());
     let emphasis = ExactEmphasis::new(task.clone(), &task.deterministic()).unwrap();
-    let critic =
-        Compatible::builder(Features::one_hot(3)).alpha_v(0.1).alpha_u(0.1).alpha_h(0.1).build().unwrap();
-    assert!(
-        DeterministicActorCritic::builder(task.deterministic(), critic, emphasis).alpha(0.1).build().is_ok()
-    );
+    let critic = compatible(Features::one_hot(3));
+    let learner = DeterministicActorCritic::builder(task.deterministic(), critic, emphasis);
+    assert!(learner.alpha(0.1).build().is_ok());
 }
 
 /// States and actions of another kind than the learner's.
 #[test]
 fn states_and_actions_of_another_kind() {
     fn step<S: Clone, A>(state: S, action: A) -> Step<S, A> {
-        let next = state.clone();
-        Step { state, action, mu: 0.5, reward: 1.0, next, gamma: 0.0, gamma_next: 0.9, interest: 1.0 }
+        every_learner::step(state.clone(), action, state)
     }
-    let gtd = || Gtd::builder(Features::dense(2)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap();
-    let mut softmax =
-        off_pac(Softmax { features: Features::dense(2), actions: 2 }, gtd()).alpha(0.1).build().unwrap();
-    let mut gaussian = off_pac(Gaussian { features: Features::dense(2) }, gtd()).alpha(0.1).build().unwrap();
+    let features = || Features::dense(2);
+    let softmax = Softmax { features: features(), actions: 2 };
+    let mut softmax = off_pac(softmax, gtd(features())).alpha(0.1).build().unwrap();
+    let gaussian = Gaussian { features: features() };
+    let mut gaussian = off_pac(gaussian, gtd(features())).alpha(0.1).build().unwrap();
     let (before, before_gaussian) = (softmax.state().unwrap(), gaussian.state().unwrap());
     assert_eq!(
         softmax.step(&step([1.0, 2.0], 1.0)).unwrap_err().to_string(),
@@ -294,17 +306,13 @@ fn states_and_actions_of_another_kind() {
         softmax.step(&step([0, 1], 1)).unwrap_err().to_string(),
         "a state comes as a list of active features; these features are of a vector of features"
     );
-    assert_eq!(
-        gaussian.step(&step(1, 1.0)).unwrap_err().to_string(),
-        "a state comes as a state's number; these features are of a vector of features"
-    );
-    assert_eq!(gaussian.actor().distribution(1).unwrap_err().to_string(), {
-        "a state comes as a state's number; these features are of a vector of features"
-    });
+    let not_a_vector = "a state comes as a state's number; these features are of a vector of features";
+    assert_eq!(gaussian.step(&step(1, 1.0)).unwrap_err().to_string(), not_a_vector);
+    assert_eq!(gaussian.actor().distribution(1).unwrap_err().to_string(), not_a_vector);
     assert_eq!((softmax.state().unwrap(), gaussian.state().unwrap()), (before, before_gaussian));
     // Parts of one learner that want different kinds refuse every state.
     let tiles = Softmax { features: Features::active(4, 2), actions: 2 };
-    let mut torn = off_pac(tiles, gtd()).alpha(0.1).build().unwrap();
+    let mut torn = off_pac(tiles, gtd(features())).alpha(0.1).build().unwrap();
     assert!(torn.step(&step([1.0, 2.0], 1)).is_err() && torn.step(&step([0, 1], 1)).is_err());
 }
 
@@ -312,13 +320,7 @@ fn states_and_actions_of_another_kind() {
 #[test]
 fn a_probability_above_one() {
     let task = Task::counterexample();
-    let mut learner = off_pac(
-        task.softmax(),
-        Gtd::builder(Features::one_hot(3)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap(),
-    )
-    .alpha(0.1)
-    .build()
-    .unwrap();
+    let mut learner = off_pac(task.softmax(), gtd(task.critic())).alpha(0.1).build().unwrap();
     let mut step = task.stream(1, 0).next().unwrap();
     step.mu = 75.0;
     let error = learner.step(&step).unwrap_err();
@@ -331,15 +333,7 @@ fn a_probability_above_one() {
 #[test]
 fn weights() {
     let task = Task::counterexample();
-    let learner = || {
-        off_pac(
-            task.softmax(),
-            Gtd::builder(Features::one_hot(3)).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap(),
-        )
-        .alpha(0.1)
-        .build()
-        .unwrap()
-    };
+    let learner = || off_pac(task.softmax(), gtd(task.critic())).alpha(0.1).build().unwrap();
     let error = learner().with_weights(vec![0.0; 3]).unwrap_err();
     assert_eq!(error.to_string(), "3 weights for a learner that has 4");
     let error = learner().with_weights(vec![0.0, 0.0, f64::NAN, 0.0]).unwrap_err();
