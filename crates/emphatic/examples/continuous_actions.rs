@@ -9,7 +9,7 @@
 use emphatic::theory::{Bellman, EliminationOrder};
 use emphatic::{
     Action, ContinuousCounterexample, Draw, Exact, ExactCritic, Features, Gaussian, Isa, Learner, Model,
-    Normal, Policy, Real, Row as Seen, State, StepError, StochasticPolicy, ace, dpg,
+    Normal, Policy, Real, Row, State, StepError, StochasticPolicy, ace, dpg,
 };
 use std::error::Error;
 use std::f64::consts::FRAC_PI_8;
@@ -34,12 +34,12 @@ fn main() -> Fallible<()> {
     println!("With alpha chosen on {} runs, on {} fresh ones:", SELECTION.count(), FRESH.count());
     println!("{:34}       true          less DPG's,     J_mu as  median mean", "");
     println!("{:34}alpha  J_mu          in pairs        plotted       action  diverged", "");
-    let dpg = Row::best(&task, Method::Dpg)?;
+    let dpg = TableRow::best(&task, Method::Dpg)?;
     dpg.show(&dpg);
     let mut aces = Vec::new();
     for ace in [Method::Paper, Method::Released] {
         for lambda_a in [0.0, 0.5, 1.0] {
-            let row = Row::best(&task, ace(lambda_a))?;
+            let row = TableRow::best(&task, ace(lambda_a))?;
             row.show(&dpg);
             aces.push(row);
         }
@@ -62,7 +62,7 @@ impl StochasticPolicy for Released {
 
     /// The gradients of the mean and of the deviation, not of ln π: the action does not appear.
     #[inline(always)]
-    fn add_score<R: Real>(&self, x: Seen, at: &Normal<R>, _a: f64, scale: R, weights: &mut [R]) -> R {
+    fn add_score<R: Real>(&self, x: Row, at: &Normal<R>, _a: f64, scale: R, weights: &mut [R]) -> R {
         let mut sum = R::zero();
         for (f, x) in x.iter() {
             let x = R::splat(x);
@@ -96,7 +96,7 @@ impl Policy for Released {
     }
 
     #[inline(always)]
-    fn distribution<R: Real>(&self, weights: &[R], x: Seen, out: &mut Normal<R>) {
+    fn distribution<R: Real>(&self, weights: &[R], x: Row, out: &mut Normal<R>) {
         self.0.distribution(weights, x, out);
     }
 
@@ -165,26 +165,8 @@ impl Method {
     /// Learns from one run's experience, from zero weights.
     fn learn(self, task: &Task, alpha: f64, run: u64) -> Fallible<Option<Outcome>> {
         match self {
-            Self::Paper(lambda_a) => {
-                let policy = task.gaussian();
-                let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(
-                    task,
-                    ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?,
-                    &policy,
-                    run,
-                )
-            }
-            Self::Released(lambda_a) => {
-                let policy = Released(task.gaussian());
-                let critic = ExactCritic::new(task.clone(), &policy)?;
-                outcome(
-                    task,
-                    ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?,
-                    &policy,
-                    run,
-                )
-            }
+            Self::Paper(lambda_a) => learn_by_ace(task, task.gaussian(), lambda_a, alpha, run),
+            Self::Released(lambda_a) => learn_by_ace(task, Released(task.gaussian()), lambda_a, alpha, run),
             Self::Dpg => {
                 let policy = task.deterministic();
                 let critic = ExactCritic::new(task.clone(), &policy)?;
@@ -192,6 +174,21 @@ impl Method {
             }
         }
     }
+}
+
+fn learn_by_ace<P: StochasticPolicy>(
+    task: &Task,
+    policy: P,
+    lambda_a: f64,
+    alpha: f64,
+    run: u64,
+) -> Fallible<Option<Outcome>>
+where
+    ContinuousCounterexample: Model<P>,
+{
+    let critic = ExactCritic::new(task.clone(), &policy)?;
+    let learner = ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?;
+    outcome(task, learner, &policy, run)
 }
 
 fn experience(task: &Task, run: u64) -> Vec<Step> {
@@ -252,13 +249,13 @@ fn probit((mean, deviation): (f64, f64)) -> f64 {
 }
 
 /// A line of the table: the outcome of a method with this α in each run; `None` where it diverged.
-struct Row {
+struct TableRow {
     method: Method,
     alpha: f64,
     outcomes: Vec<Option<Outcome>>,
 }
 
-impl Row {
+impl TableRow {
     fn new(task: &Task, method: Method, alpha: f64, runs: Range<u64>) -> Fallible<Self> {
         let outcomes: Fallible<_> = thread::scope(|scope| {
             let start = |run| scope.spawn(move || method.learn(task, alpha, run));
@@ -334,9 +331,9 @@ fn share_of_ten(task: &Task, ratio: impl Fn(&Step) -> f64) -> f64 {
     mean_and_error(&shares.collect::<Vec<_>>()).0
 }
 
-fn compare(aces: &[Row], dpg: &Row) {
+fn compare(aces: &[TableRow], dpg: &TableRow) {
     println!("\nBetter than DPG by more than two standard errors of the paired difference:");
-    let better = |row: &&Row| {
+    let better = |row: &&TableRow| {
         let (mean, error) = row.gain(dpg);
         mean > 2.0 * error
     };
@@ -344,7 +341,7 @@ fn compare(aces: &[Row], dpg: &Row) {
     println!("  {}", if names.is_empty() { "none".to_owned() } else { names.join("\n  ") });
 }
 
-fn check_plots<'a>(task: &Task, rows: impl Iterator<Item = &'a Row>) {
+fn check_plots<'a>(task: &Task, rows: impl Iterator<Item = &'a TableRow>) {
     // Always to S1, where the reward is 2.
     let best = [2.0, 2.0, 0.0];
     let supremum: f64 = task.stationary().iter().zip(best).map(|(d, v)| d * v).sum();

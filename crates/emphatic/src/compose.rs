@@ -136,6 +136,7 @@ type Fused<R> = fn(&PartBuilder<R>, &Softmax) -> Result<Option<Built<R>>, Compos
 type BuildIn<'a, R> = &'a dyn Fn(&Entry, &PartBuilder<R>) -> Result<Built<R>, ComposeError>;
 
 /// What is the same for all parts of a learner.
+#[derive(Clone, Copy)]
 struct Composer<'a, R: Real> {
     catalogue: &'a Catalogue,
     recipes: &'a [&'a Recipe],
@@ -145,14 +146,6 @@ struct Composer<'a, R: Real> {
     build: BuildIn<'a, R>,
     fused: Option<Fused<R>>,
 }
-
-impl<R: Real> Clone for Composer<'_, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R: Real> Copy for Composer<'_, R> {}
 
 /// What a part is built with.
 pub struct PartBuilder<'a, R: Real> {

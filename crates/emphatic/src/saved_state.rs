@@ -90,6 +90,14 @@ impl Numbers {
         }
     }
 
+    pub(crate) fn real(&self) -> Option<&[f64]> {
+        if let Self::Real(numbers) = self { Some(numbers) } else { None }
+    }
+
+    pub(crate) fn whole(&self) -> Option<&[u64]> {
+        if let Self::Whole(numbers) = self { Some(numbers) } else { None }
+    }
+
     /// Whether there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -76,6 +76,14 @@ pub enum StepError {
     Features(#[from] FeatureError),
 }
 
+#[cfg(test)]
+impl<S, A> Step<S, A> {
+    /// A step of which most numbers do not matter.
+    pub(crate) fn between(state: S, action: A, next: S) -> Self {
+        Self { state, action, mu: 1.0, reward: 1.0, next, gamma: 0.0, gamma_next: 0.9, interest: 1.0 }
+    }
+}
+
 impl<S, A: Copy> Step<S, A> {
     /// Returns the same step in the form that all learners accept.
     #[inline(always)]

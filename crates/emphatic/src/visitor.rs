@@ -178,7 +178,7 @@ impl<'a> Visitor<'a> {
                 self.put(name, R::LANES, Numbers::Real(all))?;
             }
             Job::Restore(_) => {
-                let all = self.reals(name, Some(numbers.len() * R::LANES))?;
+                let all = self.take(name, Some(numbers.len() * R::LANES), Numbers::real)?;
                 for (x, lanes) in numbers.zip(all.chunks_exact(R::LANES)) {
                     *x = R::from_lanes(|lane| lanes[lane]);
                 }
@@ -204,8 +204,8 @@ impl<'a> Visitor<'a> {
                 self.put(name, R::LANES, Numbers::Real(all))?;
             }
             Job::Restore(_) => {
-                let features = self.whole(&format!("{name}.features"), None)?;
-                let numbers = self.reals(name, Some(features.len() * R::LANES))?;
+                let features = self.take(&format!("{name}.features"), None, Numbers::whole)?;
+                let numbers = self.take(name, Some(features.len() * R::LANES), Numbers::real)?;
                 let mut listed = vec![false; len];
                 let mut restored = Vec::with_capacity(features.len());
                 for (feature, lanes) in features.iter().zip(numbers.chunks_exact(R::LANES)) {
@@ -236,7 +236,7 @@ impl<'a> Visitor<'a> {
     fn whole_numbers(&mut self, name: &str, lanes: usize, counts: &mut [u64]) -> Result<(), StateError> {
         match self.job {
             Job::Save(_) => self.put(name, lanes, Numbers::Whole(counts.to_vec()))?,
-            Job::Restore(_) => counts.copy_from_slice(self.whole(name, Some(counts.len()))?),
+            Job::Restore(_) => counts.copy_from_slice(self.take(name, Some(counts.len()), Numbers::whole)?),
             Job::MakeNan(_) | Job::List(_) => {}
         }
         Ok(())
@@ -254,8 +254,13 @@ impl<'a> Visitor<'a> {
         }
     }
 
-    /// The numbers of a tensor that is restored.
-    fn take(&mut self, name: &str, right: Option<usize>) -> Result<&'a Numbers, StateError> {
+    /// Returns the numbers of a tensor that is restored.
+    fn take<T>(
+        &mut self,
+        name: &str,
+        right: Option<usize>,
+        of_kind: fn(&'a Numbers) -> Option<&'a [T]>,
+    ) -> Result<&'a [T], StateError> {
         let name = format!("{}{name}", self.path);
         let Job::Restore(Restore { from, tensors, .. }) = &mut self.job else {
             return Err(StateError::Missing(name));
@@ -267,21 +272,8 @@ impl<'a> Visitor<'a> {
         if let Some(right) = right.filter(|right| *right != got) {
             return Err(StateError::Length { name, got, right });
         }
+        let Some(numbers) = of_kind(numbers) else { return Err(StateError::Kind(name)) };
         tensors.push(name);
         Ok(numbers)
-    }
-
-    fn reals(&mut self, name: &str, right: Option<usize>) -> Result<&'a [f64], StateError> {
-        match self.take(name, right)? {
-            Numbers::Real(numbers) => Ok(numbers),
-            Numbers::Whole(_) => Err(StateError::Kind(format!("{}{name}", self.path))),
-        }
-    }
-
-    fn whole(&mut self, name: &str, right: Option<usize>) -> Result<&'a [u64], StateError> {
-        match self.take(name, right)? {
-            Numbers::Whole(numbers) => Ok(numbers),
-            Numbers::Real(_) => Err(StateError::Kind(format!("{}{name}", self.path))),
-        }
     }
 }

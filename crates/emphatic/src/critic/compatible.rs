@@ -181,21 +181,24 @@ mod tests {
     };
     use std::sync::Arc;
 
-    fn state(critic: &mut Compatible<f64>) -> Tensors {
+    fn critic(features: impl Into<Features>, alpha_v: f64, alpha_u: f64, alpha_h: f64) -> Compatible {
+        Compatible::builder(features).alpha_v(alpha_v).alpha_u(alpha_u).alpha_h(alpha_h).build().unwrap()
+    }
+
+    fn state(critic: &mut Compatible) -> Tensors {
         let mut state = SavedState::empty();
         critic.tensors(&mut Visitor::save(&mut state)).unwrap();
         state.into_tensors()
     }
 
-    fn restore(critic: &mut Compatible<f64>, tensors: Tensors) -> Result<(), StateError> {
+    fn restore(critic: &mut Compatible, tensors: Tensors) -> Result<(), StateError> {
         critic.tensors(&mut Visitor::restore(&SavedState::without_settings(tensors)))
     }
 
     #[test]
     fn a_step_by_hand() {
         let features = Features::dense(2);
-        let mut critic =
-            Compatible::builder(features.clone()).alpha_v(0.5).alpha_u(1.0).alpha_h(0.25).build().unwrap();
+        let mut critic = critic(features.clone(), 0.5, 1.0, 0.25);
         // v and u, and h_v and h_u, side by side for each feature.
         let tensors = |weights: [f64; 4], second: [f64; 4]| {
             let mut tensors = Tensors::default();
@@ -206,17 +209,8 @@ mod tests {
             tensors
         };
         restore(&mut critic, tensors([1.0, 0.5, -1.0, 1.0], [0.5, 0.0, 0.0, 0.25])).unwrap();
-        let step = Step {
-            state: &[1.0, 2.0][..],
-            action: 2.0,
-            mu: 0.1,
-            reward: 1.0,
-            next: &[2.0, 1.0][..],
-            gamma: 0.7,
-            gamma_next: 0.5,
-            interest: 3.0,
-        };
-        let step = step.view();
+        let step = Step::between([1.0, 2.0], 2.0, [2.0, 1.0]);
+        let step = Step { mu: 0.1, gamma: 0.7, gamma_next: 0.5, interest: 3.0, ..step.view() };
         let mut scratch = SeenScratch::default();
         let step = Seen::new(&step, Some(&features), &mut scratch);
         assert_eq!(critic.slope(&step, 1.5), 2.5);
@@ -230,9 +224,7 @@ mod tests {
 
     #[test]
     fn a_state_of_another_critic_is_refused() {
-        let critic = |len| {
-            Compatible::builder(Features::dense(len)).alpha_v(0.1).alpha_u(0.1).alpha_h(0.1).build().unwrap()
-        };
+        let critic = |len| critic(Features::dense(len), 0.1, 0.1, 0.1);
         let error = restore(&mut critic(2), state(&mut critic(3))).unwrap_err();
         assert_eq!(error.to_string(), "`v` has 3 numbers; this learner's has 2");
         let mut lopsided = state(&mut critic(2));
@@ -245,20 +237,10 @@ mod tests {
     /// only ζx, which is zero throughout.
     #[test]
     fn values_converge_where_td_diverges() {
-        let critic =
-            Compatible::builder(Features::dense(1)).alpha_v(0.02).alpha_u(0.02).alpha_h(0.2).build().unwrap();
-        let mut learner =
-            dpg(DeterministicLinear { features: Features::dense(1) }, critic).alpha(0.0).build().unwrap();
-        let step = Step {
-            state: [1.0],
-            action: 0.0,
-            mu: 1.0,
-            reward: 1.0,
-            next: [2.0],
-            gamma: 0.0,
-            gamma_next: 0.9,
-            interest: 1.0,
-        };
+        let policy = DeterministicLinear { features: Features::dense(1) };
+        let critic = critic(Features::dense(1), 0.02, 0.02, 0.2);
+        let mut learner = dpg(policy, critic).alpha(0.0).build().unwrap();
+        let step = Step::between([1.0], 0.0, [2.0]);
         for _ in 0..5000 {
             learner.step(&step).unwrap();
         }
@@ -274,8 +256,7 @@ mod tests {
     /// The mean of the critic's weights over the second half of many steps, with the policy held where it is.
     fn learned(features: Table, policy: [f64; 2]) -> Vec<f64> {
         let task = ContinuousCounterexample::default();
-        let critic =
-            Compatible::builder(features).alpha_v(0.005).alpha_u(0.005).alpha_h(0.005).build().unwrap();
+        let critic = critic(features, 0.005, 0.005, 0.005);
         let learner = dpg(task.deterministic(), critic).alpha(0.0).build().unwrap();
         let mut learner = learner.with_weights(policy.to_vec()).unwrap();
         let n = 200_000;
@@ -319,14 +300,7 @@ mod tests {
     fn learners_end_where_they_do_with_the_exact_critic() {
         let task = Arc::new(ContinuousCounterexample::default());
         let policy = || task.deterministic();
-        let critic = || {
-            Compatible::builder(Table::aliased(&[0, 1, 2]))
-                .alpha_v(0.003)
-                .alpha_u(0.003)
-                .alpha_h(0.003)
-                .build()
-                .unwrap()
-        };
+        let critic = || critic(Table::one_hot(3), 0.003, 0.003, 0.003);
         let exact = || ExactCritic::new(task.clone(), &policy()).unwrap();
         for run in 0..3 {
             let mut first = dpg(policy(), critic()).alpha(0.0).build().unwrap();

@@ -32,16 +32,7 @@ mod tests {
         tensors.insert("steps", Numbers::Whole(vec![0]));
         critic.tensors(&mut Visitor::restore(&SavedState::without_settings(tensors))).unwrap();
         for (gamma_next, delta) in [(0.5, 1.0), (0.0, -1.0)] {
-            let step = Step {
-                state: 0,
-                action: 0,
-                mu: 1.0,
-                reward: 2.0,
-                next: 1,
-                gamma: 0.0,
-                gamma_next,
-                interest: 1.0,
-            };
+            let step = Step { reward: 2.0, gamma_next, ..Step::between(0, 0, 1) };
             let step = step.view();
             let mut scratch = SeenScratch::default();
             assert_eq!(critic.delta(&Seen::new(&step, Some(&features), &mut scratch)), delta);

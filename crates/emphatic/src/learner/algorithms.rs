@@ -2,8 +2,8 @@
 
 use super::{ActorCritic, DeterministicAction, DeterministicActorCritic, LearnerBuilder, TakenAction};
 use crate::{
-    ComposeError, Critic, DeterministicPolicy, ExactEmphasis, FollowOn, Model, NoEmphasis, Policy, Real,
-    SlopeCritic, StochasticPolicy,
+    ComposeError, Critic, DeterministicPolicy, ExactEmphasis, FollowOn, Model, NoEmphasis, Real, SlopeCritic,
+    StochasticPolicy,
 };
 use std::sync::Arc;
 
@@ -23,72 +23,47 @@ pub type Dpg<R, P, C> = DeterministicActorCritic<R, P, C, NoEmphasis>;
 pub type TrueDpge<R, M, P, C> = DeterministicActorCritic<R, P, C, ExactEmphasis<R, M, P>>;
 
 /// OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest. Its setting is `alpha`.
-pub fn off_pac<R, P, C>(policy: P, critic: C) -> LearnerBuilder<R, P, C, NoEmphasis, TakenAction>
-where
-    R: Real,
-    P: StochasticPolicy,
-    C: Critic<R>,
-{
+pub fn off_pac<R: Real, P: StochasticPolicy, C: Critic<R>>(
+    policy: P,
+    critic: C,
+) -> LearnerBuilder<R, P, C, NoEmphasis, TakenAction> {
     LearnerBuilder::new(policy, critic, Ok(NoEmphasis))
 }
 
 /// ACE(λ_a): emphasis by the follow-on trace. λ_a = 1 estimates the gradient, λ_a = 0 is OffPAC; the paper suggests 0.9,
 /// the default. Its settings are `alpha` and `lambda_a`.
-pub fn ace<R, P, C>(policy: P, critic: C) -> LearnerBuilder<R, P, C, FollowOn<R>, TakenAction>
-where
-    R: Real,
-    P: StochasticPolicy,
-    C: Critic<R>,
-{
+pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R>>(
+    policy: P,
+    critic: C,
+) -> LearnerBuilder<R, P, C, FollowOn<R>, TakenAction> {
     LearnerBuilder::new(policy, critic, FollowOn::builder().build().map_err(ComposeError::from))
 }
 
 /// True-ACE: the exact emphatic density m(S_t)/d_μ(S_t). Its setting is `alpha`.
-pub fn true_ace<R, P, C, M>(
+pub fn true_ace<R: Real, P: StochasticPolicy, C: Critic<R>, M: Model<P>>(
     model: Arc<M>,
     policy: P,
     critic: C,
-) -> LearnerBuilder<R, P, C, ExactEmphasis<R, M, P>, TakenAction>
-where
-    R: Real,
-    P: StochasticPolicy,
-    C: Critic<R>,
-    M: Model<P>,
-{
-    let emphasis = exact(model, &policy);
+) -> LearnerBuilder<R, P, C, ExactEmphasis<R, M, P>, TakenAction> {
+    let emphasis = ExactEmphasis::new(model, &policy).map_err(ComposeError::from);
     LearnerBuilder::new(policy, critic, emphasis)
 }
 
 /// DPG: the semi-gradient, every state weighted by its interest. With [`Compatible`](crate::Compatible) as its critic this
 /// is COPDAC-GQ. Its setting is `alpha`.
-pub fn dpg<R, P, C>(policy: P, critic: C) -> LearnerBuilder<R, P, C, NoEmphasis, DeterministicAction>
-where
-    R: Real,
-    P: DeterministicPolicy,
-    C: SlopeCritic<R>,
-{
+pub fn dpg<R: Real, P: DeterministicPolicy, C: SlopeCritic<R>>(
+    policy: P,
+    critic: C,
+) -> LearnerBuilder<R, P, C, NoEmphasis, DeterministicAction> {
     LearnerBuilder::new(policy, critic, Ok(NoEmphasis))
 }
 
 /// True-DPGE: DPG with the exact emphatic density. Its setting is `alpha`.
-pub fn true_dpge<R, P, C, M>(
+pub fn true_dpge<R: Real, P: DeterministicPolicy, C: SlopeCritic<R>, M: Model<P>>(
     model: Arc<M>,
     policy: P,
     critic: C,
-) -> LearnerBuilder<R, P, C, ExactEmphasis<R, M, P>, DeterministicAction>
-where
-    R: Real,
-    P: DeterministicPolicy,
-    C: SlopeCritic<R>,
-    M: Model<P>,
-{
-    let emphasis = exact(model, &policy);
+) -> LearnerBuilder<R, P, C, ExactEmphasis<R, M, P>, DeterministicAction> {
+    let emphasis = ExactEmphasis::new(model, &policy).map_err(ComposeError::from);
     LearnerBuilder::new(policy, critic, emphasis)
-}
-
-fn exact<R: Real, P: Policy, M: Model<P>>(
-    model: Arc<M>,
-    policy: &P,
-) -> Result<ExactEmphasis<R, M, P>, ComposeError> {
-    ExactEmphasis::new(model, policy).map_err(ComposeError::from)
 }

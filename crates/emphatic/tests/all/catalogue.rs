@@ -56,6 +56,23 @@ fn rules(acts: Acts) -> Vec<(RuleKind, Signal)> {
     }
 }
 
+/// A part of a recipe: its name in saved states, its role, and the part itself.
+type PartOf = (&'static str, Role, fn(&mut Recipe) -> &mut PartRecipe);
+
+const PARTS: [PartOf; 3] = [
+    ("policy", Role::Policy, |r| &mut r.policy),
+    ("critic", Role::Critic, |r| &mut r.critic),
+    ("emphasis", Role::Emphasis, |r| &mut r.emphasis),
+];
+
+/// An action of the other kind.
+fn other_kind(action: Action) -> Action {
+    match action {
+        Action::Number(_) => Action::Real(0.5),
+        Action::Real(_) => Action::Number(0),
+    }
+}
+
 /// The learner of one setting.
 fn recipe(policy: &Entry, rule: RuleKind, critic: &Entry, emphasis: &Entry, lane: usize) -> Recipe {
     let (actor, states, actions) = match known(policy.acts.expect("it is a policy")) {
@@ -121,10 +138,7 @@ fn every_part_has_the_same_bits_in_lanes_and_on_every_instruction_set() {
 fn what_makes_no_sense_is_refused_by_name() {
     for (case, recipes) in cases() {
         let first = &recipes[0];
-        let parts: [fn(&mut Recipe) -> &mut PartRecipe; 3] =
-            [|r| &mut r.policy, |r| &mut r.critic, |r| &mut r.emphasis];
-        let roles = [Role::Policy, Role::Critic, Role::Emphasis];
-        for (part, role) in parts.into_iter().zip(roles) {
+        for (_, role, part) in PARTS {
             let with = |change: &dyn Fn(&mut PartRecipe)| {
                 let mut recipe = first.clone();
                 change(part(&mut recipe));
@@ -155,8 +169,7 @@ fn what_makes_no_sense_is_refused_by_name() {
                 }
             }
             if entry.needs.contains(&Need::Problem) {
-                let recipe = first;
-                let error = f64::compose(Catalogue::standard(), &[recipe], &[], Isa::Plain).err().unwrap();
+                let error = f64::compose(Catalogue::standard(), &[first], &[], Isa::Plain).err().unwrap();
                 assert!(error.to_string().ends_with("needs a problem that is known exactly"), "{error}");
             }
         }
@@ -174,16 +187,12 @@ fn a_step_that_makes_no_sense_changes_nothing() {
         learner.learn(Isa::Plain, &case.steps[..50]).unwrap();
         let state = learner.state().unwrap();
         let step = case.steps[0];
-        let other = match step.action {
-            Action::Number(_) => Action::Real(0.5),
-            Action::Real(_) => Action::Number(0),
-        };
         let wrong = [
             Step { mu: 0.0, ..step },
             Step { reward: f64::NAN, ..step },
             Step { gamma: 1.5, ..step },
             Step { interest: -1.0, ..step },
-            Step { action: other, ..step },
+            Step { action: other_kind(step.action), ..step },
             Step { state: State::Number(99), ..step },
             Step { state: State::Vector(&[1.0]), ..step },
             // Once the next state was not checked by an emphasis.
@@ -204,17 +213,8 @@ fn other_settings(recipe: &Recipe) -> Vec<(String, Recipe)> {
     if let Some(Subset { seed, run, .. }) = recipe.subset {
         others.push(("subset".to_owned(), recipe.clone().with_subset(Subset { count: 2, seed, run })));
     }
-    type Get = fn(&mut Recipe) -> &mut PartRecipe;
-    let parts: [(&str, Role, Get); 4] = [
-        ("policy", Role::Policy, |r| &mut r.policy),
-        ("critic", Role::Critic, |r| &mut r.critic),
-        ("critic.values", Role::Critic, |r| r.critic.inner.as_mut().unwrap()),
-        ("emphasis", Role::Emphasis, |r| &mut r.emphasis),
-    ];
-    for (path, role, part) in parts {
-        if path == "critic.values" && recipe.critic.inner.is_none() {
-            continue;
-        }
+    let inner: PartOf = ("critic.values", Role::Critic, |r| r.critic.inner.as_mut().unwrap());
+    for (path, role, part) in PARTS.into_iter().chain(recipe.critic.inner.is_some().then_some(inner)) {
         let mut with = |name: &str, change: &dyn Fn(&mut PartRecipe)| {
             let mut other = recipe.clone();
             change(part(&mut other));
@@ -283,13 +283,8 @@ fn a_state_is_refused_by_a_learner_of_other_parts() {
     for (k, mut learner) in learners().enumerate() {
         for (other, state) in states.iter().enumerate() {
             let restored = learner.restore(state);
-            assert_eq!(
-                restored.is_ok(),
-                k == other,
-                "{} to {}: {restored:?}",
-                cases[other].0.name,
-                cases[k].0.name
-            );
+            let (from, to) = (&cases[other].0.name, &cases[k].0.name);
+            assert_eq!(restored.is_ok(), k == other, "{from} to {to}: {restored:?}");
         }
     }
 }
@@ -353,8 +348,7 @@ fn every_learner_acts_as_its_distribution_says() {
                 other => panic!("{}: what should {other:?} do?", case.name),
             }
         }
-        let other =
-            if let Action::Number(_) = case.steps[0].action { Action::Real(0.5) } else { Action::Number(0) };
+        let other = other_kind(case.steps[0].action);
         assert!(learner.probability(state, other).is_err(), "{}", case.name);
         assert!(learner.sample(0, State::Number(99), &mut Same(0.5)).is_err(), "{}", case.name);
     }

@@ -76,9 +76,9 @@ impl Case<'_> {
 
 /// When the learner diverged, the bits of its weights (every NaN counts as the same), and those of all else unless it has diverged, when
 /// traces no longer matter.
-type Outcome = (Option<u64>, Vec<u64>, Vec<(String, Vec<u64>)>);
+pub type Outcome = (Option<u64>, Vec<u64>, Vec<(String, Vec<u64>)>);
 
-fn outcome<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Outcome {
+pub fn outcome<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Outcome {
     let bits = |x: f64| if x.is_nan() { f64::NAN } else { x }.to_bits();
     let diverged = learner.diverged(lane);
     let state = learner.state().unwrap().lane(lane);

@@ -187,12 +187,8 @@ fn diverges_where_it_did<L: Learner<f64>, S: AsState>(case: &Case<L, S>) {
     assert_eq!(restored.check(), wild.check());
     assert!(restored.weights().iter().all(|w| w.is_nan()));
     learn(&mut restored, &case.steps);
-    assert_eq!(
-        (restored.check(), restored.steps()),
-        (wild.check(), wild.steps() + 4),
-        "{}",
-        type_name::<L>()
-    );
+    let right = (wild.check(), wild.steps() + 4);
+    assert_eq!((restored.check(), restored.steps()), right, "{}", type_name::<L>());
 }
 
 /// Those whose critic learns: exact values stay finite, whatever the step-size.
@@ -220,8 +216,8 @@ fn lanes<R: Composable>(first: usize, features: usize) -> Box<dyn Learner<R>> {
 
 #[test]
 fn the_state_of_a_lane_is_that_of_a_learner_alone() {
-    let steps = ace().steps;
-    let steps: Vec<_> = steps.iter().map(Step::view).collect();
+    let case = ace();
+    let steps: Vec<_> = case.steps.iter().map(Step::view).collect();
     fn state<R: Composable>(steps: &[Step<State, Action>]) -> SavedState {
         let mut learners = lanes::<R>(0, 2);
         learners.learn(Isa::best(), steps).unwrap();
