@@ -221,7 +221,7 @@ pub trait Rule<R: Real, P: Policy, C: Part<R>>: Send + Sized {
 
     /// Lets the actor and the critic learn from a step. Returns the critic's signal, and the sum of [`Real::nan_unless_finite`] over the
     /// weights that were changed.
-    fn learn(&mut self, from: Lesson<R, P>, critic: &mut C) -> [R; 2];
+    fn learn(&mut self, input: RuleInput<R, P>, critic: &mut C) -> [R; 2];
 
     /// Shows its settings and its numbers that change to a visitor.
     fn tensors(&mut self, _visitor: &mut Visitor) -> Result<(), StateError> {
@@ -229,9 +229,10 @@ pub trait Rule<R: Real, P: Policy, C: Part<R>>: Send + Sized {
     }
 }
 
-/// A step with what follows from it by the weights before its updates, and the policy's weights, which a rule changes.
+/// What a rule computes an update from: a step, what follows from it by the weights before the update, and the policy's weights, which
+/// the rule changes.
 #[derive(Debug)]
-pub struct Lesson<'a, R: Real, P: Policy> {
+pub struct RuleInput<'a, R: Real, P: Policy> {
     policy: &'a P,
     weights: &'a mut [R],
     /// α, divided by the number of active features.
@@ -353,8 +354,9 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
         let (critic, seen) = self.critic.see(step);
         let weight = emphasis.weigh(&weighed, rho);
         let step_size = *step_size;
-        let lesson = Lesson { policy, weights, step_size, x, at, action, step: seen, rho, emphasis: weight };
-        let [delta, mut changed] = self.rule.learn(lesson, critic);
+        let input =
+            RuleInput { policy, weights, step_size, x, at, action, step: seen, rho, emphasis: weight };
+        let [delta, mut changed] = self.rule.learn(input, critic);
         if self.emphasis_learns {
             changed += emphasis.learn(&weighed, rho);
         }
@@ -379,13 +381,12 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
         self.learn_step(step, report)
     }
 
-    /// Learns step by step, by one of the two methods above.
+    /// Learns step by step, by the first or the second of the methods above.
     #[inline(always)]
-    fn each_step(
+    fn each_step<const INLINED: bool>(
         &mut self,
         steps: &[Step<State, Action>],
         mut watcher: Option<&mut dyn Watcher<R>>,
-        learn: impl Fn(&mut Self, &Step<State, Action>, Option<&mut Update<R>>) -> Result<(), StepError>,
     ) -> Result<(), LearnError> {
         let mut update = Update::default();
         for (index, step) in steps.iter().enumerate() {
@@ -394,7 +395,9 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
             }
             // Only for a watcher: in lanes these are many numbers.
             let report = watcher.is_some().then_some(&mut update);
-            learn(self, step, report).map_err(|source| LearnError { index, source })?;
+            let learned =
+                if INLINED { self.learn_step(step, report) } else { self.learn_step_plainly(step, report) };
+            learned.map_err(|source| LearnError { index, source })?;
             if let Some(watcher) = &mut watcher {
                 watcher.after(step, &update, self);
             }
@@ -463,14 +466,14 @@ where
     ) -> Result<(), LearnError> {
         // `f64` needs no wide registers.
         if R::LANES == 1 {
-            return self.each_step(steps, watcher, Self::learn_step);
+            return self.each_step::<true>(steps, watcher);
         }
         // The plain set shares the code of `update`: a step in lanes takes long to compile.
         isa.run_or(
             (self, watcher),
             #[inline(always)]
-            |(learner, watcher)| learner.each_step(steps, watcher, Self::learn_step),
-            |(learner, watcher)| learner.each_step(steps, watcher, Self::learn_step_plainly),
+            |(learner, watcher)| learner.each_step::<true>(steps, watcher),
+            |(learner, watcher)| learner.each_step::<false>(steps, watcher),
         )
     }
 

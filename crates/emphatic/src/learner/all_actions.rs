@@ -1,6 +1,6 @@
 //! The second branch of Algorithm 1: the actor compares all actions, or some of them.
 
-use super::{Composed, LearnerBuilder, Lesson, Rule};
+use super::{Composed, LearnerBuilder, Rule, RuleInput};
 use crate::{
     ActionCritic, ComposeError, FinitePolicy, Random, Real, Scratch, SettingError, StateError, Subset,
     Visitor,
@@ -83,8 +83,8 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>> Rule<R, P, C> for EveryAction
     }
 
     #[inline(always)]
-    fn learn(&mut self, from: Lesson<R, P>, critic: &mut C) -> [R; 2] {
-        let Lesson { policy, weights, step_size, x, at, action, step, rho, emphasis } = from;
+    fn learn(&mut self, input: RuleInput<R, P>, critic: &mut C) -> [R; 2] {
+        let RuleInput { policy, weights, step_size, x, at, action, step, rho, emphasis } = input;
         self.draw();
         let Self { advantages, x_next, next, subset, drawn, .. } = self;
         critic.advantages(&step, advantages);

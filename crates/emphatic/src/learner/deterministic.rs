@@ -1,6 +1,6 @@
 //! Deterministic policy gradients.
 
-use super::{Composed, Lesson, Rule};
+use super::{Composed, Rule, RuleInput};
 use crate::{ComposeError, DeterministicPolicy, Real, SlopeCritic, Subset};
 
 /// θ ← θ + α M_t ∂q(S_t,a)/∂a|_{a=π(S_t)} ∇π(S_t), in the states that the behaviour visits.
@@ -26,8 +26,8 @@ impl<R: Real, P: DeterministicPolicy, C: SlopeCritic<R>> Rule<R, P, C> for Deter
     }
 
     #[inline(always)]
-    fn learn(&mut self, from: Lesson<R, P>, critic: &mut C) -> [R; 2] {
-        let Lesson { policy, weights, step_size, x, at, step, emphasis, .. } = from;
+    fn learn(&mut self, input: RuleInput<R, P>, critic: &mut C) -> [R; 2] {
+        let RuleInput { policy, weights, step_size, x, at, step, emphasis, .. } = input;
         let action = policy.action(at);
         let slope = critic.slope(&step, action);
         let changed = policy.add_gradient(x, at, step_size * emphasis * slope, weights);
