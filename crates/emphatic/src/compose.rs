@@ -71,13 +71,7 @@ pub trait Build: Any + Send + Sync {
 }
 
 /// The builder of a declared part.
-pub(crate) struct DeclaredBuilder<T>(PhantomData<fn() -> T>);
-
-impl<T> Default for DeclaredBuilder<T> {
-    fn default() -> Self {
-        Self(PhantomData)
-    }
-}
+pub(crate) type DeclaredBuilder<T> = PhantomData<fn() -> T>;
 
 impl<T: Declared> Build for DeclaredBuilder<T> {
     fn one(&self, with: &PartBuilder<f64>) -> Result<Built<f64>, ComposeError> {

@@ -277,10 +277,8 @@ impl<R: Real, P: Policy> Actor<R, P> {
     pub fn distribution(&self, state: impl AsState) -> Result<P::Distribution<R>, FeatureError> {
         let state = state.as_state();
         self.policy.features().check(state)?;
-        let mut at = self.policy.room();
         let mut scratch = Scratch::default();
-        self.policy.distribution(&self.weights, self.policy.features().row(state, &mut scratch), &mut at);
-        Ok(at)
+        Ok(self.policy.distribution_at(&self.weights, self.policy.features().row(state, &mut scratch)))
     }
 }
 

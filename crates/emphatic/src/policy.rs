@@ -57,6 +57,13 @@ pub trait Policy: Clone + Debug + Send + Sync + 'static {
     /// Writes π(·|s), given the features of s, to `out`, which came from [`Policy::room`].
     fn distribution<R: Real>(&self, weights: &[R], x: Row, out: &mut Self::Distribution<R>);
 
+    /// Returns π(·|s), given the features of s, in room of its own.
+    fn distribution_at<R: Real>(&self, weights: &[R], x: Row) -> Self::Distribution<R> {
+        let mut at = self.room();
+        self.distribution(weights, x, &mut at);
+        at
+    }
+
     /// Returns π(·|s) as numbers: for a softmax the probability of each action, for a Gaussian its mean and deviation, for a
     /// deterministic policy the action.
     fn numbers<R: Real>(&self, at: &Self::Distribution<R>) -> Vec<R>;

@@ -307,25 +307,23 @@ mod tests {
             for step in task.stream(1, 100 + run).take(20_000) {
                 first.step(&step).unwrap();
             }
-            let mut learned = dpg(policy(), critic()).alpha(0.03).build().unwrap();
             let critic_learned = SavedState::without_settings(first.state().unwrap().into_tensors());
-            learned.restore(&critic_learned).unwrap();
-            let mut learned_emphatic =
-                true_dpge(task.clone(), policy(), critic()).alpha(0.03).build().unwrap();
-            learned_emphatic.restore(&critic_learned).unwrap();
-            let mut known = dpg(policy(), exact()).alpha(0.03).build().unwrap();
-            let mut known_emphatic = true_dpge(task.clone(), policy(), exact()).alpha(0.03).build().unwrap();
+            let mut learners: [Box<dyn Learner<f64>>; 4] = [
+                Box::new(dpg(policy(), critic()).alpha(0.03).build().unwrap()),
+                Box::new(true_dpge(task.clone(), policy(), critic()).alpha(0.03).build().unwrap()),
+                Box::new(dpg(policy(), exact()).alpha(0.03).build().unwrap()),
+                Box::new(true_dpge(task.clone(), policy(), exact()).alpha(0.03).build().unwrap()),
+            ];
+            learners[..2].iter_mut().for_each(|learner| learner.restore(&critic_learned).unwrap());
             for step in task.stream(1, run).take(20_000) {
-                learned.step(&step).unwrap();
-                learned_emphatic.step(&step).unwrap();
-                known.step(&step).unwrap();
-                known_emphatic.step(&step).unwrap();
+                learners.iter_mut().for_each(|learner| _ = learner.update(&step).unwrap());
             }
-            let objective = |weights: &[f64]| Exact::new(&*task, &policy(), weights).unwrap().objective();
-            let [j, j_known] = [learned.weights(), known.weights()].map(objective);
-            assert!((j - j_known).abs() < 0.05 && learned.weights()[1] > 0.0, "{j} {j_known}");
-            let [j, j_known] = [learned_emphatic.weights(), known_emphatic.weights()].map(objective);
-            assert!((j - j_known).abs() < 0.01 && j_known > 1.29, "{j} {j_known}");
+            let weights = learners.each_ref().map(|learner| learner.weights());
+            let [j, j_emphatic, known, known_emphatic] =
+                weights.map(|weights| Exact::new(&*task, &policy(), weights).unwrap().objective());
+            assert!((j - known).abs() < 0.05 && weights[0][1] > 0.0, "{j} {known}");
+            let (j, known) = (j_emphatic, known_emphatic);
+            assert!((j - known).abs() < 0.01 && known > 1.29, "{j} {known}");
         }
     }
 }

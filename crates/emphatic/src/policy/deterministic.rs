@@ -90,8 +90,7 @@ mod tests {
         let mut scratch = crate::Scratch::default();
         let x = policy.features.row([2.0, 5.0].as_state(), &mut scratch);
         let mut weights = [3.0, -1.0];
-        let mut at = policy.room();
-        policy.distribution(&weights, x, &mut at);
+        let at = policy.distribution_at(&weights, x);
         assert_eq!(policy.action(&at), 1.0);
         let sum = policy.add_gradient(x, &at, 0.5, &mut weights);
         assert_eq!((weights, sum), ([4.0, 1.5], 0.0));

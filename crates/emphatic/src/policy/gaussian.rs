@@ -122,8 +122,7 @@ mod tests {
     #[test]
     fn zero_weights_give_a_deviation_of_ln_2() {
         let policy = Gaussian { features: Features::one_hot(1) };
-        let mut at = policy.room();
-        policy.distribution(&[0.0, 0.0], policy.features.of_number(0), &mut at);
+        let at = policy.distribution_at(&[0.0, 0.0], policy.features.of_number(0));
         assert_eq!((at.mean, at.slope), (0.0, 0.5));
         assert!((at.standard_deviation - std::f64::consts::LN_2).abs() < 1e-16);
     }
@@ -134,15 +133,13 @@ mod tests {
         let (state, weights, action) = ([1.0, -0.5], [0.3, -0.7, 0.9, 0.4], 1.7);
         let mut scratch = crate::Scratch::default();
         let x = policy.features.row(state.as_state(), &mut scratch);
-        let mut at = policy.room();
-        policy.distribution(&weights, x, &mut at);
+        let at = policy.distribution_at(&weights, x);
         let mut score = [0.0; 4];
         policy.add_score(x, &at, action, 1.0, &mut score);
         for k in 0..4 {
             let mut variables: [Dual; 4] = weights.map(Dual::splat);
             variables[k] = Dual::variable(weights[k], 0);
-            let mut at = policy.room();
-            policy.distribution(&variables, x, &mut at);
+            let at = policy.distribution_at(&variables, x);
             let derivative = policy.probability(&at, action).ln().slope.0[0];
             assert!((score[k] - derivative).abs() < 1e-14, "{k}: {} {derivative}", score[k]);
         }
@@ -154,8 +151,7 @@ mod tests {
         let policy = Gaussian { features: Features::one_hot(1) };
         let x = policy.features.of_number(0);
         for (weights, action) in [([0.0, 0.0], 1e160), ([0.0, -700.0], 1.0), ([0.0, -800.0], 1.0)] {
-            let mut at = policy.room();
-            policy.distribution(&weights, x, &mut at);
+            let at = policy.distribution_at(&weights, x);
             let ratio: f64 = policy.probability(&at, action);
             assert_eq!(ratio, 0.0);
             let mut after = weights;

@@ -182,11 +182,9 @@ mod tests {
         let policy = Softmax { features: Features::dense(2), actions: 3 };
         let logs = [1f64, 2.0, 5.0].map(f64::ln);
         let mut weights = vec![logs[0] - 2.0, logs[1] + 4.0, logs[2], 1.0, -2.0, 0.0];
-        let mut at = policy.room();
-        let state = [1.0, 2.0];
         let mut scratch = crate::Scratch::default();
-        let x = policy.features.row(state.as_state(), &mut scratch);
-        policy.distribution(&weights, x, &mut at);
+        let x = policy.features.row([1.0, 2.0].as_state(), &mut scratch);
+        let at = policy.distribution_at(&weights, x);
         for (p, expected) in at.iter().zip([0.125, 0.25, 0.625]) {
             assert!((p - expected).abs() < 1e-15);
         }
@@ -200,9 +198,8 @@ mod tests {
     #[test]
     fn two_actions_agree_with_the_general_form() {
         let policy = Softmax { features: Features::one_hot(1), actions: 2 };
-        let mut at = policy.room();
         for (x, y) in [(0.0, 0.0), (3.0, -1.0), (-700.0, 700.0), (1e300, 0.0), (5.0, 5.5)] {
-            policy.distribution(&[x, y], policy.features.of_number(0), &mut at);
+            let at = policy.distribution_at(&[x, y], policy.features.of_number(0));
             let mut general = [x, y];
             softmax(&mut general);
             for (p, q) in at.iter().zip(general) {
@@ -214,8 +211,7 @@ mod tests {
     #[test]
     fn large_preferences_do_not_overflow() {
         let policy = Softmax { features: Features::one_hot(1), actions: 3 };
-        let mut at = policy.room();
-        policy.distribution(&[1e308, -1e308, 1e308], policy.features.of_number(0), &mut at);
+        let at = policy.distribution_at(&[1e308, -1e308, 1e308], policy.features.of_number(0));
         assert_eq!(at, [0.5, 0.0, 0.5]);
     }
 

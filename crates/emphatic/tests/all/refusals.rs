@@ -29,10 +29,7 @@ where
 fn not_composed<P: Policy, C: Part<f64>, E: Emphasis<f64>, K: Rule<f64, P, C>>(
     learner: LearnerBuilder<f64, P, C, E, K>,
 ) -> ComposeError {
-    match learner.alpha(0.1).build() {
-        Ok(_) => panic!("it is composed"),
-        Err(error) => error,
-    }
+    learner.alpha(0.1).build().err().expect("an error")
 }
 
 /// A valid problem of two states and two actions.
