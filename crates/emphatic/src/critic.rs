@@ -20,7 +20,6 @@ pub use exact::ExactCritic;
 pub use gq::{Gq, GqBuilder};
 pub use gtd::{Gtd, GtdBuilder};
 
-use crate::part::CachedPart;
 use crate::{Part, Real, Seen};
 use td_error::td_error;
 
@@ -103,26 +102,3 @@ macro_rules! part_around {
     };
 }
 pub(crate) use part_around;
-
-/// A critic of values inside another critic.
-impl<V> CachedPart<V> {
-    /// v̂(S_t).
-    #[inline(always)]
-    fn value<R: Real>(&mut self, step: &Seen) -> R
-    where
-        V: Critic<R>,
-    {
-        let (part, step) = self.see(step);
-        part.value(&step)
-    }
-
-    /// See [`Critic::update`].
-    #[inline(always)]
-    fn update<R: Real>(&mut self, step: &Seen, rho: R) -> [R; 2]
-    where
-        V: Critic<R>,
-    {
-        let (part, step) = self.see(step);
-        part.update(&step, rho)
-    }
-}

@@ -1,8 +1,7 @@
 //! Parts: what critics and emphases have in common.
 
 use crate::{
-    Action, FeatureError, Features, ProblemError, Real, Row, Scratch, SettingError, State, StateError, Step,
-    Visitor,
+    Action, Features, ProblemError, Real, Row, Scratch, SettingError, State, StateError, Step, Visitor,
 };
 use std::any::Any;
 use std::ops::Deref;
@@ -18,9 +17,6 @@ pub enum ComposeError {
     /// A policy that does not fit the problem.
     #[error(transparent)]
     Problem(#[from] ProblemError),
-    /// A state that the features cannot describe.
-    #[error(transparent)]
-    Features(#[from] FeatureError),
     /// More weights than any memory holds.
     #[error("the policy has {0} weights, more than any memory holds")]
     TooMany(usize),

@@ -105,7 +105,8 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Advantage<R, V> {
 
     #[inline(always)]
     fn learn(&mut self, step: &Seen, _next: &[R], rho: R) -> R {
-        let [delta, mut sum] = self.values.update(step, rho);
+        let (values, seen) = self.values.see(step);
+        let [delta, mut sum] = values.update(&seen, rho);
         let action = number(step.action);
         let pair = |f: usize| f * self.actions + action;
         let mut error = delta;

@@ -130,7 +130,8 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
 
     #[inline(always)]
     fn advantages(&mut self, step: &Seen, out: &mut [R]) {
-        let value = self.baseline.value(step);
+        let (baseline, seen) = self.baseline.see(step);
+        let value = baseline.value(&seen);
         for (b, out) in out.iter_mut().enumerate() {
             *out = self.estimate(step.x, b) - value;
         }
@@ -138,7 +139,8 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
 
     #[inline(always)]
     fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R {
-        let [_, sum] = self.baseline.update(step, rho);
+        let (baseline, seen) = self.baseline.see(step);
+        let [_, sum] = baseline.update(&seen, rho);
 
         let mut delta = R::splat(step.reward);
         if step.gamma_next > 0.0 {

@@ -3,12 +3,12 @@
 //!
 //! If a change of the bits is intended, `EMPHATIC_WRITE_BITS=1 cargo test --package emphatic --test all bindings::` writes the file anew.
 
-use crate::every_learner::step;
+use crate::every_learner::{compatible, follow_on, gtd, step};
 use emphatic::learner::Rule;
 use emphatic::{
-    Action, Advantage, AllActions, AsState, Compatible, ContinuousCounterexample, DeterministicLinear,
-    Emphasis, ExactCritic, Features, FollowOn, Gaussian, Gq, Gtd, Isa, Learner, LearnerBuilder, NoEmphasis,
-    Part, Policy, Softmax, Step, Subset, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
+    Action, Advantage, AllActions, AsState, ContinuousCounterexample, DeterministicLinear, Emphasis,
+    ExactCritic, Features, Gaussian, Gq, Isa, Learner, LearnerBuilder, NoEmphasis, Part, Policy, Softmax,
+    Step, Subset, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
 };
 use std::fmt::Write;
 use std::sync::Arc;
@@ -75,18 +75,6 @@ fn real(t: usize) -> f64 {
     (5 * t % 16) as f64 / 8.0 - 1.0
 }
 
-fn gtd(features: Features, alpha_v: f64, lambda: f64) -> Gtd {
-    Gtd::builder(features).alpha_v(alpha_v).alpha_w(0.01).lambda(lambda).build().unwrap()
-}
-
-fn compatible(features: Features, alpha_v: f64, alpha_u: f64) -> Compatible {
-    Compatible::builder(features).alpha_v(alpha_v).alpha_u(alpha_u).alpha_h(0.01).build().unwrap()
-}
-
-fn follow_on(lambda_a: f64) -> FollowOn {
-    FollowOn::builder().lambda_a(lambda_a).build().unwrap()
-}
-
 fn outcomes() -> Vec<Outcome> {
     let three = Arc::new(Task::counterexample());
     let real_action = Arc::new(ContinuousCounterexample::default());
@@ -100,8 +88,8 @@ fn outcomes() -> Vec<Outcome> {
     let (dense, active) = (Features::dense(4), Features::active(12, 3));
     let softmax_dense = || Softmax { features: dense.clone(), actions: 3 };
     let softmax_active = Softmax { features: active.clone(), actions: 3 };
-    let gtd_dense = || gtd(dense.clone(), 0.05, 0.4);
-    let gtd_active = || gtd(active.clone(), 0.05, 0.8);
+    let gtd_dense = || gtd(dense.clone(), 0.05, 0.01, 0.4);
+    let gtd_active = || gtd(active.clone(), 0.05, 0.01, 0.8);
     let values = Gq::builder(dense.clone(), 3, gtd_dense());
     let values = values.alpha_q(0.02).alpha_h(0.01).lambda_q(0.3).build().unwrap();
     let advantage = Advantage::builder(active.clone(), 3, gtd_active()).alpha_u(0.03).build().unwrap();
@@ -113,8 +101,8 @@ fn outcomes() -> Vec<Outcome> {
     let exact_all = AllActions::builder(softmax.clone(), exact(), follow_on(1.0));
     let learned_all = AllActions::builder(softmax_dense(), values, follow_on(0.6));
     let true_dpge = true_dpge(real_action, action.clone(), exact_action);
-    let dense_dpg = dpg(linear, compatible(dense.clone(), 0.05, 0.02));
-    let gtd_ace = ace(softmax.clone(), gtd(states.clone(), 0.1, 0.5)).lambda_a(0.7);
+    let dense_dpg = dpg(linear, compatible(dense.clone(), 0.05, 0.02, 0.01));
+    let gtd_ace = ace(softmax.clone(), gtd(states.clone(), 0.1, 0.01, 0.5)).lambda_a(0.7);
     let (numbers, reals) = (formula(vector, number), formula(vector, real));
     vec![
         outcome("ACE, GTD", gtd_ace, 0.05, &finite),
@@ -123,7 +111,7 @@ fn outcomes() -> Vec<Outcome> {
         outcome("AllActions, exact", exact_all, 0.05, &finite),
         outcome("ACE, Gaussian, exact", exact_ace, 0.01, &continuous),
         outcome("TrueDPGE", true_dpge, 0.1, &continuous),
-        outcome("DPG, compatible", dpg(action, compatible(states, 0.1, 0.05)), 0.01, &continuous),
+        outcome("DPG, compatible", dpg(action, compatible(states, 0.1, 0.05, 0.01)), 0.01, &continuous),
         outcome("ACE, GTD, dense", ace(softmax_dense(), gtd_dense()).lambda_a(0.9), 0.02, &numbers),
         outcome("ACE, Gaussian, GTD, active", real_ace, 0.002, &formula(tiles, real)),
         outcome("AllActions, action values, dense", learned_all, 0.02, &numbers),

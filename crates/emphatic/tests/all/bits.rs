@@ -3,13 +3,14 @@
 //! `catalogue` checks this for every part. Here are settings, features and streams in which lanes once differed, or could: traces that
 //! some lanes forget and others do not, weights that overflow late, many features at once.
 
-use crate::every_learner::step;
+use crate::every_learner::{self, step};
 use crate::recipe_case::{Case, outcome};
 use emphatic::{
-    Ace, Action, Composable, ContinuousCounterexample, Features, Gtd, Isa, KnownProblem, Lanes, Learner,
-    PartRecipe, Problem, Random, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step, Subset,
-    Table, Task, ace, off_pac,
+    Ace, Action, Built, Catalogue, Composable, ComposeError, ContinuousCounterexample, Declaration, Declared,
+    ExactCritic, Features, Gtd, Isa, KnownProblem, Lanes, Learner, PartBuilder, PartRecipe, Problem, Random,
+    Real, Recipe, RuleKind, SavedState, Softmax, State, Step, Subset, Table, Task, ace, off_pac,
 };
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 type Experience = Step<State<'static>, Action>;
@@ -304,7 +305,7 @@ fn leaves_its_neighbours_alone<R: Composable>() {
         assert_eq!(outcome(&mut *wild, lane), outcome(&mut *calm, lane));
     }
     // It is that step exactly: one step fewer, and all is finite.
-    let critic = Gtd::builder(task.critic()).alpha_v(1e200).alpha_w(0.0).build().unwrap();
+    let critic = every_learner::gtd(task.critic(), 1e200, 0.0, 0.0);
     let mut alone = ace(task.softmax(), critic).lambda_a(1.0).alpha(0.1).build().unwrap();
     alone.learn(Isa::Plain, &steps[..step as usize - 1]).unwrap();
     let all = |learner: &Ace<_, _, Gtd>, is: fn(f64) -> bool| {
@@ -327,7 +328,7 @@ fn a_diverged_lane_says_when_and_leaves_its_neighbours_alone() {
 fn finite_weights_whose_sum_overflows_have_not_diverged() {
     let step = Step { reward: 1.5e308, gamma_next: 0.0, interest: 0.0, ..step([1.0, 1.0], 0, [0.0, 0.0]) };
     let dense = || Features::dense(2);
-    let critic = Gtd::builder(dense()).alpha_v(2.0).alpha_w(0.0).lambda(0.0).build().unwrap();
+    let critic = every_learner::gtd(dense(), 2.0, 0.0, 0.0);
     let mut learner = off_pac(Softmax { features: dense(), actions: 2 }, critic).alpha(0.0).build().unwrap();
     learner.step(&step).unwrap();
     assert_eq!((learner.critic().weights(), learner.check()), (vec![1.5e308; 2], Ok(())));
@@ -368,25 +369,11 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
     }
 }
 
-#[test]
-fn a_state_of_another_learner_is_refused() {
-    let critic =
-        |task: &Task| Gtd::builder(task.critic()).alpha_v(0.1).alpha_w(0.01).lambda(0.0).build().unwrap();
-    let learner =
-        |task: Arc<Task>| ace(task.softmax(), critic(&task)).lambda_a(1.0).alpha(0.1).build().unwrap();
-    let other = learner(eleven()).state().unwrap();
-    let error = learner(three()).restore(&other).unwrap_err();
-    assert!(matches!(&error, StateError::Setting { name, .. } if name == "policy.features"), "{error}");
-    let numbers = SavedState::without_settings(other.into_tensors());
-    let error = learner(three()).restore(&numbers).unwrap_err();
-    assert_eq!(error.to_string(), "`weights` has 20 numbers; this learner's has 4");
-}
-
 /// Once 0 · ∞ made NaN of it when the follow-on trace overflowed.
 #[test]
 fn ace_without_emphasis_is_off_pac_for_ever() {
     let first = Step { mu: 0.25, reward: 0.0, gamma_next: 1.0, ..step(0, 0, 0) };
-    let gtd = || Gtd::builder(Table::aliased(&[0])).alpha_v(0.1).alpha_w(0.1).lambda(0.0).build().unwrap();
+    let gtd = || every_learner::gtd(Table::aliased(&[0]), 0.1, 0.1, 0.0);
     let policy = Softmax { features: Table::aliased(&[0]).into(), actions: 2 };
     let mut without = ace(policy.clone(), gtd()).lambda_a(0.0).alpha(0.1).build().unwrap();
     let mut off_pac = off_pac(policy, gtd()).alpha(0.1).build().unwrap();
@@ -395,4 +382,39 @@ fn ace_without_emphasis_is_off_pac_for_ever() {
         assert_eq!(without.step(&step), off_pac.step(&step));
     }
     assert_eq!(without.check(), Ok(()));
+}
+
+/// The same part under another type: there is no fused loop for it.
+struct Boxed<T>(PhantomData<T>);
+
+impl<T: Declared> Declared for Boxed<T> {
+    const DECLARATION: Declaration = T::DECLARATION;
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        T::build(with)
+    }
+}
+
+#[test]
+fn fused_and_boxed_learners_have_the_same_bits_and_the_same_tensors() {
+    fn learned<R: Composable>(catalogue: &Catalogue, task: &Arc<Task>, recipe: &Recipe) -> SavedState {
+        let problems = [KnownProblem::Finite(task.clone())];
+        let mut learner = R::compose(catalogue, &[recipe], &problems, Isa::best()).unwrap();
+        learner.learn(Isa::best(), &task.stream(5, 0).take(1000).collect::<Vec<_>>()).unwrap();
+        learner.state().unwrap()
+    }
+    let task = Arc::new(Task::long_counterexample(3));
+    let boxed = Catalogue::standard().clone().with::<Boxed<Gtd>>().with::<Boxed<ExactCritic>>();
+    let gtd = PartRecipe::new("gtd").with("alpha_v", 0.1).with("alpha_w", 0.01).with("lambda", 0.5);
+    for critic in [gtd.with_features(task.critic()), exact()] {
+        for emphasis in [none(), PartRecipe::new("follow-on").with("lambda_a", 0.7), exact()] {
+            let mut recipe = in_task(&task, Taken, critic.clone(), emphasis, 0);
+            recipe.alpha = 0.1;
+            let [fused, plain] = [Catalogue::standard(), &boxed].map(|c| learned::<f64>(c, &task, &recipe));
+            assert_eq!(fused, plain);
+            let [fused, plain] =
+                [Catalogue::standard(), &boxed].map(|c| learned::<Lanes<16>>(c, &task, &recipe));
+            assert_eq!(fused, plain);
+        }
+    }
 }

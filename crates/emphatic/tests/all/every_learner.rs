@@ -158,11 +158,19 @@ fn started<P: Policy, C: emphatic::Part<f64>, E: Emphasis<f64>, K: Rule<f64, P, 
     learner.alpha(0.3 * factor).build().unwrap().with_weights(weights.to_vec()).unwrap()
 }
 
-fn gtd(features: Features, factor: f64) -> Gtd {
-    Gtd::builder(features).alpha_v(0.2 * factor).alpha_w(0.15 * factor).lambda(0.7).build().unwrap()
+pub fn gtd(features: impl Into<Features>, alpha_v: f64, alpha_w: f64, lambda: f64) -> Gtd {
+    Gtd::builder(features).alpha_v(alpha_v).alpha_w(alpha_w).lambda(lambda).build().unwrap()
 }
 
-fn follow_on(lambda_a: f64) -> FollowOn {
+fn scaled_gtd(features: Features, factor: f64) -> Gtd {
+    gtd(features, 0.2 * factor, 0.15 * factor, 0.7)
+}
+
+pub fn compatible(features: impl Into<Features>, alpha_v: f64, alpha_u: f64, alpha_h: f64) -> Compatible {
+    Compatible::builder(features).alpha_v(alpha_v).alpha_u(alpha_u).alpha_h(alpha_h).build().unwrap()
+}
+
+pub fn follow_on(lambda_a: f64) -> FollowOn {
     FollowOn::builder().lambda_a(lambda_a).build().unwrap()
 }
 
@@ -177,14 +185,14 @@ fn dot(v: &[f64], x: &[f64]) -> f64 {
 }
 
 pub fn off_pac() -> Case<impl Learner<f64> + Clone, Vec<f64>> {
-    softmax(|_, factor| started(emphatic::off_pac(THREE_ACTIONS, gtd(TWO, factor)), factor, &SOFTMAX))
+    softmax(|_, factor| started(emphatic::off_pac(THREE_ACTIONS, scaled_gtd(TWO, factor)), factor, &SOFTMAX))
         .with_value(|learner, x| dot(&learner.critic().weights(), x))
         .with_critic(|learner| learner.critic().weights())
 }
 
 pub fn ace() -> Case<impl Learner<f64> + Clone, Vec<f64>> {
     let make = |lambda_a, factor| {
-        started(emphatic::ace(THREE_ACTIONS, gtd(TWO, factor)).lambda_a(lambda_a), factor, &SOFTMAX)
+        started(emphatic::ace(THREE_ACTIONS, scaled_gtd(TWO, factor)).lambda_a(lambda_a), factor, &SOFTMAX)
     };
     softmax(make)
         .with_value(|learner, x| dot(&learner.critic().weights(), x))
@@ -195,7 +203,7 @@ pub fn ace_on_tiles() -> Case<impl Learner<f64> + Clone, Vec<usize>> {
     let states =
         [(vec![0, 2], vec![1, 2]), (vec![1, 2], vec![3, 1]), (vec![3, 1], vec![0, 3]), (vec![0, 2], vec![])];
     let make = |lambda_a, factor| {
-        let ace = emphatic::ace(Softmax { features: TILES, actions: 2 }, gtd(TILES, factor));
+        let ace = emphatic::ace(Softmax { features: TILES, actions: 2 }, scaled_gtd(TILES, factor));
         started(ace.lambda_a(lambda_a), factor, &[0.2, -0.4, 0.5, 0.3, -0.6, 0.1, 0.7, -0.2])
     };
     let no_state = (vec![1, 99], FeatureError::Index { index: 99, len: 4 });
@@ -207,7 +215,7 @@ pub fn ace_on_tiles() -> Case<impl Learner<f64> + Clone, Vec<usize>> {
 
 pub fn gaussian_ace() -> Case<impl Learner<f64> + Clone, Vec<f64>> {
     let make = |lambda_a, factor| {
-        let ace = emphatic::ace(Gaussian { features: TWO }, gtd(TWO, factor));
+        let ace = emphatic::ace(Gaussian { features: TWO }, scaled_gtd(TWO, factor));
         started(ace.lambda_a(lambda_a), factor, &GAUSSIAN)
     };
     let case = dense(make, REAL_ACTIONS)
@@ -246,7 +254,7 @@ pub fn all_actions_exact() -> Case<impl Learner<f64> + Clone, usize> {
 pub type WithGq = AllActions<f64, Softmax, Gq, FollowOn>;
 
 pub fn action_values(lambda_a: f64, factor: f64, subset: Option<Subset>) -> WithGq {
-    let critic = Gq::builder(TWO, 3, gtd(TWO, factor));
+    let critic = Gq::builder(TWO, 3, scaled_gtd(TWO, factor));
     let critic = critic.alpha_q(0.25 * factor).alpha_h(0.1 * factor).lambda_q(0.4).build().unwrap();
     let mut learner = AllActions::builder(THREE_ACTIONS, critic, follow_on(lambda_a));
     if let Some(subset) = subset {
@@ -267,7 +275,8 @@ pub fn one_action_of_three() -> Case<WithGq, Vec<f64>> {
 
 pub fn all_actions_by_advantage() -> Case<impl Learner<f64> + Clone, Vec<f64>> {
     let make = |lambda_a, factor| {
-        let critic = Advantage::builder(TWO, 3, gtd(TWO, factor)).alpha_u(0.25 * factor).build().unwrap();
+        let critic =
+            Advantage::builder(TWO, 3, scaled_gtd(TWO, factor)).alpha_u(0.25 * factor).build().unwrap();
         started(AllActions::builder(THREE_ACTIONS, critic, follow_on(lambda_a)), factor, &SOFTMAX)
     };
     softmax(make).with_critic(|learner| learner.critic().weights())
@@ -285,9 +294,8 @@ pub fn dpg() -> Case<impl Learner<f64> + Clone, usize> {
 
 pub fn dpg_by_compatible_features() -> Case<impl Learner<f64> + Clone, Vec<f64>> {
     let make = |_, factor| {
-        let critic = Compatible::builder(TWO).alpha_v(0.2 * factor).alpha_u(0.25 * factor);
-        let critic = critic.alpha_h(0.1 * factor).build().unwrap();
         let policy = DeterministicLinear { features: TWO };
+        let critic = compatible(TWO, 0.2 * factor, 0.25 * factor, 0.1 * factor);
         started(emphatic::dpg(policy, critic), factor, &DETERMINISTIC)
     };
     let case = dense(make, REAL_ACTIONS).with_critic(|learner| learner.critic().weights());

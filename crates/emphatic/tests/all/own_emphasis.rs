@@ -1,9 +1,7 @@
 //! Emphases written by a user: one that learns, and one that cannot be saved.
 
 use crate::every_learner;
-use emphatic::{
-    Emphasis, Features, Gtd, Learner, Numbers, Part, Real, Seen, Softmax, StateError, Step, Visitor,
-};
+use emphatic::{Emphasis, Features, Learner, Numbers, Part, Real, Seen, Softmax, StateError, Step, Visitor};
 
 /// Weights of its own, which learn by steps that double them: m̂(s) = w·x(s).
 struct Growing<R> {
@@ -43,7 +41,7 @@ fn step(state: usize) -> Step<usize, usize> {
 
 fn learner<E: Emphasis<f64>>(emphasis: E) -> impl Learner<f64> {
     let policy = Softmax { features: Features::one_hot(2), actions: 2 };
-    let critic = Gtd::builder(Features::one_hot(2)).alpha_v(1e-3).alpha_w(1e-3).lambda(0.0).build().unwrap();
+    let critic = every_learner::gtd(Features::one_hot(2), 1e-3, 1e-3, 0.0);
     emphatic::ActorCritic::builder(policy, critic, emphasis).alpha(1e-3).build().unwrap()
 }
 

@@ -3,19 +3,15 @@
 use crate::every_learner;
 use emphatic::learner::Rule;
 use emphatic::{
-    ActorCritic, Advantage, AllActions, Compatible, ComposeError, ContinuousCounterexample,
-    DeterministicActorCritic, DeterministicLinear, Emphasis, Exact, ExactCritic, ExactEmphasis, Features,
-    Fixed, FollowOn, Gaussian, Gq, Gtd, Learner, LearnerBuilder, Model, NoEmphasis, Part, Policy, Problem,
-    ProblemBuilder, Softmax, Step, Table, Task, limit, off_pac,
+    ActorCritic, Advantage, AllActions, ComposeError, ContinuousCounterexample, DeterministicActorCritic,
+    DeterministicLinear, Emphasis, Exact, ExactCritic, ExactEmphasis, Features, Fixed, Gaussian, Gq, Gtd,
+    Learner, LearnerBuilder, Model, NoEmphasis, Part, Policy, Problem, ProblemBuilder, Softmax, Step, Table,
+    Task, limit, off_pac,
 };
 use std::sync::Arc;
 
 fn gtd(features: impl Into<Features>) -> Gtd {
-    Gtd::builder(features).alpha_v(0.1).alpha_w(0.1).lambda(0.5).build().unwrap()
-}
-
-fn compatible(features: Features) -> Compatible {
-    Compatible::builder(features).alpha_v(0.1).alpha_u(0.1).alpha_h(0.1).build().unwrap()
+    every_learner::gtd(features, 0.1, 0.1, 0.5)
 }
 
 fn exact<P: Policy>(task: &Arc<Task>, policy: &P) -> ExactCritic<f64, Task, P>
@@ -264,9 +260,9 @@ fn an_exact_part_for_another_kind_of_policy() {
 #[test]
 fn an_emphasis_by_ratios_beside_a_deterministic_policy() {
     let policy = || DeterministicLinear { features: Features::dense(2) };
-    let critic = || compatible(Features::dense(2));
+    let critic = || every_learner::compatible(Features::dense(2), 0.1, 0.1, 0.1);
     for lambda_a in [0.0, 0.9] {
-        let emphasis = FollowOn::builder().lambda_a(lambda_a).build().unwrap();
+        let emphasis = every_learner::follow_on(lambda_a);
         let error = not_composed(DeterministicActorCritic::builder(policy(), critic(), emphasis));
         assert_eq!(error, ComposeError::Ratio);
         assert_eq!(error.to_string(), "a deterministic policy has no ratio, which this emphasis needs");
@@ -274,7 +270,7 @@ fn an_emphasis_by_ratios_beside_a_deterministic_policy() {
     assert!(DeterministicActorCritic::builder(policy(), critic(), NoEmphasis).alpha(0.1).build().is_ok());
     let task = Arc::new(ContinuousCounterexample::default());
     let emphasis = ExactEmphasis::new(task.clone(), &task.deterministic()).unwrap();
-    let critic = compatible(Features::one_hot(3));
+    let critic = every_learner::compatible(Features::one_hot(3), 0.1, 0.1, 0.1);
     let learner = DeterministicActorCritic::builder(task.deterministic(), critic, emphasis);
     assert!(learner.alpha(0.1).build().is_ok());
 }

@@ -2,7 +2,7 @@
 
 use crate::every_learner::*;
 use emphatic::{
-    Action, AsState, Catalogue, Composable, ExactCritic, Features, Fixed, Gaussian, Gtd, Isa, Lanes, Learner,
+    Action, AsState, Catalogue, Composable, ExactCritic, Features, Fixed, Gaussian, Isa, Lanes, Learner,
     Numbers, PartRecipe, Recipe, RuleKind, SavedState, Softmax, State, StateError, Step, Task, Tensors,
     off_pac as make_off_pac,
 };
@@ -154,7 +154,7 @@ fn refused_for(learner: &mut dyn Learner<f64>, other: &mut dyn Learner<f64>) -> 
 #[test]
 fn a_state_is_refused_by_a_learner_with_another_policy_or_problem() {
     let task = Arc::new(Task::counterexample());
-    let gtd = || Gtd::builder(task.critic()).alpha_v(0.1).alpha_w(0.1).build().unwrap();
+    let gtd = || gtd(task.critic(), 0.1, 0.1, 0.0);
     let fixed = |p: f64| {
         let policy = Fixed::new(&task, &vec![vec![p, 1.0 - p]; 3]).unwrap();
         make_off_pac(policy, gtd()).alpha(0.1).build().unwrap()
