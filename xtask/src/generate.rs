@@ -2,6 +2,7 @@
 
 use crate::{cargo, output, public_api};
 use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Role, Setting, Tells};
+use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -39,15 +40,6 @@ pub(crate) fn generate(check: bool) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Returns the word for how a policy chooses an action.
-fn acts_word(acts: Acts) -> &'static str {
-    match acts {
-        Acts::Finite => "finite",
-        Acts::Real => "real",
-        Acts::Deterministic => "deterministic",
-    }
 }
 
 /// Words that Python has another use for: those of `keyword.kwlist` that a setting could be called by.
@@ -121,18 +113,16 @@ fn class(text: &mut String, entry: &Entry) {
     }
     let _ = writeln!(text, "    _kind: ClassVar[str] = \"{}\"", entry.name);
     if !entry.tells.is_empty() {
-        let words: Vec<&str> = entry.tells.iter().map(|tells| word(*tells)).collect();
-        let _ = writeln!(text, "    _tells: ClassVar[tuple[str, ...]] = {}", tuple(&words));
+        let words: Vec<String> = entry.tells.iter().map(|tells| json!(tells).to_string()).collect();
+        let comma = if words.len() == 1 { "," } else { "" };
+        let _ = writeln!(text, "    _tells: ClassVar[tuple[str, ...]] = ({}{comma})", words.join(", "));
     }
     if let Some(Inner { name, tells, .. }) = entry.inner {
-        let _ = writeln!(
-            text,
-            "    _inner: ClassVar[tuple[str, str] | None] = (\"{name}\", \"{}\")",
-            word(tells)
-        );
+        let tells = json!(tells);
+        let _ = writeln!(text, "    _inner: ClassVar[tuple[str, str] | None] = (\"{name}\", {tells})");
     }
     if let Some(acts) = entry.acts {
-        let _ = writeln!(text, "    _acts: ClassVar[str] = \"{}\"", acts_word(acts));
+        let _ = writeln!(text, "    _acts: ClassVar[str] = {}", json!(acts));
     }
 }
 
@@ -203,19 +193,6 @@ fn sentence(about: &str) -> String {
         }
         _ => about.to_owned(),
     }
-}
-
-fn word(tells: Tells) -> &'static str {
-    match tells {
-        Tells::Delta => "delta",
-        Tells::Advantages => "advantages",
-        Tells::Slope => "slope",
-    }
-}
-
-fn tuple(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    if let [one] = &quoted[..] { format!("({one},)") } else { format!("({})", quoted.join(", ")) }
 }
 
 fn union_of(tells: Tells) -> &'static str {
