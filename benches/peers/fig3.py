@@ -83,12 +83,12 @@ def main(peer, version, prepare, **variants):
     for name, variant in variants.items():
         times, theta = measure(prepare(variant, settings, steps), args.repeat, len(settings) * len(steps[0]))
         report = {
-            "peer": peer,
-            "variant": name,
+            "workload": "figure 3",
+            "by": f"{peer}, {name}",
             "version": version,
             "settings": len(settings),
             "steps": len(steps[0]),
-            "ns_per_update": min(times),
+            "time": min(times),
             "all": times,
             "probe": {str(k): [float(x) if math.isfinite(x) else None for x in theta[k]] for k in PROBES},
         }

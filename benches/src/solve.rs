@@ -43,7 +43,7 @@ fn print(by: &str, solution: &Solution, seconds: f64, mut out: impl Write) -> Re
     let [first, middle] = [0, n / 2].map(|s| format!("[{}, {}]", values[s], weighting[s]));
     writeln!(
         out,
-        "{{\"states\": {n}, \"by\": \"{by}\", \"seconds\": {seconds}, \"megabytes\": {}, \
+        "{{\"workload\": \"a grid of {n} states\", \"by\": \"{by}\", \"time\": {seconds}, \"megabytes\": {}, \
          \"probe\": {{\"J\": {objective}, \"0\": {first}, \"{}\": {middle}}}}}",
         peak_megabytes().map_or("null".to_owned(), |peak| peak.to_string()),
         n / 2
