@@ -74,18 +74,19 @@ type Experience = Step<State<'static>, Action>;
 /// A learner of any kind.
 type Any<R> = Result<Box<dyn Learner<R>>, Box<dyn Error>>;
 
-/// Writes little-endian `f64`, eight numbers for each step.
+/// Writes eight numbers for each step.
 fn write_stream(path: &str, steps: &[Experience]) -> std::io::Result<()> {
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     let number = |state: State| if let State::Number(number) = state { number as f64 } else { f64::NAN };
-    for s in steps {
+    let rows = steps.iter().flat_map(|s| {
         let action = if let Action::Number(number) = s.action { number as f64 } else { f64::NAN };
-        let (state, next) = (number(s.state), number(s.next));
-        for x in [state, action, s.mu, s.reward, next, s.gamma, s.gamma_next, s.interest] {
-            file.write_all(&x.to_le_bytes())?;
-        }
-    }
-    file.flush()
+        [number(s.state), action, s.mu, s.reward, number(s.next), s.gamma, s.gamma_next, s.interest]
+    });
+    write_numbers(path, rows)
+}
+
+/// Writes little-endian `f64`.
+fn write_numbers(path: &str, numbers: impl IntoIterator<Item = f64>) -> std::io::Result<()> {
+    std::fs::write(path, numbers.into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>())
 }
 
 /// The numbers that differ between learners. An exact critic has none.
