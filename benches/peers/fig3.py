@@ -9,7 +9,6 @@ import itertools
 import json
 import math
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -34,23 +33,9 @@ def grid():
 
 def load(path):
     """The columns of a stream, in the order of COLUMNS; states and actions as integers."""
-    data = Path(path).read_bytes()
-    row = 8 * len(COLUMNS)
-    if not data or len(data) % row:
-        raise ValueError(f"{len(data)} bytes is not a whole number of {row}-byte rows")
-    rows = np.frombuffer(data, "<f8").reshape(-1, len(COLUMNS))
-    s, a, mu, r, s2, gamma, gamma_next, interest = rows.T
-    if not np.isfinite(rows).all():
-        raise ValueError("a value is not finite")
-    if not (np.isin(s, (0, 1, 2)).all() and np.isin(s2, (0, 1, 2)).all()):
-        raise ValueError("a state is not 0, 1 or 2")
-    if not np.isin(a, (0, 1)).all():
-        raise ValueError("an action is not 0 or 1")
-    if not ((mu > 0) & (mu <= 1)).all():
-        raise ValueError("a behaviour probability is not in (0, 1]")
-    index = lambda column: column.astype(np.int64)
-    real = lambda column: column.astype(np.float64)
-    return index(s), index(a), real(mu), real(r), index(s2), real(gamma), real(gamma_next), real(interest)
+    rows = np.fromfile(path, "<f8").reshape(-1, len(COLUMNS))
+    kinds = {"state": np.int64, "action": np.int64, "next": np.int64}
+    return [column.astype(kinds.get(name, np.float64)) for name, column in zip(COLUMNS, rows.T)]
 
 
 def measure(sweep, repeat, updates):
@@ -70,25 +55,17 @@ def main(peer, version, prepare, **variants):
     parser.add_argument("stream", metavar="STREAM", help="file of little-endian float64 rows: " + ", ".join(COLUMNS))
     parser.add_argument("--repeat", type=int, default=3, help="times to run the sweep (default 3)")
     args = parser.parse_args()
-    if args.repeat < 1:
-        parser.exit(2, f"{parser.prog}: --repeat must be at least 1\n")
-    try:
-        steps = load(args.stream)
-    except OSError as error:
-        parser.exit(2, f"{parser.prog}: cannot read {args.stream}: {error.strerror}\n")
-    except ValueError as error:
-        parser.exit(2, f"{parser.prog}: {args.stream} is not a stream of steps: {error}\n")
-
+    steps = load(args.stream)
     settings = grid()
     for name, variant in variants.items():
         times, theta = measure(prepare(variant, settings, steps), args.repeat, len(settings) * len(steps[0]))
         report = {
-            "peer": peer,
-            "variant": name,
+            "workload": "figure 3",
+            "by": f"{peer}, {name}",
             "version": version,
             "settings": len(settings),
             "steps": len(steps[0]),
-            "ns_per_update": min(times),
+            "time": min(times),
             "all": times,
             "probe": {str(k): [float(x) if math.isfinite(x) else None for x in theta[k]] for k in PROBES},
         }

@@ -77,10 +77,10 @@ def main():
     if not deviation <= 1e-9:
         parser.exit(1, f"{parser.prog}: v or m deviates from {args.file} by {deviation}\n")
     report = {
-        "states": n,
+        "workload": f"a grid of {n} states",
         "by": f"SciPy, {args.variant}",
         "version": scipy.__version__,
-        "seconds": seconds,
+        "time": seconds,
         "megabytes": megabytes,
         "deviation": deviation,
         "probe": {"J": d @ v, **{str(k): [v[k], m[k]] for k in (0, n // 2)}},

@@ -1,7 +1,7 @@
 //! The time of an update in the workloads of the paper, with `f64` and in lanes.
 //!
 //! `emphatic-bench STREAM` writes figure 3's stream of steps to the file STREAM, for the peers to learn from, and
-//! prints one line of JSON for each measurement. `emphatic-bench STREAM 3` measures figure 3 alone, for a profiler.
+//! prints one line of JSON for each measurement, in nanoseconds an update. `emphatic-bench STREAM 3` measures figure 3 alone, for a profiler.
 //!
 //! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it reports its peak memory, and
 //! writes v and m to FILE; `emphatic-bench dense WIDTH HEIGHT` does so by dense elimination.
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["dense", width, height] => solve::dense(width.parse()?, height.parse()?, out),
         ["python", kind, steps, weights] => python::run(kind, python::Files { steps, weights }, out),
         [path] => run(Bench { repeats: 3, only: None, out }, Some(path), &LENGTHS),
-        [path, figure] => run(Bench { repeats: 3, only: Some(figure.to_owned()), out }, Some(path), &LENGTHS),
+        [path, figure] => run(Bench { repeats: 3, only: Some(figure), out }, Some(path), &LENGTHS),
         _ => Err("usage: emphatic-bench STREAM [FIGURE] | solve WIDTH HEIGHT FILE | dense WIDTH HEIGHT \
                   | python KIND STEPS WEIGHTS"
             .into()),
@@ -57,9 +57,16 @@ fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: &Lengths) -> R
     if let Some(path) = path {
         write_stream(path, &steps)?;
     }
-    figure_3(&mut bench, &steps)?;
-    figure_4(&mut bench, lengths.figure_4)?;
-    figure_5(&mut bench, lengths.figure_5)
+    if bench.wants("3") {
+        figure_3(&mut bench, &steps)?;
+    }
+    if bench.wants("4") {
+        figure_4(&mut bench, lengths.figure_4)?;
+    }
+    if bench.wants("5") {
+        figure_5(&mut bench, lengths.figure_5)?;
+    }
+    Ok(())
 }
 
 type Experience = Step<State<'static>, Action>;
@@ -67,18 +74,19 @@ type Experience = Step<State<'static>, Action>;
 /// A learner of any kind.
 type Any<R> = Result<Box<dyn Learner<R>>, Box<dyn Error>>;
 
-/// Writes little-endian `f64`, eight numbers for each step.
+/// Writes eight numbers for each step.
 fn write_stream(path: &str, steps: &[Experience]) -> std::io::Result<()> {
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
     let number = |state: State| if let State::Number(number) = state { number as f64 } else { f64::NAN };
-    for s in steps {
+    let rows = steps.iter().flat_map(|s| {
         let action = if let Action::Number(number) = s.action { number as f64 } else { f64::NAN };
-        let (state, next) = (number(s.state), number(s.next));
-        for x in [state, action, s.mu, s.reward, next, s.gamma, s.gamma_next, s.interest] {
-            file.write_all(&x.to_le_bytes())?;
-        }
-    }
-    file.flush()
+        [number(s.state), action, s.mu, s.reward, number(s.next), s.gamma, s.gamma_next, s.interest]
+    });
+    write_numbers(path, rows)
+}
+
+/// Writes little-endian `f64`.
+fn write_numbers(path: &str, numbers: impl IntoIterator<Item = f64>) -> std::io::Result<()> {
+    std::fs::write(path, numbers.into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>())
 }
 
 /// The numbers that differ between learners. An exact critic has none.
@@ -110,15 +118,31 @@ impl Block<'_> {
     }
 }
 
-struct Bench<W> {
+struct Bench<'a, W> {
     repeats: usize,
-    only: Option<String>,
+    /// The only figure that is measured.
+    only: Option<&'a str>,
     out: W,
 }
 
-impl<W: Write> Bench<W> {
+impl<W: Write> Bench<'_, W> {
     fn wants(&self, figure: &str) -> bool {
-        self.only.as_deref().is_none_or(|only| only == figure)
+        self.only.is_none_or(|only| only == figure)
+    }
+
+    /// Times learners that are composed from recipes, with `f64` and in lanes.
+    fn measure_composed(
+        &mut self,
+        workload: &str,
+        settings: &[Numbers],
+        steps: &[Experience],
+        problem: &KnownProblem,
+        recipe: impl Fn(&Numbers) -> Recipe,
+    ) -> Result<(), Box<dyn Error>> {
+        let alone = |block: Block| composed::<f64>(problem, block, &recipe);
+        self.measure(workload, Isa::Plain, settings, steps, alone)?;
+        let in_lanes = |block: Block| composed::<Lanes<16>>(problem, block, &recipe);
+        self.measure(workload, Isa::best(), settings, steps, in_lanes)
     }
 
     /// Times a whole grid with one kind of number, and writes the best of a few repeats.
@@ -146,11 +170,11 @@ impl<W: Write> Bench<W> {
             }
             best = best.min(nanoseconds / (settings.len() * steps.len()) as f64);
         }
+        let by = if R::LANES == 1 { "f64".to_owned() } else { format!("{} lanes", R::LANES) };
         writeln!(
             self.out,
-            "{{\"workload\": \"{workload}\", \"lanes\": {}, \"isa\": \"{isa:?}\", \"settings\": {}, \"steps\": {}, \
-             \"ns_per_update\": {best}, \"probe\": {{{}}}}}",
-            R::LANES,
+            "{{\"workload\": \"{workload}\", \"by\": \"{by}\", \"isa\": \"{isa:?}\", \"settings\": {}, \"steps\": {}, \
+             \"time\": {best}, \"probe\": {{{}}}}}",
             settings.len(),
             steps.len(),
             probe.join(", ")
@@ -180,11 +204,15 @@ impl Declared for Outside {
 }
 
 /// Composes learners from recipes, as experiments do.
-fn composed<R: Composable>(task: &Arc<Task>, block: Block, recipe: impl Fn(&Numbers) -> Recipe) -> Any<R> {
+fn composed<R: Composable>(
+    problem: &KnownProblem,
+    block: Block,
+    recipe: impl Fn(&Numbers) -> Recipe,
+) -> Any<R> {
     let catalogue = Catalogue::standard().clone().with::<Outside>();
     let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
     let recipes: Vec<&Recipe> = recipes.iter().collect();
-    Ok(R::compose(&catalogue, &recipes, &[KnownProblem::Finite(task.clone())], Isa::best())?)
+    Ok(R::compose(&catalogue, &recipes, std::slice::from_ref(problem), Isa::best())?)
 }
 
 fn recipe(task: &Task, critic: PartRecipe, emphasis: PartRecipe, alpha: f64) -> Recipe {
@@ -215,10 +243,8 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), B
         let alpha = block.get(|numbers| numbers.alpha);
         Ok(Box::new(ActorCritic::builder(task.softmax(), critic, emphasis).alpha(alpha).build()?))
     }
-    if !bench.wants("3") {
-        return Ok(());
-    }
     let task = Arc::new(Task::counterexample());
+    let problem = KnownProblem::Finite(task.clone());
     let mut settings = Vec::new();
     for lambda_a in [0.0, 0.25, 0.5, 0.75, 1.0] {
         for alpha in [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0] {
@@ -230,32 +256,26 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), B
             }
         }
     }
-    let isa = Isa::best();
     for (words, trace) in TRACES {
-        let name = format!("figure 3{words}");
-        let recipe = |numbers: &Numbers| {
+        bench.measure_composed(&format!("figure 3{words}"), &settings, steps, &problem, |numbers| {
             let gtd = PartRecipe::new("gtd")
                 .with("alpha_v", numbers.alpha_v)
                 .with("alpha_w", numbers.alpha_w)
                 .with("lambda", numbers.lambda);
             let trace = PartRecipe::new(trace).with("lambda_a", numbers.lambda_a);
             recipe(&task, gtd.with_features(Features::one_hot(3)), trace, numbers.alpha)
-        };
-        bench.measure(&name, Isa::Plain, &settings, steps, |block| composed::<f64>(&task, block, recipe))?;
-        bench.measure(&name, isa, &settings, steps, |block| composed::<Lanes<16>>(&task, block, recipe))?;
+        })?;
     }
     // As many lanes as a user of the library may have.
-    let name = "figure 3";
-    bench.measure(name, isa, &settings, steps, |block| learner::<Lanes<32>>(&task, block))?;
+    let isa = Isa::best();
+    bench.measure("figure 3", isa, &settings, steps, |block| learner::<Lanes<32>>(&task, block))?;
     let name = "figure 3, boxed parts";
     bench.measure(name, isa, &settings, steps, |block| boxed::<Lanes<32>>(&task, block, isa))
 }
 
 fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
-    if !bench.wants("4") {
-        return Ok(());
-    }
     let task = Arc::new(Task::long_counterexample(5));
+    let problem = KnownProblem::Finite(task.clone());
     let steps: Vec<_> = task.stream(1, 0).take(length).collect();
     // Every setting twice, to fill the lanes.
     let mut settings = Vec::new();
@@ -267,40 +287,17 @@ fn figure_4(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
     let exact = || PartRecipe::new("exact");
     for (words, trace) in TRACES {
         let name = format!("figure 4, exact critic{words}");
-        let recipe = |numbers: &Numbers| {
+        bench.measure_composed(&name, &settings, &steps, &problem, |numbers| {
             let trace = PartRecipe::new(trace).with("lambda_a", numbers.lambda_a);
             recipe(&task, exact(), trace, numbers.alpha)
-        };
-        bench.measure(&name, Isa::Plain, &settings, &steps, |block| composed::<f64>(&task, block, recipe))?;
-        bench.measure(&name, Isa::best(), &settings, &steps, |block| {
-            composed::<Lanes<16>>(&task, block, recipe)
         })?;
     }
     let name = "figure 4, exact critic and emphasis";
     let recipe = |numbers: &Numbers| recipe(&task, exact(), exact(), numbers.alpha);
-    bench.measure(name, Isa::Plain, &settings, &steps, |block| composed::<f64>(&task, block, recipe))?;
-    bench.measure(name, Isa::best(), &settings, &steps, |block| composed::<Lanes<16>>(&task, block, recipe))
+    bench.measure_composed(name, &settings, &steps, &problem, recipe)
 }
 
 fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn Error>> {
-    fn learner<R: Composable>(problem: &Arc<ContinuousCounterexample>, block: Block) -> Any<R> {
-        let recipe = |numbers: &Numbers| {
-            let policy = PartRecipe::new("gaussian").with_features(problem.actor());
-            let emphasis = PartRecipe::new("follow-on").with("lambda_a", numbers.lambda_a);
-            Recipe::new(RuleKind::Taken, policy, PartRecipe::new("exact"), emphasis, numbers.alpha)
-        };
-        let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
-        let recipes: Vec<&Recipe> = recipes.iter().collect();
-        Ok(R::compose(
-            Catalogue::standard(),
-            &recipes,
-            &[KnownProblem::Continuous(problem.clone())],
-            Isa::best(),
-        )?)
-    }
-    if !bench.wants("5") {
-        return Ok(());
-    }
     let problem = Arc::new(ContinuousCounterexample::default());
     let steps: Vec<_> = problem.stream(1, 0).take(length).collect();
     // Every setting eight times, to fill the lanes; equal step-sizes are side by side.
@@ -310,9 +307,12 @@ fn figure_5(bench: &mut Bench<impl Write>, length: usize) -> Result<(), Box<dyn 
             settings.extend([Numbers { lambda_a, alpha, ..Numbers::default() }; 8]);
         }
     }
-    let name = "figure 5, ACE, exact critic";
-    bench.measure(name, Isa::Plain, &settings, &steps, |block| learner::<f64>(&problem, block))?;
-    bench.measure(name, Isa::best(), &settings, &steps, |block| learner::<Lanes<16>>(&problem, block))
+    let known = KnownProblem::Continuous(problem.clone());
+    bench.measure_composed("figure 5, ACE, exact critic", &settings, &steps, &known, |numbers| {
+        let policy = PartRecipe::new("gaussian").with_features(problem.actor());
+        let emphasis = PartRecipe::new("follow-on").with("lambda_a", numbers.lambda_a);
+        Recipe::new(RuleKind::Taken, policy, PartRecipe::new("exact"), emphasis, numbers.alpha)
+    })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //!
 //! The states of `dense` are eight random numbers, those of `active` are Mountain Car's in eight tilings of 11 × 11 tiles.
 
+use crate::write_numbers;
 use emphatic::{Action, AsState, Features, Gtd, Isa, Learner, Random, Softmax, State, Step, ace};
 use std::error::Error;
 use std::hint::black_box;
@@ -38,17 +39,21 @@ pub(crate) struct Files<'a> {
 pub(crate) fn run(kind: &str, files: Files, out: impl Write) -> Result<(), Box<dyn Error>> {
     let mut random = Random::new(1, 0);
     match kind {
-        "dense" => all(kind, Features::dense(WIDTH), &dense(&mut random, STEPS), |x| x, files, out),
+        "dense" => {
+            let name = "ACE, 8 numbers, 3 actions";
+            all(name, Features::dense(WIDTH), &dense(&mut random, STEPS), |x| x, files, out)
+        }
         "active" => {
+            let name = "ACE, 8 of 968 tiles, 3 actions";
             let features = Features::active(WIDTH * TILES * TILES, WIDTH);
-            all(kind, features, &mountain_car(&mut random, STEPS), |x| x as f64, files, out)
+            all(name, features, &mountain_car(&mut random, STEPS), |x| x as f64, files, out)
         }
         _ => Err(format!("the kind is {kind}; it must be dense or active").into()),
     }
 }
 
 fn all<T: Copy>(
-    kind: &str,
+    workload: &str,
     features: Features,
     kept: &[Kept<T>],
     number: impl Fn(T) -> f64,
@@ -62,16 +67,13 @@ where
         let seen = s.state.into_iter().chain(s.next).map(&number);
         seen.chain([s.action as f64, s.mu, s.reward, s.gamma_next])
     });
-    write(files.steps, rows)?;
+    write_numbers(files.steps, rows)?;
     let steps: Vec<View> = kept.iter().map(Step::view).collect();
     let (by_step, weights) = measure(&features, &steps, one_by_one)?;
     let (by_learn, _) = measure(&features, &steps, |learner, steps| Ok(learner.learn(Isa::best(), steps)?))?;
-    write(files.weights, weights)?;
+    write_numbers(files.weights, weights)?;
     for (what, nanoseconds) in [("step", by_step), ("learn", by_learn)] {
-        writeln!(
-            out,
-            "{{\"workload\": \"{kind}\", \"by\": \"Rust, {what}\", \"ns_per_step\": {nanoseconds}}}"
-        )?;
+        writeln!(out, "{{\"workload\": \"{workload}\", \"by\": \"Rust, {what}\", \"time\": {nanoseconds}}}")?;
     }
     Ok(())
 }
@@ -105,11 +107,6 @@ fn measure(
         weights = [learner.weights(), &learner.critic().weights()].concat();
     }
     Ok((best, weights))
-}
-
-/// Writes little-endian `f64`.
-fn write(path: &str, numbers: impl IntoIterator<Item = f64>) -> std::io::Result<()> {
-    std::fs::write(path, numbers.into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>())
 }
 
 /// Random vectors and rewards; one step in twenty ends an episode.

@@ -2,6 +2,7 @@
 //!
 //! A move succeeds with probability 2/3 and slips to each other side with 1/9. Episodes lead from one corner to the opposite one.
 
+use crate::write_numbers;
 use emphatic::{Exact, Problem, Softmax, Table, Task};
 use std::error::Error;
 use std::io::Write;
@@ -23,8 +24,7 @@ pub(crate) fn sparse(width: usize, height: usize, path: &str, out: impl Write) -
     let start = Instant::now();
     let solution = solve_sparse(problem, &behaviour)?;
     print("emphatic", &solution, start.elapsed().as_secs_f64(), out)?;
-    let numbers = solution.values.iter().chain(&solution.weighting);
-    std::fs::write(path, numbers.flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>())?;
+    write_numbers(path, [solution.values, solution.weighting].concat())?;
     Ok(())
 }
 
@@ -43,7 +43,7 @@ fn print(by: &str, solution: &Solution, seconds: f64, mut out: impl Write) -> Re
     let [first, middle] = [0, n / 2].map(|s| format!("[{}, {}]", values[s], weighting[s]));
     writeln!(
         out,
-        "{{\"states\": {n}, \"by\": \"{by}\", \"seconds\": {seconds}, \"megabytes\": {}, \
+        "{{\"workload\": \"a grid of {n} states\", \"by\": \"{by}\", \"time\": {seconds}, \"megabytes\": {}, \
          \"probe\": {{\"J\": {objective}, \"0\": {first}, \"{}\": {middle}}}}}",
         peak_megabytes().map_or("null".to_owned(), |peak| peak.to_string()),
         n / 2

@@ -1,19 +1,17 @@
 //! The benchmark: `cargo xtask bench`.
 
-mod python;
-mod solve;
-
 use crate::python::{PACKAGE, pip};
 use crate::{cargo, output, run};
-use python::Learned;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use solve::Solved;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
 /// How often everything is measured, in turn. The best time counts: a machine is rarely quiet for long.
 const ROUNDS: usize = 3;
+
+const PROGRAM: &str = "target/release/emphatic-bench";
 
 /// How many times as fast as something else the lanes should be.
 struct Goal {
@@ -30,61 +28,117 @@ const GOALS: [Goal; 4] = [
     Goal { workload: "figure 4, exact critic", against: "f64", at_least: 4.0, aim: 6.0 },
 ];
 
-/// The time of an update.
-struct Measured {
-    workload: String,
-    /// The implementation: `f64`, `16 lanes`, `numba, plain`.
-    by: String,
-    lanes: u64,
-    nanoseconds: f64,
-    /// Some of the weights that were learned.
-    probe: Value,
-}
+/// How much longer than in Rust a step from Python may take at most, in nanoseconds.
+const STEP_GOAL: f64 = 1000.0;
+/// How many times as long as in Rust learning from arrays may take at most.
+const LEARN_GOAL: f64 = 1.1;
 
 /// The updates of figure 3's whole experiment.
 const UPDATES: f64 = 450e6;
 
-/// The seconds that figure 3's whole experiment and its summary take from the command line.
-struct WholeExperiment {
-    /// On the core on which everything else is measured.
-    one_core: f64,
-    one_thread: f64,
-    two_threads: f64,
-    summarise: f64,
+/// The width and height of a grid of 100,000 states, and of one that dense elimination can solve in seconds.
+const LARGE: [&str; 2] = ["317", "316"];
+const SMALL: [&str; 2] = ["45", "44"];
+
+/// What was measured. The programs print one as a line of JSON.
+#[derive(Deserialize)]
+struct Measured {
+    workload: String,
+    /// The implementation: `f64`, `16 lanes`, `numba, plain`.
+    by: String,
+    time: f64,
+    megabytes: Option<f64>,
+    /// Some of what was computed.
+    #[serde(default)]
+    probe: Value,
 }
 
-/// Runs figure 3's experiment as a user would: evaluations and writing included.
-fn whole_experiment(target: &Path, best: &mut Option<WholeExperiment>) -> Result<(), String> {
-    let out = target.join("fig3");
-    let program = "target/release/emphatic";
-    let seconds = |command: &mut Command, clear: bool| -> Result<f64, String> {
-        if clear && out.exists() {
-            std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+/// Measurements of one kind, the best time of each.
+#[derive(Default)]
+struct Measurements(Vec<Measured>);
+
+impl Measurements {
+    /// Adds what a program prints.
+    fn add_printed(&mut self, command: &mut Command) -> Result<(), String> {
+        for line in output(command)?.lines() {
+            self.add(serde_json::from_str(line).map_err(|error| format!("{error} in: {line}"))?);
         }
-        let start = Instant::now();
-        output(command)?;
-        Ok(start.elapsed().as_secs_f64())
-    };
-    let arguments = ["run", "benches/fig3.toml", "--quiet", "--out", "target/bench/fig3", "--threads"];
-    let new = WholeExperiment {
-        one_core: seconds(on_one_core(program).args(arguments).arg("1"), true)?,
-        one_thread: seconds(Command::new(program).args(arguments).arg("1"), true)?,
-        two_threads: seconds(Command::new(program).args(arguments).arg("2"), true)?,
-        summarise: seconds(Command::new(program).args(["summarise", "target/bench/fig3"]), false)?,
-    };
-    *best = Some(match best.take() {
-        None => new,
-        Some(old) => WholeExperiment {
-            one_core: new.one_core.min(old.one_core),
-            one_thread: new.one_thread.min(old.one_thread),
-            two_threads: new.two_threads.min(old.two_threads),
-            summarise: new.summarise.min(old.summarise),
-        },
-    });
-    Ok(())
+        Ok(())
+    }
+
+    fn add(&mut self, new: Measured) {
+        match self.0.iter_mut().find(|known| known.workload == new.workload && known.by == new.by) {
+            Some(known) => known.time = known.time.min(new.time),
+            None => self.0.push(new),
+        }
+    }
+
+    /// The time of the fastest implementation that has such a name.
+    fn fastest(&self, workload: &str, is_meant: impl Fn(&str) -> bool) -> Option<f64> {
+        let meant = self.0.iter().filter(|m| m.workload == workload && is_meant(&m.by));
+        meant.map(|m| m.time).min_by(f64::total_cmp)
+    }
+
+    fn time(&self, workload: &str, by: &str) -> Option<f64> {
+        self.fastest(workload, |name| name == by)
+    }
+
+    fn lanes(&self, workload: &str) -> Option<f64> {
+        self.fastest(workload, is_lanes)
+    }
+
+    /// A benchmark means nothing unless all compute the same: to the bit in lanes, up to rounding elsewhere.
+    fn compare_with(&self, reference: &str) -> Result<(), String> {
+        for Measured { workload, by, probe, .. } in &self.0 {
+            let right = self.0.iter().find(|m| m.workload == *workload && m.by == reference);
+            let Some(Measured { probe: right, .. }) = right else { continue };
+            let is_same = if is_lanes(by) { probe == right } else { nearly_same(probe, right) };
+            if !is_same {
+                return Err(format!("{workload}: {by} computed {probe}, {reference} computed {right}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints each time, and how many times as long as the fastest of the meant implementations it is. Returns both as JSON.
+    fn report(&self, title: &str, unit: &str, is_meant: impl Fn(&str) -> bool) -> Value {
+        let has_memory = self.0.iter().any(|m| m.megabytes.is_some());
+        let memory = if has_memory { "    MB" } else { "" };
+        println!("\n{title:<38} {:<14} {unit:>10} {:>16} {memory}", "by", "times as long");
+        let mut rows = Vec::new();
+        for Measured { workload, by, time, megabytes, .. } in &self.0 {
+            let Some(fastest) = self.fastest(workload, &is_meant) else { continue };
+            let ratio = time / fastest;
+            let memory = megabytes.map_or(String::new(), |megabytes| format!("{megabytes:>6.0}"));
+            println!("{workload:<38} {by:<14} {time:>10.3} {ratio:>16.2} {memory}");
+            rows.push(
+                json!({"workload": workload, "by": by, unit: time, "ratio": ratio, "megabytes": megabytes}),
+            );
+        }
+        Value::Array(rows)
+    }
 }
 
-/// Measures everything, prints a table of ratios and writes it as JSON.
+fn is_lanes(by: &str) -> bool {
+    by.ends_with(" lanes")
+}
+
+fn nearly_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, x)| b.get(key).is_some_and(|y| nearly_same(x, y)))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| nearly_same(x, y))
+        }
+        _ => match (a.as_f64(), b.as_f64()) {
+            (Some(x), Some(y)) => (x - y).abs() <= 1e-9 * (1.0 + y.abs()),
+            (x, y) => x == y,
+        },
+    }
+}
+
+/// Measures everything, prints tables of ratios and writes them as JSON.
 pub(crate) fn bench(peers: bool) -> Result<(), String> {
     let target = Path::new("target/bench");
     std::fs::create_dir_all(target).map_err(|error| format!("{}: {error}", target.display()))?;
@@ -92,30 +146,38 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
     let python = environment(target, peers)?;
     let with_peers = peers.then_some(python.as_path());
     let stream = target.join("stream.f64");
-    let mut all: Vec<Measured> = Vec::new();
-    let mut whole = None;
-    let mut solved: Vec<Solved> = Vec::new();
-    let mut learned: Vec<Learned> = Vec::new();
+    let [mut updates, mut command_line, mut solutions, mut steps] = [(); 4].map(|()| Measurements::default());
     for round in 1..=ROUNDS {
-        eprintln!("round {round} of {ROUNDS}: emphatic");
-        let printed = output(on_one_core("target/release/emphatic-bench").arg(&stream))?;
-        merge(&mut all, &printed)?;
-        eprintln!("round {round} of {ROUNDS}: figure 3 from the command line");
-        whole_experiment(target, &mut whole)?;
-        eprintln!("round {round} of {ROUNDS}: exact solutions");
-        solve::solve(target, with_peers, &mut solved)?;
-        eprintln!("round {round} of {ROUNDS}: the Python package");
-        python::learn(target, &python, peers, &mut learned)?;
+        let begin = |what: &str| eprintln!("round {round} of {ROUNDS}: {what}");
+        begin("emphatic");
+        updates.add_printed(on_one_core(PROGRAM).arg(&stream))?;
+        begin("figure 3 from the command line");
+        run_whole_experiment(target, &mut command_line)?;
+        begin("exact solutions");
+        solve(target, with_peers, &mut solutions)?;
+        begin("the Python package");
+        learn_in_python(target, &python, peers, &mut steps)?;
         for (python, peer) in with_peers.iter().flat_map(|python| [(python, "numba"), (python, "jax")]) {
-            eprintln!("round {round} of {ROUNDS}: {peer}");
+            begin(peer);
             let script = format!("benches/peers/fig3_{peer}.py");
-            let printed = output(on_one_core(python).arg(script).arg(&stream).args(["--repeat", "2"]))?;
-            merge(&mut all, &printed)?;
+            updates.add_printed(on_one_core(python).arg(script).arg(&stream).args(["--repeat", "2"]))?;
         }
     }
-    compare_probes(&all)?;
-    solve::compare(&solved)?;
-    report(&all, whole.as_ref(), &solved, &learned, &target.join("results.json"))
+    updates.compare_with("f64")?;
+    solutions.compare_with("emphatic")?;
+    let results = json!({
+        "measured": updates.report("workload", "ns/update", is_lanes),
+        "goals": report_goals(&updates),
+        "command_line": report_command_line(&updates, &command_line),
+        "solutions": solutions.report("exact solution", "seconds", |by| by == "emphatic"),
+        "python": steps.report("learning from Python", "ns/step", |by| by == "package, learn"),
+        "python_goals": report_python_goals(&steps),
+    });
+    let path = target.join("results.json");
+    std::fs::write(&path, format!("{results:#}\n"))
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("\nwritten to {}", path.display());
+    Ok(())
 }
 
 /// A Python with the package, compiled as users get it, and the peers, in an environment of its own.
@@ -144,146 +206,76 @@ fn on_one_core(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// A measurement that is printed as a line of JSON.
-trait Measurement: Sized {
-    fn parse(line: &JsonLine) -> Result<Self, String>;
-    /// Whether both measure the same.
-    fn is_same(&self, other: &Self) -> bool;
-    fn time(&mut self) -> &mut f64;
-}
-
-/// A line that a benchmark printed.
-struct JsonLine<'a> {
-    line: &'a str,
-    value: Value,
-}
-
-impl JsonLine<'_> {
-    fn text(&self, key: &str) -> Result<String, String> {
-        self.value[key].as_str().map(str::to_owned).ok_or_else(|| self.missing(key))
-    }
-
-    fn number(&self, key: &str) -> Result<f64, String> {
-        self.value[key].as_f64().ok_or_else(|| self.missing(key))
-    }
-
-    fn missing(&self, key: &str) -> String {
-        format!("no {key} in: {}", self.line)
-    }
-}
-
-/// Adds printed measurements, keeping the best time of each.
-fn merge<M: Measurement>(all: &mut Vec<M>, printed: &str) -> Result<(), String> {
-    for line in printed.lines() {
-        let value = serde_json::from_str(line).map_err(|error| format!("{error} in: {line}"))?;
-        let mut new = M::parse(&JsonLine { line, value })?;
-        match all.iter_mut().find(|known| known.is_same(&new)) {
-            Some(known) => *known.time() = known.time().min(*new.time()),
-            None => all.push(new),
+/// Runs figure 3's experiment as a user would, evaluations and writing included, and summarises it. The times are in seconds.
+fn run_whole_experiment(target: &Path, all: &mut Measurements) -> Result<(), String> {
+    let (program, out) = ("target/release/emphatic", target.join("fig3"));
+    let mut measure = |by: &str, command: &mut Command| {
+        let start = Instant::now();
+        output(command)?;
+        let time = start.elapsed().as_secs_f64();
+        all.add(Measured {
+            workload: "figure 3".to_owned(),
+            by: by.to_owned(),
+            time,
+            megabytes: None,
+            probe: Value::Null,
+        });
+        Ok::<(), String>(())
+    };
+    let runs = [
+        // The core on which everything else is measured.
+        ("one core", on_one_core(program), "1"),
+        ("one thread", Command::new(program), "1"),
+        ("two threads", Command::new(program), "2"),
+    ];
+    for (by, mut command, threads) in runs {
+        if out.exists() {
+            std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
         }
+        command.args(["run", "benches/fig3.toml", "--quiet", "--threads", threads, "--out"]).arg(&out);
+        measure(by, &mut command)?;
+    }
+    measure("summarise", Command::new(program).arg("summarise").arg(&out))
+}
+
+/// Solves two grids exactly: by sparse elimination, SciPy's, and dense elimination. The peer compares v and m with ours in every
+/// state.
+fn solve(target: &Path, python: Option<&Path>, all: &mut Measurements) -> Result<(), String> {
+    let file = target.join("solution.f64");
+    all.add_printed(on_one_core(PROGRAM).arg("dense").args(SMALL))?;
+    for size in [SMALL, LARGE] {
+        all.add_printed(on_one_core(PROGRAM).arg("solve").args(size).arg(&file))?;
+    }
+    for (python, variant) in python.iter().flat_map(|python| [(python, "plain"), (python, "tuned")]) {
+        let script = "benches/peers/solve_scipy.py";
+        all.add_printed(on_one_core(python).arg(script).args(LARGE).arg(&file).arg(variant))?;
     }
     Ok(())
 }
 
-impl Measurement for Measured {
-    fn parse(line: &JsonLine) -> Result<Self, String> {
-        let lanes = line.value["lanes"].as_u64().unwrap_or(1);
-        Ok(Self {
-            workload: line.text("workload").unwrap_or_else(|_| "figure 3".to_owned()),
-            by: match line.text("peer") {
-                Ok(peer) => format!("{peer}, {}", line.text("variant").unwrap_or_default()),
-                Err(_) if lanes == 1 => "f64".to_owned(),
-                Err(_) => format!("{lanes} lanes"),
-            },
-            lanes,
-            nanoseconds: line.number("ns_per_update")?,
-            probe: line.value["probe"].clone(),
-        })
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        self.workload == other.workload && self.by == other.by
-    }
-
-    fn time(&mut self) -> &mut f64 {
-        &mut self.nanoseconds
-    }
-}
-
-/// A benchmark means nothing unless all compute the same: to the bit among ourselves, up to rounding with the peers.
-fn compare_probes(all: &[Measured]) -> Result<(), String> {
-    for Measured { workload, by, probe, .. } in all {
-        let reference = all.iter().find(|m| m.workload == *workload && m.by == "f64");
-        let Some(Measured { probe: reference, .. }) = reference else { continue };
-        let is_ours = by.ends_with("lanes");
-        let is_same = if is_ours { probe == reference } else { nearly_same(probe, reference) };
-        if !is_same {
-            return Err(format!("{workload}: {by} learned {probe}, f64 learned {reference}"));
+/// Learns from both kinds of features with the Python package, in Rust, and by loops in NumPy and Numba. The script compares all
+/// weights with those of Rust.
+fn learn_in_python(target: &Path, python: &Path, peers: bool, all: &mut Measurements) -> Result<(), String> {
+    for kind in ["dense", "active"] {
+        let files = ["steps", "weights"].map(|what| target.join(format!("{kind}-{what}.f64")));
+        all.add_printed(on_one_core(PROGRAM).args(["python", kind]).args(&files))?;
+        let mut package = on_one_core(python);
+        package.args(["benches/peers/package.py", kind]).args(&files);
+        if !peers {
+            package.arg("--no-numba");
         }
+        all.add_printed(&mut package)?;
     }
     Ok(())
-}
-
-fn nearly_same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, x)| b.get(key).is_some_and(|y| nearly_same(x, y)))
-        }
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| nearly_same(x, y))
-        }
-        _ => match (a.as_f64(), b.as_f64()) {
-            (Some(x), Some(y)) => (x - y).abs() <= 1e-9 * (1.0 + y.abs()),
-            (x, y) => x == y,
-        },
-    }
-}
-
-/// The fastest lanes of a workload.
-fn lanes_of<'a>(all: &'a [Measured], workload: &str) -> Option<&'a Measured> {
-    let lanes = all.iter().filter(|m| m.workload == workload && m.lanes > 1);
-    lanes.min_by(|a, b| a.nanoseconds.total_cmp(&b.nanoseconds))
-}
-
-fn report(
-    all: &[Measured],
-    whole: Option<&WholeExperiment>,
-    solved: &[Solved],
-    learned: &[Learned],
-    path: &Path,
-) -> Result<(), String> {
-    let results = json!({
-        "measured": report_times(all), "goals": report_goals(all),
-        "command_line": report_command_line(all, whole), "solutions": solve::report(solved),
-        "python": python::report(learned),
-    });
-    let text = format!("{results:#}\n");
-    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-    println!("\nwritten to {}", path.display());
-    Ok(())
-}
-
-/// Prints the time of each update, and returns it as JSON.
-fn report_times(all: &[Measured]) -> Vec<Value> {
-    println!("\n{:<38} {:<14} {:>10} {:>16}", "workload", "by", "ns/update", "times as long");
-    let mut rows = Vec::new();
-    for Measured { workload, by, nanoseconds, .. } in all {
-        let Some(lanes) = lanes_of(all, workload) else { continue };
-        let ratio = nanoseconds / lanes.nanoseconds;
-        println!("{workload:<38} {by:<14} {nanoseconds:>10.1} {ratio:>16.2}");
-        rows.push(json!({"workload": workload, "by": by, "ns_per_update": nanoseconds, "ratio": ratio}));
-    }
-    rows
 }
 
 /// Prints the goals and what was reached, and returns both as JSON.
-fn report_goals(all: &[Measured]) -> Vec<Value> {
+fn report_goals(all: &Measurements) -> Vec<Value> {
     println!("\n{:<38} {:<14} {:>10} {:>10} {:>5}", "lanes against", "", "measured", "at least", "aim");
     let mut rows = Vec::new();
     for Goal { workload, against, at_least, aim } in GOALS {
-        let other = all.iter().find(|m| m.workload == workload && m.by == against);
-        let (Some(other), Some(lanes)) = (other, lanes_of(all, workload)) else { continue };
-        let ratio = other.nanoseconds / lanes.nanoseconds;
+        let (Some(other), Some(lanes)) = (all.time(workload, against), all.lanes(workload)) else { continue };
+        let ratio = other / lanes;
         println!("{workload:<38} {against:<14} {ratio:>9.1}× {at_least:>9}× {aim:>4}×");
         rows.push(json!({"workload": workload, "against": against, "ratio": ratio, "at_least": at_least, "aim": aim}));
     }
@@ -291,17 +283,41 @@ fn report_goals(all: &[Measured]) -> Vec<Value> {
 }
 
 /// Prints the times of the whole experiment, and returns them as JSON.
-fn report_command_line(all: &[Measured], whole: Option<&WholeExperiment>) -> Value {
-    let (Some(whole), Some(bare)) = (whole, lanes_of(all, "figure 3")) else { return Value::Null };
-    let cost = whole.one_core / (bare.nanoseconds * 1e-9 * UPDATES);
-    let threads = whole.one_thread / whole.two_threads;
+fn report_command_line(updates: &Measurements, whole: &Measurements) -> Value {
+    let seconds = |by| whole.time("figure 3", by).unwrap_or(f64::NAN);
+    let [one_core, one_thread, two_threads, summarise] =
+        ["one core", "one thread", "two threads", "summarise"].map(seconds);
+    let bare = updates.lanes("figure 3").unwrap_or(f64::NAN) * 1e-9 * UPDATES;
+    let (cost, threads) = (one_core / bare, one_thread / two_threads);
     println!("\nfigure 3 from the command line: {} million updates, 2.3 million rows", UPDATES / 1e6);
     println!("one thread against the bare lanes       {cost:>6.2}×   (at most 1.3×)");
     println!("two threads against one                 {threads:>6.2}×   (at least 1.85×)");
-    println!("summarised in                           {:>6.2} s", whole.summarise);
+    println!("summarised in                           {summarise:>6.2} s");
     json!({
-        "seconds": {"one_core": whole.one_core, "one_thread": whole.one_thread,
-                    "two_threads": whole.two_threads, "summarise": whole.summarise},
+        "seconds": {"one_core": one_core, "one_thread": one_thread,
+                    "two_threads": two_threads, "summarise": summarise},
         "against_bare_lanes": cost, "two_threads_against_one": threads,
     })
+}
+
+/// Prints how the Python package compares with Rust, and returns it as JSON.
+fn report_python_goals(all: &Measurements) -> Vec<Value> {
+    println!("\n{:<38} {:<14} {:>10} {:>10}", "the package against Rust", "", "measured", "at most");
+    let missed = |reached: bool| if reached { "" } else { "  missed" };
+    let mut goals = Vec::new();
+    for Measured { workload, time: rust, .. } in all.0.iter().filter(|m| m.by == "Rust, step") {
+        let Some(package) = all.time(workload, "package, step") else { continue };
+        let more = package - rust;
+        let word = missed(more <= STEP_GOAL);
+        println!("{workload:<38} {:<14} {more:>7.0} ns {STEP_GOAL:>7} ns{word}", "a step, more");
+        goals.push(json!({"workload": workload, "step_ns_more": more, "at_most": STEP_GOAL}));
+    }
+    for Measured { workload, time: rust, .. } in all.0.iter().filter(|m| m.by == "Rust, learn") {
+        let Some(package) = all.time(workload, "package, learn") else { continue };
+        let ratio = package / rust;
+        let word = missed(ratio <= LEARN_GOAL);
+        println!("{workload:<38} {:<14} {ratio:>9.2}× {LEARN_GOAL:>9}×{word}", "learn");
+        goals.push(json!({"workload": workload, "learn_ratio": ratio, "at_most": LEARN_GOAL}));
+    }
+    goals
 }

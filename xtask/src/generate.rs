@@ -2,6 +2,7 @@
 
 use crate::{cargo, output, public_api};
 use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Role, Setting, Signal};
+use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -39,15 +40,6 @@ pub(crate) fn generate(check: bool) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Returns the word for how a policy chooses an action.
-fn acts_word(acts: Acts) -> &'static str {
-    match acts {
-        Acts::Finite => "finite",
-        Acts::Real => "real",
-        Acts::Deterministic => "deterministic",
-    }
 }
 
 /// Words that Python has another use for: those of `keyword.kwlist` that a setting could be called by.
@@ -121,18 +113,16 @@ fn class(text: &mut String, entry: &Entry) {
     }
     let _ = writeln!(text, "    _kind: ClassVar[str] = \"{}\"", entry.name);
     if !entry.signals.is_empty() {
-        let words: Vec<&str> = entry.signals.iter().map(|signal| word(*signal)).collect();
-        let _ = writeln!(text, "    _tells: ClassVar[tuple[str, ...]] = {}", tuple(&words));
+        let words: Vec<String> = entry.signals.iter().map(|signal| json!(signal).to_string()).collect();
+        let comma = if words.len() == 1 { "," } else { "" };
+        let _ = writeln!(text, "    _tells: ClassVar[tuple[str, ...]] = ({}{comma})", words.join(", "));
     }
     if let Some(Inner { name, signal, .. }) = entry.inner {
-        let _ = writeln!(
-            text,
-            "    _inner: ClassVar[tuple[str, str] | None] = (\"{name}\", \"{}\")",
-            word(signal)
-        );
+        let signal = json!(signal);
+        let _ = writeln!(text, "    _inner: ClassVar[tuple[str, str] | None] = (\"{name}\", {signal})");
     }
     if let Some(acts) = entry.acts {
-        let _ = writeln!(text, "    _acts: ClassVar[str] = \"{}\"", acts_word(acts));
+        let _ = writeln!(text, "    _acts: ClassVar[str] = {}", json!(acts));
     }
 }
 
@@ -205,19 +195,6 @@ fn sentence(about: &str) -> String {
     }
 }
 
-fn word(signal: Signal) -> &'static str {
-    match signal {
-        Signal::Delta => "delta",
-        Signal::Advantages => "advantages",
-        Signal::Slope => "slope",
-    }
-}
-
-fn tuple(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    if let [one] = &quoted[..] { format!("({one},)") } else { format!("({})", quoted.join(", ")) }
-}
-
 fn union_of(signal: Signal) -> &'static str {
     match signal {
         Signal::Delta => "ValueCritic",
@@ -241,9 +218,8 @@ fn unions(text: &mut String, catalogue: &Catalogue) {
     union("StochasticPolicy", policies(&|acts| acts != Acts::Deterministic));
     union("FinitePolicy", policies(&|acts| acts == Acts::Finite));
     union("DeterministicPolicy", policies(&|acts| acts == Acts::Deterministic));
-    let critics = |signal: Signal| {
-        in_order(catalogue, Role::Critic).filter(|part| part.signals.contains(&signal)).collect()
-    };
+    let critics =
+        |signal: Signal| in_order(catalogue, Role::Critic).filter(|part| part.signals.contains(&signal)).collect();
     union("Critic", in_order(catalogue, Role::Critic).collect());
     for signal in [Signal::Delta, Signal::Advantages, Signal::Slope] {
         union(union_of(signal), critics(signal));

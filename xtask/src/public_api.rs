@@ -1,12 +1,12 @@
 //! The public API of the library crates, listed from their sources.
 //!
 //! Each crate has its listing in `public-api.txt`. A change of the API is a change of that file, which a reviewer sees and a test
-//! asks for. The listing is made from the syntax alone, so that it does not depend on the compiler's version; of what macros expand
-//! to, only the builders of parts are listed.
+//! asks for. The listing is made from the syntax alone, so that it does not depend on the compiler's version; of macros, only
+//! `settings!`, which writes the setters of builders, is listed, as it is called. What is exported is found by its name: another public
+//! item of the same name is listed with it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, Block, Field, Fields, File, Ident, ImplItem, ImplItemConst, Item, ItemConst, ItemMacro,
@@ -27,260 +27,138 @@ pub(crate) const CRATES: [&str; 7] = [
 /// Lists the public items of a crate: each definition once, at the shortest path it can be named by.
 pub(crate) fn listing(root: &Path, name: &str) -> Result<String, String> {
     let source = root.join("crates").join(name).join("src");
-    let tree = Module::read(&source.join("lib.rs"), &source)?;
-    let mut lister =
-        Lister { tree: &tree, public: BTreeMap::new(), modules: BTreeSet::new(), foreign: BTreeSet::new() };
-    lister.list(&[], &name.replace('-', "_"))?;
-    Ok(lister.text())
-}
-
-/// A module with its items; those that are only compiled for tests are left out.
-struct Module {
-    items: Vec<Item>,
-    children: BTreeMap<String, Module>,
-}
-
-impl Module {
-    fn read(file: &Path, children_in: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let parsed = syn::parse_file(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-        Self::new(parsed.items, children_in)
-    }
-
-    fn new(items: Vec<Item>, children_in: &Path) -> Result<Self, String> {
-        let mut items: Vec<Item> = items
-            .into_iter()
-            .filter(|item| !head(item).is_some_and(|(_, _, attributes)| is_left_out(attributes)))
-            .collect();
-        let builders: Vec<Item> = items.iter().filter_map(builder).flatten().collect();
-        items.extend(builders);
-        let mut children = BTreeMap::new();
-        for item in &items {
-            let Item::Mod(module) = item else { continue };
-            let name = module.ident.to_string();
-            let child = match &module.content {
-                Some((_, items)) => Self::new(items.clone(), &children_in.join(&name))?,
-                None => Self::read(&file_of(children_in, &name), &children_in.join(&name))?,
-            };
-            children.insert(name, child);
-        }
-        Ok(Self { items, children })
-    }
-
-    fn at(&self, path: &[String]) -> Option<&Module> {
-        path.iter().try_fold(self, |module, name| module.children.get(name))
-    }
-
-    /// Calls `visit` with every item of this module and of those below.
-    fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a Item)) {
-        self.items.iter().for_each(&mut *visit);
-        self.children.values().for_each(|child| child.each(visit));
-    }
-}
-
-fn file_of(dir: &Path, name: &str) -> PathBuf {
-    let file = dir.join(format!("{name}.rs"));
-    if file.exists() { file } else { dir.join(name).join("mod.rs") }
-}
-
-/// What a path in a `use` leads to.
-enum Target {
-    Module(Vec<String>),
-    /// An item, by its module and its place there.
-    Item(Vec<String>, usize),
-    /// Something of another crate.
-    Foreign,
-}
-
-struct Lister<'a> {
-    tree: &'a Module,
-    /// Where each public item can be named from, by its module and its place there.
-    public: BTreeMap<(Vec<String>, usize), BTreeSet<String>>,
-    /// The modules that were listed, with the path they were reached by.
-    modules: BTreeSet<(Vec<String>, String)>,
-    /// Items of other crates that are exported again.
-    foreign: BTreeSet<String>,
-}
-
-impl Lister<'_> {
-    /// Notes what can be named through this module, which is reached by `path`.
-    fn list(&mut self, module: &[String], path: &str) -> Result<(), String> {
-        if !self.modules.insert((module.to_vec(), path.to_owned())) {
-            return Ok(());
-        }
-        let Some(items) = self.tree.at(module).map(|module| &module.items) else { return Ok(()) };
-        for (place, item) in items.iter().enumerate() {
-            match item {
-                Item::Mod(child) if is_public(&child.vis) => {
-                    let name = child.ident.to_string();
-                    self.list(&joined(module, &name), &format!("{path}::{name}"))?;
-                }
-                Item::Use(import) if is_public(&import.vis) => {
-                    for (target, name) in imports(&import.tree) {
-                        self.export(module, &target, &name, path)?;
-                    }
-                }
-                item => {
-                    if let Some((name, true, _)) = head(item) {
-                        let names = self.public.entry((module.to_vec(), place)).or_default();
-                        names.insert(format!("{path}::{name}"));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Notes that `pub use target as name` stands in a module.
-    fn export(&mut self, module: &[String], target: &[String], name: &str, path: &str) -> Result<(), String> {
-        if name == "*" {
-            return Err(format!("{path}: `pub use {}::*`: name what is exported", target.join("::")));
-        }
-        match self.resolve(module, target, 0) {
-            Target::Module(found) => self.list(&found, &format!("{path}::{name}"))?,
-            Target::Item(found, place) => {
-                self.public.entry((found, place)).or_default().insert(format!("{path}::{name}"));
-            }
-            Target::Foreign => {
-                self.foreign.insert(format!("pub use {}; // as {path}::{name}", target.join("::")));
-            }
-        }
-        Ok(())
-    }
-
-    /// Follows a path from a module, through imports.
-    fn resolve(&self, module: &[String], path: &[String], depth: usize) -> Target {
-        let (mut at, mut rest) = match path.first().map(String::as_str) {
-            Some("crate") => (Vec::new(), &path[1..]),
-            _ => (module.to_vec(), path),
-        };
-        while let Some((name, after)) = rest.split_first() {
-            rest = after;
-            match name.as_str() {
-                "self" => continue,
-                "super" => {
-                    at.pop();
-                    continue;
-                }
-                _ => {}
-            }
-            let Some(found) = self.tree.at(&at) else { return Target::Foreign };
-            if found.children.contains_key(name) {
-                at.push(name.clone());
+    let mut modules = Vec::new();
+    let items = parse(&source.join("lib.rs"))?;
+    add_module(Module { path: name.replace('-', "_"), is_public: true, items }, &source, &mut modules)?;
+    let mut exports = exports(&modules)?;
+    let mut sections = Vec::new();
+    for module in &modules {
+        for item in &module.items {
+            let Some((name, true, _)) = head(item).filter(|_| !matches!(item, Item::Mod(_))) else {
                 continue;
+            };
+            let mut paths = exports.get(&name.to_string()).cloned().unwrap_or_default();
+            paths.extend(module.is_public.then(|| format!("{}::{name}", module.path)));
+            if let Some(shortest) = paths.iter().min_by_key(|path| path.matches("::").count()).cloned() {
+                paths.remove(&shortest);
+                sections.push((shortest, paths, item));
             }
-            if let Some(place) = found.items.iter().position(|item| name_of(item).as_ref() == Some(name)) {
-                return Target::Item(at, place);
-            }
-            let import = found.items.iter().find_map(|item| match item {
-                Item::Use(import) => imports(&import.tree).into_iter().find(|(_, imported)| imported == name),
-                _ => None,
-            });
-            // A chain of imports ends; a circle of them is no Rust.
-            let Some((mut target, _)) = import.filter(|_| depth < 32) else { return Target::Foreign };
-            target.extend(rest.iter().cloned());
-            return self.resolve(&at, &target, depth + 1);
         }
-        Target::Module(at)
     }
-
-    /// Writes everything down, in the order of the paths.
-    fn text(&self) -> String {
-        let shortest =
-            |names: &BTreeSet<String>| names.iter().min_by_key(|name| name.matches("::").count()).cloned();
-        let mut sections = BTreeMap::new();
-        let mut names = BTreeSet::new();
-        for ((module, place), paths) in &self.public {
-            let Some(item) = self.tree.at(module).map(|module| &module.items[*place]) else { continue };
-            names.extend(name_of(item));
-            if let Some(path) = shortest(paths) {
-                sections.insert(
-                    path.clone(),
-                    (item, paths.iter().filter(|other| **other != path).collect::<Vec<_>>()),
-                );
-            }
+    sections.sort_by(|a, b| a.0.cmp(&b.0));
+    let names: BTreeSet<String> = sections.iter().filter_map(|(_, _, item)| name_of(item)).collect();
+    let mut text = String::new();
+    for (path, others, item) in &sections {
+        text += &format!("// {path}\n");
+        others.iter().for_each(|other| text += &format!("// also {other}\n"));
+        text += &(printed(vec![(*item).clone()]) + "\n");
+        let implementations = implementations(&modules, item, &names);
+        if !implementations.is_empty() {
+            text += &(printed(implementations) + "\n");
         }
-        let mut text = String::new();
-        for (path, (item, others)) in &sections {
-            let _ = writeln!(text, "// {path}");
-            for other in others {
-                let _ = writeln!(text, "// also {other}");
-            }
-            let _ = writeln!(text, "{}", printed(vec![(*item).clone()]));
-            let implementations = self.implementations(item, &names);
-            if !implementations.is_empty() {
-                let _ = writeln!(text, "{}", printed(implementations));
-            }
-        }
-        self.foreign.iter().for_each(|line| text = format!("{text}{line}\n"));
-        text
     }
+    let items = || modules.iter().flat_map(|module| &module.items);
+    let is_settings = |item: &&Item| matches!(item, Item::Macro(call) if call.mac.path.is_ident("settings"));
+    items().filter(is_settings).for_each(|call| text += &(printed(vec![call.clone()]) + "\n"));
+    exports.retain(|name, _| !names.contains(name));
+    for (name, paths) in exports {
+        if items().any(|item| name_of(item).as_ref() == Some(&name)) {
+            return Err(format!("`pub use` of {name}, which is a module or not public: make it public"));
+        }
+        paths
+            .iter()
+            .for_each(|path| text += &format!("// {path}: of another crate, or written by a macro\n"));
+    }
+    Ok(text)
+}
 
-    /// What is implemented for a type, or a trait for types that are not this crate's.
-    fn implementations(&self, of: &Item, public: &BTreeSet<String>) -> Vec<Item> {
-        let Some(name) = name_of(of) else { return Vec::new() };
-        let mut list = Vec::new();
-        self.tree.each(&mut |item| {
-            let Item::Impl(implementation) = item else { return };
-            let own_type = type_name(&implementation.self_ty);
-            let mut implementation = implementation.clone();
-            match implementation.trait_.as_ref().map(|(path, _)| path.clone()) {
-                None if own_type.as_ref() == Some(&name) => {
-                    implementation.items.retain(is_public_member);
-                    if !implementation.items.is_empty() {
-                        list.push(Item::Impl(implementation));
-                    }
+/// A module with its items, without those that are only compiled for tests.
+struct Module {
+    path: String,
+    /// Whether it and all modules around it are public.
+    is_public: bool,
+    items: Vec<Item>,
+}
+
+fn parse(file: &Path) -> Result<Vec<Item>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let parsed = syn::parse_file(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(parsed.items)
+}
+
+/// Adds a module and those below it, whose files are in `dir`.
+fn add_module(mut module: Module, dir: &Path, all: &mut Vec<Module>) -> Result<(), String> {
+    module.items.retain(|item| !head(item).is_some_and(|(_, _, attributes)| is_left_out(attributes)));
+    for item in &module.items {
+        let Item::Mod(child) = item else { continue };
+        let name = child.ident.to_string();
+        let items = match &child.content {
+            Some((_, items)) => items.clone(),
+            None => parse(&dir.join(format!("{name}.rs")))?,
+        };
+        let (path, is_public) =
+            (format!("{}::{name}", module.path), module.is_public && is_public(&child.vis));
+        add_module(Module { path, is_public, items }, &dir.join(&name), all)?;
+    }
+    all.push(module);
+    Ok(())
+}
+
+/// The names that public modules export by `pub use`, each with the paths it can be named by.
+fn exports(modules: &[Module]) -> Result<BTreeMap<String, BTreeSet<String>>, String> {
+    let mut exports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for module in modules.iter().filter(|module| module.is_public) {
+        for item in &module.items {
+            let Item::Use(import) = item else { continue };
+            for (name, new) in imports(&import.tree).into_iter().filter(|_| is_public(&import.vis)) {
+                if name == "*" {
+                    return Err(format!("{}: `pub use …::*`: name what is exported", module.path));
                 }
-                Some(path) => {
-                    let implemented = path.segments.last().map(|segment| segment.ident.to_string());
-                    let is_of_type =
-                        own_type.as_ref() == Some(&name) && matches!(of, Item::Struct(_) | Item::Enum(_));
-                    let is_of_trait = implemented.as_ref() == Some(&name)
-                        && !own_type.is_some_and(|own| public.contains(&own));
-                    if is_of_type || is_of_trait {
-                        implementation.items.clear();
-                        list.push(Item::Impl(implementation));
-                    }
-                }
-                None => {}
+                exports.entry(name).or_default().insert(format!("{}::{new}", module.path));
             }
-        });
-        list.sort_by_cached_key(|item| {
-            (matches!(item, Item::Impl(one) if one.trait_.is_some()), printed(vec![item.clone()]))
-        });
-        list
+        }
+    }
+    Ok(exports)
+}
+
+/// The names that a `use` imports, each with its new name.
+fn imports(tree: &UseTree) -> Vec<(String, String)> {
+    match tree {
+        UseTree::Path(path) => imports(&path.tree),
+        UseTree::Name(name) => vec![(name.ident.to_string(), name.ident.to_string())],
+        UseTree::Rename(rename) => vec![(rename.ident.to_string(), rename.rename.to_string())],
+        UseTree::Glob(_) => vec![("*".to_owned(), "*".to_owned())],
+        UseTree::Group(group) => group.items.iter().flat_map(imports).collect(),
     }
 }
 
-/// What `settings! { Part<R, …>(…) => Builder; name: …; … }` writes: the builder, with a setter for each setting.
-fn builder(call: &Item) -> Option<Vec<Item>> {
-    let Item::Macro(call) = call else { return None };
-    let text = call.mac.tokens.to_string();
-    let (of, settings) = text.split_once(';').filter(|_| call.mac.path.is_ident("settings"))?;
-    let (part, builder) = of.split_once("=>")?;
-    let (part, inputs) = part.split_once('(')?;
-    let (name, generics) = part.split_once('<')?;
-    let bounds: Vec<&str> = generics.trim().trim_end_matches('>').split(',').collect();
-    let parameters: Vec<&str> = bounds.iter().map(|bound| bound.split(':').next().unwrap_or(bound)).collect();
-    let parameters = parameters.join(",");
-    let bounds: String = bounds[1..].iter().map(|bound| format!(", {bound}<R>")).collect();
-    let inputs = inputs.trim().trim_end_matches(')').replacen("features", "features: impl Into<Features>", 1);
-    let names =
-        settings.split(';').filter_map(|setting| setting.split_once(':')).map(|(name, _)| name.trim());
-    let setters: String = names.map(|name| format!("pub fn {name}(self, {name}: R) -> Self {{}}")).collect();
-    let items = format!(
-        "#[derive(Clone, Debug)] #[must_use] pub struct {builder}<{parameters}> {{ settings: () }}
-        impl<R: Real{bounds}> {name}<{parameters}> {{ pub fn builder({inputs}) -> {builder}<{parameters}> {{}} }}
-        impl<R: Real{bounds}> {builder}<{parameters}> {{
-            pub fn build(self) -> Result<{name}<{parameters}>, SettingError> {{}}
-            {setters}
-        }}"
-    );
-    syn::parse_file(&items).ok().map(|file| file.items)
-}
-
-fn joined(module: &[String], name: &str) -> Vec<String> {
-    [module, &[name.to_owned()]].concat()
+/// What is implemented for a type, or a trait for types that are not public.
+fn implementations(modules: &[Module], of: &Item, public: &BTreeSet<String>) -> Vec<Item> {
+    let Some(name) = name_of(of) else { return Vec::new() };
+    let mut list = Vec::new();
+    for item in modules.iter().flat_map(|module| &module.items) {
+        let Item::Impl(implementation) = item else { continue };
+        let mut implementation = implementation.clone();
+        let own_type = type_name(&implementation.self_ty);
+        let implemented = implementation.trait_.as_ref().map(|(path, _)| path.segments.last());
+        let is_of_type = own_type.as_ref() == Some(&name) && !matches!(of, Item::Trait(_));
+        let is_of_trait = implemented.flatten().is_some_and(|segment| segment.ident == name)
+            && !own_type.is_some_and(|own| public.contains(&own));
+        let is_inherent = implementation.trait_.is_none();
+        implementation.items.retain(|member| match member {
+            ImplItem::Fn(function) => {
+                is_inherent && is_public(&function.vis) && !is_left_out(&function.attrs)
+            }
+            ImplItem::Const(constant) => is_inherent && is_public(&constant.vis),
+            ImplItem::Type(_) => true,
+            _ => false,
+        });
+        if (is_of_type || is_of_trait) && !(is_inherent && implementation.items.is_empty()) {
+            list.push((!is_inherent, printed(vec![Item::Impl(implementation.clone())]), implementation));
+        }
+    }
+    list.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    list.into_iter().map(|(_, _, implementation)| Item::Impl(implementation)).collect()
 }
 
 fn is_public(visibility: &Visibility) -> bool {
@@ -289,31 +167,31 @@ fn is_public(visibility: &Visibility) -> bool {
 
 /// Items that only tests see, or that are hidden from the documentation.
 fn is_left_out(attributes: &[Attribute]) -> bool {
-    let is = |attribute: &Attribute, name: &str, value: &str| match &attribute.meta {
-        Meta::List(list) => list.path.is_ident(name) && list.tokens.to_string() == value,
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) if list.path.is_ident("cfg") => list.tokens.to_string() == "test",
+        Meta::List(list) if list.path.is_ident("doc") => list.tokens.to_string() == "hidden",
         _ => false,
-    };
-    attributes.iter().any(|attribute| is(attribute, "cfg", "test") || is(attribute, "doc", "hidden"))
+    })
 }
 
 /// What an item is called, who sees it, and its attributes; `None` for items without a name of their own.
 fn head(item: &Item) -> Option<(&Ident, bool, &[Attribute])> {
-    Some(match item {
-        Item::Const(item) => (&item.ident, is_public(&item.vis), &item.attrs),
-        Item::Enum(item) => (&item.ident, is_public(&item.vis), &item.attrs),
-        Item::Fn(item) => (&item.sig.ident, is_public(&item.vis), &item.attrs),
-        Item::Macro(item) => (
-            item.ident.as_ref()?,
-            item.attrs.iter().any(|one| one.path().is_ident("macro_export")),
-            &item.attrs,
-        ),
-        Item::Mod(item) => (&item.ident, is_public(&item.vis), &item.attrs),
-        Item::Static(item) => (&item.ident, is_public(&item.vis), &item.attrs),
-        Item::Struct(item) => (&item.ident, is_public(&item.vis), &item.attrs),
-        Item::Trait(item) => (&item.ident, is_public(&item.vis), &item.attrs),
-        Item::Type(item) => (&item.ident, is_public(&item.vis), &item.attrs),
+    let (name, visibility, attributes) = match item {
+        Item::Const(item) => (&item.ident, &item.vis, &item.attrs),
+        Item::Enum(item) => (&item.ident, &item.vis, &item.attrs),
+        Item::Fn(item) => (&item.sig.ident, &item.vis, &item.attrs),
+        Item::Macro(item) => {
+            let is_exported = item.attrs.iter().any(|one| one.path().is_ident("macro_export"));
+            return Some((item.ident.as_ref()?, is_exported, &item.attrs));
+        }
+        Item::Mod(item) => (&item.ident, &item.vis, &item.attrs),
+        Item::Static(item) => (&item.ident, &item.vis, &item.attrs),
+        Item::Struct(item) => (&item.ident, &item.vis, &item.attrs),
+        Item::Trait(item) => (&item.ident, &item.vis, &item.attrs),
+        Item::Type(item) => (&item.ident, &item.vis, &item.attrs),
         _ => return None,
-    })
+    };
+    Some((name, is_public(visibility), attributes))
 }
 
 fn name_of(item: &Item) -> Option<String> {
@@ -326,22 +204,6 @@ fn type_name(of: &Type) -> Option<String> {
         Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
         Type::Reference(reference) => type_name(&reference.elem),
         _ => None,
-    }
-}
-
-/// The paths that a `use` imports, each with the name it gets.
-fn imports(tree: &UseTree) -> Vec<(Vec<String>, String)> {
-    match tree {
-        UseTree::Path(path) => {
-            let first = path.ident.to_string();
-            let below = imports(&path.tree).into_iter();
-            below.map(|(rest, name)| ([std::slice::from_ref(&first), &rest[..]].concat(), name)).collect()
-        }
-        UseTree::Name(name) if name.ident == "self" => vec![],
-        UseTree::Name(name) => vec![(vec![name.ident.to_string()], name.ident.to_string())],
-        UseTree::Rename(rename) => vec![(vec![rename.ident.to_string()], rename.rename.to_string())],
-        UseTree::Glob(_) => vec![(Vec::new(), "*".to_owned())],
-        UseTree::Group(group) => group.items.iter().flat_map(imports).collect(),
     }
 }
 
@@ -374,9 +236,11 @@ impl VisitMut for Interface {
         function.default = function.default.is_some().then(|| parse_quote!({ .. }));
     }
 
+    /// What users call is the name of a macro; calls are left as they are.
     fn visit_item_macro_mut(&mut self, item: &mut ItemMacro) {
-        let name = &item.ident;
-        *item = parse_quote!(macro_rules! #name {});
+        if let Some(name) = &item.ident {
+            *item = parse_quote!(macro_rules! #name {});
+        }
     }
 
     /// Private fields become one: that there are some is part of the API.
@@ -398,14 +262,6 @@ impl VisitMut for Interface {
             }
             Fields::Unit => {}
         }
-    }
-}
-
-fn is_public_member(member: &ImplItem) -> bool {
-    match member {
-        ImplItem::Fn(function) => is_public(&function.vis) && !is_left_out(&function.attrs),
-        ImplItem::Const(constant) => is_public(&constant.vis),
-        _ => false,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The Python package: its tests and its wheel.
 
-use crate::{output, run, shown};
+use crate::{output, run};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 pub(crate) const PACKAGE: &str = "bindings/python";
 
@@ -13,40 +13,43 @@ const PYTHON: &str = "python3";
 /// The packages that the tests need.
 const REQUIREMENTS: &str = "bindings/python/tests/requirements.txt";
 
-/// Tests the package as it was built with the workspace; with `full`, also with PyTorch (3 GB).
-pub(crate) fn test(full: bool) -> Result<(), String> {
+/// Checks what does not need the native module: formatting, lints and types. Returns the interpreter to test with; with `full`, it has
+/// PyTorch (3 GB).
+pub(crate) fn check_sources(full: bool) -> Result<PathBuf, String> {
     let python = environment()?;
-    place(&python)?;
     if full {
         run(pip(&python).arg("torch"))?;
     }
-    check_style(&python)?;
-    check_types(&python)?;
-    // The command's own tests have built it.
-    let command = Path::new("target/debug/emphatic").canonicalize();
-    pytest(&python, Some(&command.map_err(|error| format!("target/debug/emphatic: {error}"))?))
+    let ruff =
+        |arguments: &[&str]| run(Command::new(&python).args(["-m", "ruff"]).args(arguments).arg(PACKAGE));
+    ruff(&["format", "--check"])?;
+    ruff(&["check"])?;
+    // The checkers take the package's types from where it is installed.
+    let package = site_packages(&python)?.join("emphatic");
+    let _ = std::fs::remove_dir_all(&package);
+    run(Command::new("cp").arg("-r").arg(format!("{PACKAGE}/python/emphatic")).arg(&package))?;
+    let files = ["python/emphatic", "tests", "examples"].map(|dir| format!("{PACKAGE}/{dir}"));
+    let config = format!("{PACKAGE}/pyproject.toml");
+    run(Command::new(&python).args(["-m", "mypy", "--strict", "--config-file", &config]).args(&files))?;
+    run(Command::new(&python).args(["-m", "pyright", "--project", &config, "--pythonpath"]).arg(&python))?;
+    Ok(python)
 }
 
-/// Copies the package to where the interpreter finds it. pip would compile everything again, because the dependencies' features
-/// differ from the workspace's; `cargo xtask wheel` installs it as a user does.
-fn place(python: &Path) -> Result<(), String> {
-    let code = "import sysconfig; print(sysconfig.get_path('platlib'))";
-    let site = output(Command::new(python).args(["-c", code]))?;
-    let package = Path::new(site.trim()).join("emphatic");
+/// Tests the package as it was built with the workspace. pip would compile everything again, because the dependencies' features differ
+/// from the workspace's; `cargo xtask wheel` installs it as a user does.
+pub(crate) fn test(python: &Path) -> Result<(), String> {
     let library = format!("target/debug/{DLL_PREFIX}_native{DLL_SUFFIX}");
-    let copy = || -> std::io::Result<()> {
-        let _ = std::fs::remove_dir_all(&package);
-        std::fs::create_dir_all(&package)?;
-        for file in std::fs::read_dir(format!("{PACKAGE}/python/emphatic"))? {
-            let file = file?;
-            if file.file_type()?.is_file() {
-                std::fs::copy(file.path(), package.join(file.file_name()))?;
-            }
-        }
-        std::fs::copy(&library, package.join("_native.abi3.so")).map(|_| ())
-    };
-    println!("$ cp {PACKAGE}/python/emphatic/* {library} {}", package.display());
-    copy().map_err(|error| format!("{}: {error}", package.display()))
+    run(Command::new("cp").arg(library).arg(site_packages(python)?.join("emphatic/_native.abi3.so")))?;
+    run(Command::new(python).args(["-m", "mypy.stubtest", "emphatic._native"]))?;
+    // The command's own tests have built it.
+    let command = Path::new("target/debug/emphatic").canonicalize();
+    pytest(python, Some(&command.map_err(|error| format!("target/debug/emphatic: {error}"))?))
+}
+
+/// Where an interpreter finds installed packages.
+fn site_packages(python: &Path) -> Result<PathBuf, String> {
+    let code = "import sysconfig; print(sysconfig.get_path('platlib'))";
+    output(Command::new(python).args(["-c", code])).map(|printed| PathBuf::from(printed.trim()))
 }
 
 /// Builds the wheel, and tests it in an empty environment.
@@ -124,37 +127,4 @@ fn pytest(python: &Path, command: Option<&Path>) -> Result<(), String> {
     pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "--numprocesses", "auto"]);
     pytest.args(["--dist", "worksteal", "--doctest-modules", "--pyargs", "emphatic", &tests]);
     run(pytest.envs(command.map(|path| ("EMPHATIC_COMMAND", path))))
-}
-
-/// Checks formatting and lints.
-fn check_style(python: &Path) -> Result<(), String> {
-    let ruff =
-        |arguments: &[&str]| run(Command::new(python).args(["-m", "ruff"]).args(arguments).arg(PACKAGE));
-    ruff(&["format", "--check"])?;
-    ruff(&["check"])
-}
-
-/// Checks the types, by two checkers, and that the stubs fit the native module. All at the same time, since each uses one core.
-fn check_types(python: &Path) -> Result<(), String> {
-    let files = ["python/emphatic", "tests", "examples"].map(|dir| format!("{PACKAGE}/{dir}"));
-    let config = format!("{PACKAGE}/pyproject.toml");
-    let mut checkers = [(); 3].map(|()| Command::new(python));
-    checkers[0].args(["-m", "mypy", "--strict", "--config-file", &config]).args(&files);
-    checkers[1].args(["-m", "mypy.stubtest", "emphatic._native"]);
-    checkers[2].args(["-m", "pyright", "--project", &config, "--pythonpath"]).arg(python);
-    let mut running = Vec::new();
-    for checker in &mut checkers {
-        checker.stdout(Stdio::piped()).stderr(Stdio::piped());
-        running.push(checker.spawn().map_err(|error| format!("{}: {error}", shown(checker)))?);
-    }
-    let ended: Vec<_> = running.into_iter().map(Child::wait_with_output).collect();
-    for (checker, ended) in checkers.iter().zip(ended) {
-        let ended = ended.map_err(|error| format!("{}: {error}", shown(checker)))?;
-        println!("$ {}", shown(checker));
-        print!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
-        if !ended.status.success() {
-            return Err(format!("{}: {}", shown(checker), ended.status));
-        }
-    }
-    Ok(())
 }

@@ -8,22 +8,31 @@ use std::process::Command;
 pub(crate) fn test(full: bool) -> Result<(), String> {
     install("fmt", "rustfmt")?;
     install("clippy", "clippy")?;
-    install_deny()?;
-    install_browser()?;
     run(cargo().args(["fmt", "--all", "--check"]))?;
-    run(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    // Licences, banned crates and sources, as `deny.toml` says. (Everything has been downloaded by now.)
-    run(cargo().args(["deny", "--offline", "check", "licenses", "bans", "sources"]))?;
-    run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
-    // With the Python package's module, which no test in Rust needs.
-    run(cargo().args(["build", "--workspace", "--all-targets"]))?;
+    // What is downloaded, and checkers that use one core, beside the compiler.
+    let python = std::thread::scope(|scope| {
+        let others = scope.spawn(|| install_browser().and_then(|()| python::check_sources(full)));
+        check_rust()?;
+        others.join().map_err(|_| "the checks of the Python package panicked")?
+    })?;
     let mut tests = cargo();
     if full {
         tests.env("EMPHATIC_KILLS", "200");
     }
     run(tests.args(["test", "--workspace"]))?;
-    python::test(full)?;
+    python::test(&python)?;
     if full { readme_says_what_is_reproduced() } else { Ok(()) }
+}
+
+/// Lints, documentation, licences, and that everything can be built.
+fn check_rust() -> Result<(), String> {
+    run(cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    run(cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    install_deny()?;
+    // Licences, banned crates and sources, as `deny.toml` says. It downloads what other platforms depend on.
+    run(cargo().args(["deny", "--locked", "check", "licenses", "bans", "sources"]))?;
+    // With the Python package's module, which no test in Rust needs.
+    run(cargo().args(["build", "--workspace", "--all-targets"]))
 }
 
 /// The README has the verdicts of a reproduction at full scale.
@@ -50,12 +59,13 @@ fn readme_says_what_is_reproduced() -> Result<(), String> {
     if claims.len() == 16 { Ok(()) } else { Err(format!("there are {} claims, not 16", claims.len())) }
 }
 
-/// Compiled without optimisation, which takes a third of the time: it only reads a few files.
+/// Compiled without optimisation and debug information, which takes a fraction of the time: it only reads a few files.
 fn install_deny() -> Result<(), String> {
     if output(cargo().args(["deny", "--version"])).is_ok() {
         return Ok(());
     }
-    run(cargo().args(["install", "cargo-deny", "--version", "0.20.2", "--locked", "--debug", "--quiet"]))
+    let arguments = ["install", "cargo-deny", "--version", "0.20.2", "--locked", "--debug", "--quiet"];
+    run(cargo().args(arguments).env("CARGO_PROFILE_DEV_DEBUG", "false"))
 }
 
 /// The report is tested in Chromium. Where it is missing and can be had from Debian's packages, it is installed.

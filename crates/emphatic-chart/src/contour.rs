@@ -132,11 +132,12 @@ fn distance(place: Place, from: Place, to: Place) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn grid(size: usize, height: impl Fn(f64, f64) -> f64) -> Vec<Vec<f64>> {
-        let at = |index: usize| index as f64 / (size - 1) as f64;
+    /// The values of a function on the unit square.
+    pub(crate) fn grid(size: usize, height: impl Fn(f64, f64) -> f64) -> Vec<Vec<f64>> {
+        let at = |index: usize| index as f64 / (size.max(2) - 1) as f64;
         (0..size).map(|row| (0..size).map(|column| height(at(column), at(row))).collect()).collect()
     }
 

@@ -1,9 +1,8 @@
 //! The diagram of the counterexample, in the paper's first figure.
 
 use crate::area::Area;
-use crate::document::{AXIS, INK, LABEL, MIDDLE, SMALL};
+use crate::document::{AXIS, INK, LABEL, MIDDLE, SMALL, polyline};
 use crate::markup::{px, spans, width};
-use std::fmt::Write;
 
 pub(crate) const NAME: &str = "problem";
 pub(crate) const TITLE: &str = "The problem";
@@ -27,51 +26,44 @@ pub(crate) fn draw(area: Area) -> String {
             let end = (area.left + END * area.width, y + side * 0.1 * area.height);
             svg += &arrow((x, y), end, action, 4.0);
             svg += &square(end);
-            svg += &note(reward, (end.0 + 28.0, end.1 + MIDDLE * LABEL), LABEL, "middle");
+            svg += &text(reward, (end.0 + 28.0, end.1 + MIDDLE * LABEL), LABEL, "middle");
         }
     }
     for (name, place) in [("S0", start), ("S1", upper), ("S2", lower)] {
         svg += &state(name, place);
     }
     let (end, top) = at(END, 0.12);
-    svg += &note("end", (end, top), SMALL, "middle");
-    svg += &note("reward", (end + 13.0, top), SMALL, "start");
+    svg += &text("end", (end, top), SMALL, "middle");
+    svg += &text("reward", (end + 13.0, top), SMALL, "start");
     let (middle, bottom) = at(0.5, 1.0);
-    svg += &note("behaviour μ: A0 25 %, A1 75 %", (middle, bottom - 3.0), SMALL, "middle");
+    svg += &text("behaviour μ: A0 25 %, A1 75 %", (middle, bottom - 3.0), SMALL, "middle");
     svg + "</g>"
 }
 
 /// The dashed outline around the states that look the same.
 fn enclosure(upper: (f64, f64), lower: (f64, f64)) -> String {
-    let (x, y) = (upper.0 - RADIUS - 7.0, upper.1 - RADIUS - 7.0);
+    let top = upper.1 - RADIUS - 7.0;
     let (wide, high) = (2.0 * RADIUS + 14.0, lower.1 - upper.1 + 2.0 * RADIUS + 14.0);
+    let [x, y, wide, high] = [upper.0 - RADIUS - 7.0, top, wide, high].map(px);
     let outline = format!(
-        "<rect class=\"axis\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"18\" fill=\"none\" stroke=\"{AXIS}\" \
-         stroke-width=\"0.9\" stroke-dasharray=\"3 2.5\"/>",
-        px(x),
-        px(y),
-        px(wide),
-        px(high),
+        "<rect class=\"axis\" x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" rx=\"18\" fill=\"none\" \
+         stroke=\"{AXIS}\" stroke-width=\"0.9\" stroke-dasharray=\"3 2.5\"/>"
     );
-    outline + &note("look the same to the actor", (upper.0 - 6.0, y - 11.0), SMALL, "middle")
+    outline + &text("look the same to the actor", (upper.0 - 6.0, top - 11.0), SMALL, "middle")
 }
 
 fn state(name: &str, (x, y): (f64, f64)) -> String {
+    let name = text(name, (x, y + MIDDLE * LABEL), LABEL, "middle");
+    let (x, y) = (px(x), px(y));
     format!(
-        "<circle class=\"state\" cx=\"{}\" cy=\"{}\" r=\"{RADIUS}\" fill=\"#fff\" stroke=\"{INK}\"/>{}",
-        px(x),
-        px(y),
-        note(name, (x, y + MIDDLE * LABEL), LABEL, "middle"),
+        "<circle class=\"state\" cx=\"{x}\" cy=\"{y}\" r=\"{RADIUS}\" fill=\"#fff\" stroke=\"{INK}\"/>{name}"
     )
 }
 
 /// The mark of the end of an episode.
 fn square((x, y): (f64, f64)) -> String {
-    format!(
-        "<rect class=\"end\" x=\"{}\" y=\"{}\" width=\"6\" height=\"6\" fill=\"{INK}\"/>",
-        px(x - 3.0),
-        px(y - 3.0)
-    )
+    let [x, y] = [x - 3.0, y - 3.0].map(px);
+    format!("<rect class=\"end\" x=\"{x}\" y=\"{y}\" width=\"6\" height=\"6\" fill=\"{INK}\"/>")
 }
 
 /// An arrow from the edge of a state to `distance` before `to`, with a name beside its middle.
@@ -81,35 +73,21 @@ fn arrow(from: (f64, f64), to: (f64, f64), name: &str, distance: f64) -> String 
     let start = (from.0 + dx * RADIUS, from.1 + dy * RADIUS);
     let tip = (to.0 - dx * (distance + 1.5), to.1 - dy * (distance + 1.5));
     let wing = |side: f64| (tip.0 - 5.0 * dx + side * 2.2 * dy, tip.1 - 5.0 * dy - side * 2.2 * dx);
-    let (left, right) = (wing(1.0), wing(-1.0));
-    let mut svg = format!(
-        "<path class=\"arrow\" fill=\"none\" stroke=\"{INK}\" d=\"M{} {}L{} {}\"/>",
-        px(start.0),
-        px(start.1),
-        px(tip.0 - 3.0 * dx),
-        px(tip.1 - 3.0 * dy),
-    );
-    let _ = write!(
-        svg,
-        "<path class=\"tip\" fill=\"{INK}\" d=\"M{} {}L{} {}L{} {}Z\"/>",
-        px(tip.0),
-        px(tip.1),
-        px(left.0),
-        px(left.1),
-        px(right.0),
-        px(right.1),
+    let line = polyline([start, (tip.0 - 3.0 * dx, tip.1 - 3.0 * dy)]);
+    let head = polyline([tip, wing(1.0), wing(-1.0)]);
+    let svg = format!(
+        "<path class=\"arrow\" fill=\"none\" stroke=\"{INK}\" d=\"{line}\"/>\
+         <path class=\"tip\" fill=\"{INK}\" d=\"{head}Z\"/>"
     );
     // Beside the arrow, on the side it leans to, and farther off the steeper it is.
     let off = 5.0 + 0.5 * width(name, SMALL) * dy.abs();
     let place = ((start.0 + tip.0) / 2.0, (start.1 + tip.1) / 2.0 + off.copysign(dy) + MIDDLE * SMALL);
-    svg + &note(name, place, SMALL, "middle")
+    svg + &text(name, place, SMALL, "middle")
 }
 
-fn note(label: &str, (x, y): (f64, f64), size: f64, anchor: &str) -> String {
+fn text(label: &str, (x, y): (f64, f64), size: f64, anchor: &str) -> String {
+    let (x, y, spans) = (px(x), px(y), spans(label, size));
     format!(
-        "<text class=\"label\" x=\"{}\" y=\"{}\" font-size=\"{size}\" text-anchor=\"{anchor}\">{}</text>",
-        px(x),
-        px(y),
-        spans(label, size),
+        "<text class=\"label\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"{anchor}\">{spans}</text>"
     )
 }

@@ -81,13 +81,24 @@ pub(crate) fn tick_label(label: &str, (x, baseline): (f64, f64), anchor: &str) -
     format!("<text x=\"{x}\" y=\"{baseline}\" text-anchor=\"{anchor}\">{spans}</text>")
 }
 
+/// A label over lines: white around its letters hides them. `style` has its anchor and colour.
+pub(crate) fn note(label: &str, x: f64, area: Area, style: &str, halo: u32) -> String {
+    format!(
+        "<text class=\"note\" x=\"{}\" y=\"{}\" {style} stroke=\"#fff\" stroke-width=\"{halo}\" \
+         stroke-linejoin=\"round\" paint-order=\"stroke\">{}</text>",
+        px(x),
+        px(area.top + 0.82 * SMALL),
+        spans(label, SMALL),
+    )
+}
+
 /// An axis with its tick marks.
 pub(crate) fn axis_path(marks: &str) -> String {
     format!("<path class=\"axis\" fill=\"none\" stroke=\"{AXIS}\" stroke-width=\"0.8\" d=\"{marks}\"/>")
 }
 
 /// A path through these points.
-pub(crate) fn polyline(points: impl Iterator<Item = (f64, f64)>) -> String {
+pub(crate) fn polyline(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut path = String::new();
     for (x, y) in points {
         let _ = write!(path, "{}{} {}", if path.is_empty() { 'M' } else { 'L' }, px(x), px(y));

@@ -30,12 +30,14 @@ impl From<Panel> for Drawing {
 }
 
 impl Drawing {
+    /// The panel, if it is one.
+    pub fn panel(&self) -> Option<&Panel> {
+        if let Drawing::Panel(panel) = self { Some(panel) } else { None }
+    }
+
     /// Its name in file names and ids.
     pub fn name(&self) -> &'static str {
-        match self {
-            Drawing::Panel(panel) => panel.name,
-            Drawing::Counterexample => diagram::NAME,
-        }
+        self.panel().map_or(diagram::NAME, |panel| panel.name)
     }
 
     /// A whole document, one column of a paper wide. Ids in it start with the prefix.
@@ -58,25 +60,17 @@ impl Drawing {
 
     /// The title, in the markup of labels.
     pub fn title(&self) -> &str {
-        match self {
-            Drawing::Panel(panel) => &panel.title,
-            Drawing::Counterexample => diagram::TITLE,
-        }
+        self.panel().map_or(diagram::TITLE, |panel| &panel.title)
     }
 
     /// The methods that are drawn, in order.
     pub fn methods(&self) -> Vec<&str> {
-        match self {
-            Drawing::Panel(panel) => panel.lines.iter().map(|line| line.method.as_str()).collect(),
-            Drawing::Counterexample => Vec::new(),
-        }
+        let lines = self.panel().map_or(&[][..], |panel| &panel.lines);
+        lines.iter().map(|line| line.method.as_str()).collect()
     }
 
     fn describe(&self) -> String {
-        match self {
-            Drawing::Panel(panel) => panel.describe(),
-            Drawing::Counterexample => diagram::DESCRIPTION.into(),
-        }
+        self.panel().map_or_else(|| diagram::DESCRIPTION.into(), Panel::describe)
     }
 
     /// The title and description, for those who cannot see the drawing.
@@ -85,19 +79,13 @@ impl Drawing {
     }
 
     fn draw(&self, area: Area) -> String {
-        match self {
-            Drawing::Panel(panel) => panel.draw(area),
-            Drawing::Counterexample => diagram::draw(area),
-        }
+        self.panel().map_or_else(|| diagram::draw(area), |panel| panel.draw(area))
     }
 
     /// Draws it with its title above.
     fn draw_titled(&self, area: Area, weight: u32) -> String {
         let rest = area.below(TITLE_HEIGHT);
-        let over = match self {
-            Drawing::Panel(panel) => panel.frame(rest),
-            Drawing::Counterexample => rest,
-        };
+        let over = self.panel().map_or(rest, |panel| panel.frame(rest));
         heading(self.title(), area, over, weight) + &self.draw(rest)
     }
 }

@@ -4,6 +4,7 @@ use crate::area::Area;
 use crate::contour::thinned;
 use crate::document::{SMALL, polyline};
 use crate::landscape::{TOLERANCE, place};
+use crate::legend::SAMPLE_WIDTH;
 use crate::markup::{px, width};
 use crate::style::disc;
 
@@ -110,7 +111,7 @@ fn draw_paths(paths: &[&Path], kind: usize, thickness: f64) -> String {
     if paths.is_empty() {
         return String::new();
     }
-    let KindStyle { colour, dashes } = style_of(kind);
+    let KindStyle { colour, dashes } = KINDS[kind % KINDS.len()];
     let dashes: Vec<String> = dashes.iter().map(|dash| px(dash * (0.7 + 0.35 * thickness))).collect();
     let line: String = paths.iter().map(|path| polyline(path.points.iter().copied())).collect();
     let arrows: String = paths.iter().map(|path| path.arrows(3.2 + 2.1 * thickness)).collect();
@@ -128,19 +129,15 @@ fn draw_paths(paths: &[&Path], kind: usize, thickness: f64) -> String {
 }
 
 /// A short flow for the legend.
-pub(crate) fn sample(_: &str, kind: usize, (x, y): (f64, f64), length: f64) -> String {
+pub(crate) fn sample(kind: usize, (x, y): (f64, f64)) -> String {
     let flow = Flow::default();
     // The disc at its end needs room too.
-    let points = vec![(x, y), (x + length - 3.0, y)];
+    let points = vec![(x, y), (x + SAMPLE_WIDTH - 3.0, y)];
     draw_paths(&[&Path { flow: &flow, points }], kind, 1.6)
 }
 
 pub(crate) fn colour_of(kind: usize) -> &'static str {
-    style_of(kind).colour
-}
-
-fn style_of(kind: usize) -> KindStyle {
-    KINDS[kind % KINDS.len()]
+    KINDS[kind % KINDS.len()].colour
 }
 
 pub(crate) fn is_finite(point: &(f64, f64)) -> bool {
@@ -151,21 +148,15 @@ pub(crate) fn is_finite(point: &(f64, f64)) -> bool {
 fn triangle((x, y): (f64, f64), (dx, dy): (f64, f64), size: f64) -> String {
     let corner =
         |along: f64, aside: f64| (x + size * (along * dx - aside * dy), y + size * (along * dy + aside * dx));
-    polyline([corner(0.6, 0.0), corner(-0.5, 0.45), corner(-0.5, -0.45)].into_iter()) + "Z"
+    polyline([corner(0.6, 0.0), corner(-0.5, 0.45), corner(-0.5, -0.45)]) + "Z"
 }
 
 /// The area for a label near a point: in the frame, where it hides the least.
-pub(crate) fn label_area(
-    label: &str,
-    (x, y): (f64, f64),
-    frame: Area,
-    paths: &[Path],
-    taken: &[Area],
-) -> Area {
+pub(crate) fn label_area(label: &str, at: (f64, f64), frame: Area, paths: &[Path], taken: &[Area]) -> Area {
     let (wide, high) = (width(label, SMALL), SMALL);
     let around = |gap: f64, (right, down): (f64, f64)| Area {
-        left: x - wide / 2.0 + right * (gap + wide / 2.0),
-        top: y - high / 2.0 + down * (gap + high / 2.0),
+        left: at.0 - wide / 2.0 + right * (gap + wide / 2.0),
+        top: at.1 - high / 2.0 + down * (gap + high / 2.0),
         width: wide,
         height: high,
     };

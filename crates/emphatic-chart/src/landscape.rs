@@ -4,12 +4,12 @@ use crate::area::Area;
 use crate::axis::{Axis, Ruler, Scale, Tick};
 use crate::contour::{Grid, thinned};
 use crate::document::{
-    About, BOLD, INCH, INK, LABEL, MIDDLE, SMALL, TITLE_HEIGHT, axis_path, centred, heading, polyline,
+    About, BOLD, INCH, INK, LABEL, MIDDLE, SMALL, TITLE_HEIGHT, axis_path, centred, heading, note, polyline,
     printed, tick_label, upright,
 };
 use crate::flow::{Flow, Path, colour_of, draw_flows, is_finite, label_area, sample};
 use crate::legend::Legend;
-use crate::markup::{plain, px, spans, width};
+use crate::markup::{plain, px, widest};
 use crate::style::disc;
 use std::fmt::Write;
 
@@ -77,7 +77,7 @@ impl Landscape {
         let frame = self.frame();
         let kinds: Vec<&str> = self.kinds.iter().map(String::as_str).collect();
         let legend_top = frame.bottom() + 37.0;
-        let legend = Legend::new(&kinds, sample, legend_top, WIDTH);
+        let legend = Legend::new(&kinds, legend_top, WIDTH, sample);
         let whole = Area { left: 0.0, top: 0.0, width: WIDTH, height: legend_top + legend.height };
         let paths: Vec<Path> = self.flows.iter().map(|flow| Path::new(flow, frame)).collect();
         let flows = draw_flows(&paths) + &self.notes(frame, &paths);
@@ -115,16 +115,10 @@ impl Landscape {
 
     /// The square: the labels around it need the rest.
     fn frame(&self) -> Area {
-        let widest = |labels: &mut dyn Iterator<Item = &String>| {
-            labels.map(|label| width(label, SMALL)).fold(0.0, f64::max)
-        };
         let levels = self.levels();
-        let left = LABEL + 15.0 + widest(&mut self.y.ticks.iter().map(|(_, label)| label));
-        let right = BAR_GAP
-            + BAR_WIDTH
-            + 14.0
-            + LABEL
-            + widest(&mut levels.iter().filter_map(|tick| tick.label.as_ref()));
+        let left = LABEL + 15.0 + widest(self.y.ticks.iter().map(|(_, label)| label), SMALL);
+        let right = BAR_GAP + BAR_WIDTH + 14.0 + LABEL;
+        let right = right + widest(levels.iter().filter_map(|tick| tick.label.as_ref()), SMALL);
         let side = (WIDTH - left - right).max(1.0);
         Area { left, top: TITLE_HEIGHT, width: side, height: side }
     }
@@ -157,7 +151,7 @@ impl Landscape {
         for (low, colour) in self.bands() {
             let outline = |outline: Vec<(f64, f64)>| {
                 let places: Vec<_> = outline.into_iter().map(|at| place(frame, at)).collect();
-                polyline(thinned(&places, TOLERANCE).into_iter()) + "Z"
+                polyline(thinned(&places, TOLERANCE)) + "Z"
             };
             let path: String = grid.region(low).into_iter().map(outline).collect();
             let _ = write!(svg, "<path fill=\"{colour}\" d=\"{path}\"/>");
@@ -214,15 +208,10 @@ impl Landscape {
         let mut svg = String::new();
         let mut taken = Vec::new();
         let mut put = |label: &str, at, colour: &str| {
-            let note = label_area(label, at, frame, paths, &taken);
-            taken.push(note);
-            let (x, y) = (note.left + note.width / 2.0, note.top + 0.82 * SMALL);
-            let style = format!(
-                "text-anchor=\"middle\" fill=\"{colour}\" font-weight=\"{BOLD}\" stroke=\"#fff\" stroke-width=\"3\" \
-                 stroke-linejoin=\"round\" paint-order=\"stroke\""
-            );
-            let (x, y, spans) = (px(x), px(y), spans(label, SMALL));
-            let _ = write!(svg, "<text class=\"note\" x=\"{x}\" y=\"{y}\" {style}>{spans}</text>");
+            let area = label_area(label, at, frame, paths, &taken);
+            taken.push(area);
+            let style = format!("text-anchor=\"middle\" fill=\"{colour}\" font-weight=\"{BOLD}\"");
+            svg += &note(label, area.left + area.width / 2.0, area, &style, 3);
         };
         for path in paths.iter().filter(|path| !path.flow.end.is_empty()) {
             if let Some(&end) = path.points.last() {
@@ -232,10 +221,10 @@ impl Landscape {
         if let Some(start) = self.start.as_ref().filter(|start| is_finite(&start.at)) {
             let (x, y) = place(frame, start.at);
             put(&start.label, (x, y), INK);
+            let disc = disc(x, y, 4.0);
             let _ = write!(
                 svg,
-                "<path class=\"start\" fill=\"#fff\" stroke=\"{INK}\" stroke-width=\"1.6\" d=\"{}\"/>",
-                disc(x, y, 4.0)
+                "<path class=\"start\" fill=\"#fff\" stroke=\"{INK}\" stroke-width=\"1.6\" d=\"{disc}\"/>"
             );
         }
         svg
@@ -272,14 +261,9 @@ fn outline(area: Area) -> String {
 
 #[cfg(test)]
 mod tests {
-    use resvg::usvg::roxmltree::Document;
-
     use super::*;
-
-    fn heights(size: usize, height: impl Fn(f64, f64) -> f64) -> Vec<Vec<f64>> {
-        let at = |index: usize| index as f64 / (size.max(2) - 1) as f64;
-        (0..size).map(|row| (0..size).map(|column| height(at(column), at(row))).collect()).collect()
-    }
+    use crate::contour::tests::grid as heights;
+    use resvg::usvg::roxmltree::Document;
 
     /// Half around the middle, farther and farther.
     fn spiral(kind: usize, turn: f64) -> Flow {
@@ -350,6 +334,13 @@ mod tests {
         assert_eq!((&*bands[0].1, &*bands[5].1, &*bands[10].1), ("#a59dcd", "#add7d8", "#fffcc5"));
     }
 
+    #[track_caller]
+    fn assert_drawn(landscape: &Landscape) {
+        let svg = landscape.svg("p");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        assert!(Document::parse(&svg).is_ok());
+    }
+
     #[test]
     fn odd_landscapes_are_drawn() {
         let hole = |x: f64, y: f64| if x == 0.5 && y == 0.5 { f64::NAN } else { x * y };
@@ -365,9 +356,7 @@ mod tests {
             vec![vec![1.0, 2.0], vec![1.0]],
         ];
         for heights in odd {
-            let svg = Landscape { heights, ..landscape() }.svg("p");
-            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-            assert!(Document::parse(&svg).is_ok());
+            assert_drawn(&Landscape { heights, ..landscape() });
         }
         assert!(Document::parse(&Landscape::default().svg("")).is_ok());
     }
@@ -381,9 +370,7 @@ mod tests {
             let flow = Flow { kind: usize::MAX, points, main: true, end: "&".into() };
             let drawing = Landscape { flows: vec![flow], ..landscape() };
             for &at in &pairs {
-                let svg = Landscape { start: start(at), ..drawing.clone() }.svg("p");
-                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-                assert!(Document::parse(&svg).is_ok());
+                assert_drawn(&Landscape { start: start(at), ..drawing.clone() });
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::style::style_of;
 use std::fmt::Write;
 
 const LINE_HEIGHT: f64 = 14.0;
-const SAMPLE_WIDTH: f64 = 20.0;
+pub(crate) const SAMPLE_WIDTH: f64 = 20.0;
 /// Between two columns.
 const GAP: f64 = 14.0;
 
@@ -15,12 +15,15 @@ pub(crate) struct Legend {
     pub(crate) height: f64,
 }
 
-/// Draws a sample of the line with this name and number, from a point to the right over this length.
-pub(crate) type Sample = fn(name: &str, number: usize, point: (f64, f64), length: f64) -> String;
-
 impl Legend {
-    /// Samples of lines with their names, in columns and as few rows as they need.
-    pub(crate) fn new(names: &[&str], sample: Sample, top: f64, room: f64) -> Self {
+    /// Samples of lines with their names, in columns and as few rows as they need. `sample` draws the line of this number, from a
+    /// point to the right over [`SAMPLE_WIDTH`].
+    pub(crate) fn new(
+        names: &[&str],
+        top: f64,
+        room: f64,
+        sample: impl Fn(usize, (f64, f64)) -> String,
+    ) -> Self {
         let cell = |name: &&str| SAMPLE_WIDTH + 4.0 + width(name, SMALL) + GAP;
         let widths = |columns: usize| -> Vec<f64> {
             let widest = |column| names.iter().skip(column).step_by(columns).map(cell).fold(0.0, f64::max);
@@ -36,7 +39,7 @@ impl Legend {
             let (row, column) = (index / widths.len(), index % widths.len());
             let x = start + widths[..column].iter().sum::<f64>();
             let y = top + (row as f64 + 0.5) * LINE_HEIGHT;
-            svg += &sample(name, index, (x, y), SAMPLE_WIDTH);
+            svg += &sample(index, (x, y));
             let (x, baseline) = (px(x + SAMPLE_WIDTH + 4.0), px(y + MIDDLE * SMALL));
             let _ = write!(svg, "<text x=\"{x}\" y=\"{baseline}\">{}</text>", escape(name));
         }
@@ -45,11 +48,9 @@ impl Legend {
 
     /// For methods, each with its own style.
     pub(crate) fn of_methods(methods: &[&str], top: f64, room: f64) -> Self {
-        Self::new(methods, method_sample, top, room)
+        Self::new(methods, top, room, |index, (x, y)| {
+            let style = style_of(methods[index]);
+            format!("<g {}>{}</g>", style.attributes(), style.sample(x, y, SAMPLE_WIDTH))
+        })
     }
-}
-
-fn method_sample(method: &str, _: usize, (x, y): (f64, f64), length: f64) -> String {
-    let style = style_of(method);
-    format!("<g {}>{}</g>", style.attributes(), style.sample(x, y, length))
 }

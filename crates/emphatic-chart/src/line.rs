@@ -115,5 +115,5 @@ fn band(points: &[Placed]) -> String {
         // A point alone would have a band without width.
         outline = vec![(x - 1.5, top), (x + 1.5, top), (x + 1.5, bottom), (x - 1.5, bottom)];
     }
-    if outline.is_empty() { String::new() } else { polyline(outline.into_iter()) + "Z" }
+    if outline.is_empty() { String::new() } else { polyline(outline) + "Z" }
 }

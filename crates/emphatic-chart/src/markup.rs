@@ -76,6 +76,11 @@ pub(crate) fn width(label: &str, size: f64) -> f64 {
     pieces(label).iter().map(wide).sum()
 }
 
+/// The width of the widest of these labels.
+pub(crate) fn widest<'a>(labels: impl Iterator<Item = &'a String>, size: f64) -> f64 {
+    labels.map(|label| width(label, size)).fold(0.0, f64::max)
+}
+
 /// A length or coordinate in pixels.
 pub(crate) fn px(length: f64) -> String {
     let rounded = (length * 100.0).round() / 100.0;

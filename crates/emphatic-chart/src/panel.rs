@@ -4,9 +4,9 @@
 
 use crate::area::Area;
 use crate::axis::{Axis, Ruler, Scale, Tick};
-use crate::document::{LABEL, MIDDLE, SMALL, axis_path, centred, tick_label, upright};
+use crate::document::{LABEL, MIDDLE, SMALL, axis_path, centred, note, tick_label, upright};
 use crate::line::{Line, Placed, Point, Position};
-use crate::markup::{plain, px, spans, width};
+use crate::markup::{plain, px, widest, width};
 use std::fmt::Write;
 
 /// Lines stay this far from the ends of the horizontal axis, so that their markers have room.
@@ -58,17 +58,22 @@ impl Panel {
         let mut svg = format!("<g class=\"plot\" data-x=\"{}\" data-y=\"{}\">", data(&x), data(&y));
         svg += &grid(&y, from, to);
         svg += &self.horizontal(&x, area, frame);
-        svg += &self.vertical(area, frame);
+        svg += &upright(&self.y.label, (area.left + LABEL, frame.top + frame.height / 2.0), frame.height);
         let reference =
             self.reference.as_ref().and_then(|reference| Some((reference, y.place(reference.y)?)));
         if let Some((_, at)) = reference {
-            svg += &reference_line(at, from, to);
+            let (from, at, to) = (px(from), px(at), px(to));
+            let _ = write!(
+                svg,
+                "<path class=\"reference\" fill=\"none\" stroke=\"#777\" stroke-width=\"0.8\" \
+                 stroke-dasharray=\"3 2.5\" d=\"M{from} {at}H{to}\"/>"
+            );
         }
         for (index, line) in self.lines.iter().enumerate() {
             svg += &line.draw(&x, &y, Position { index, count: self.lines.len() });
         }
         if let Some((reference, at)) = reference {
-            svg += &self.reference_label(reference, at, frame, (&x, &y));
+            svg += &self.reference_label(&reference.label, at, frame, (&x, &y));
         }
         svg + "</g>"
     }
@@ -78,8 +83,7 @@ impl Panel {
         let mut frame = Area { height: area.height - 30.0, ..area };
         // The widths of the labels depend on the ticks, and the ticks on the height, which is known.
         let ticks = self.rulers(frame).1.ticks(26.0);
-        let widest = ticks.iter().filter_map(|tick| tick.label.as_ref()).map(|label| width(label, SMALL));
-        let margin = LABEL + 12.0 + widest.fold(0.0, f64::max);
+        let margin = LABEL + 12.0 + widest(ticks.iter().filter_map(|tick| tick.label.as_ref()), SMALL);
         frame.left += margin;
         frame.width = (area.width - margin - 8.0).max(1.0);
         frame
@@ -129,26 +133,15 @@ impl Panel {
         format!("{}<g class=\"ticks\">{labels}</g>{title}", axis_path(&marks))
     }
 
-    fn vertical(&self, area: Area, frame: Area) -> String {
-        let middle = frame.top + frame.height / 2.0;
-        upright(&self.y.label, (area.left + LABEL, middle), frame.height)
-    }
-
     /// The label above or below its line, at the left, at the right or in the middle: where it hides the least.
-    fn reference_label(
-        &self,
-        reference: &Reference,
-        at: f64,
-        frame: Area,
-        rulers: (&Ruler, &Ruler),
-    ) -> String {
+    fn reference_label(&self, label: &str, at: f64, frame: Area, rulers: (&Ruler, &Ruler)) -> String {
         struct Choice {
             /// Fonts differ in width: the label is anchored at the edge that it must not pass.
             anchor: &'static str,
             x: f64,
             area: Area,
         }
-        let wide = width(&reference.label, SMALL);
+        let wide = width(label, SMALL);
         let (left, right) = (frame.left + 3.0, frame.right() - 3.0);
         let choices = [at - SMALL - 2.5, at + 2.5].into_iter().flat_map(|top| {
             let choice =
@@ -165,13 +158,7 @@ impl Panel {
             (outside, self.covered(choice.area, rulers))
         };
         let Some(Choice { anchor, x, area }) = choices.min_by_key(hidden) else { return String::new() };
-        format!(
-            "<text class=\"note\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" fill=\"#555\" stroke=\"#fff\" \
-             stroke-width=\"2\" stroke-linejoin=\"round\" paint-order=\"stroke\">{}</text>",
-            px(x),
-            px(area.top + 0.82 * SMALL),
-            spans(&reference.label, SMALL),
-        )
+        note(label, x, area, &format!("text-anchor=\"{anchor}\" fill=\"#555\""), 2)
     }
 
     /// About how much of the lines and of their bands' edges lies in an area.
@@ -196,21 +183,14 @@ fn data(ruler: &Ruler) -> String {
 
 /// As many ticks as their labels have room for.
 fn x_ticks(ruler: &Ruler) -> Vec<Tick> {
-    let widest = |ticks: &[Tick]| {
-        ticks
-            .iter()
-            .filter_map(|tick| tick.label.as_ref())
-            .map(|label| width(label, SMALL))
-            .fold(0.0, f64::max)
+    let fits = |ticks: &Vec<Tick>| {
+        let (places, labels): (Vec<f64>, Vec<&String>) =
+            ticks.iter().filter_map(|tick| Some((ruler.clamped(tick.at), tick.label.as_ref()?))).unzip();
+        let closest = places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+        closest >= widest(labels.into_iter(), SMALL) + 6.0
     };
-    let closest = |ticks: &[Tick]| {
-        let labelled = ticks.iter().filter(|tick| tick.label.is_some());
-        let places: Vec<f64> = labelled.map(|tick| ruler.clamped(tick.at)).collect();
-        places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min)
-    };
-    let tries = [24.0, 34.0, 44.0, 56.0, 72.0].map(|distance| ruler.ticks(distance));
-    let fits = |ticks: &&Vec<Tick>| closest(ticks) >= widest(ticks) + 6.0;
-    tries.iter().find(fits).unwrap_or(&tries[4]).clone()
+    let mut tries = [24.0, 34.0, 44.0, 56.0].into_iter().map(|distance| ruler.ticks(distance));
+    tries.find(fits).unwrap_or_else(|| ruler.ticks(72.0))
 }
 
 fn grid(y: &Ruler, from: f64, to: f64) -> String {
@@ -223,16 +203,6 @@ fn grid(y: &Ruler, from: f64, to: f64) -> String {
     }
     format!(
         "<path class=\"grid\" fill=\"none\" stroke=\"{GRID}\" stroke-width=\"0.8\" d=\"{lines}\"/><g class=\"ticks\">{labels}</g>"
-    )
-}
-
-fn reference_line(at: f64, from: f64, to: f64) -> String {
-    format!(
-        "<path class=\"reference\" fill=\"none\" stroke=\"#777\" stroke-width=\"0.8\" stroke-dasharray=\"3 2.5\" \
-         d=\"M{} {}H{}\"/>",
-        px(from),
-        px(at),
-        px(to),
     )
 }
 

@@ -1,5 +1,6 @@
 //! The colour, marker and dashes of each method, the same in every drawing.
 
+use crate::document::polyline;
 use crate::markup::{escape, px};
 
 /// The colour, marker and dashes of a method.
@@ -100,8 +101,7 @@ impl Style {
 
     /// A short line with a marker.
     pub(crate) fn sample(&self, x: f64, y: f64, width: f64) -> String {
-        let (from, to, y_px) = (px(x), px(x + width), px(y));
-        self.line(&format!("M{from} {y_px}L{to} {y_px}")) + &self.marks([(x + width / 2.0, y)])
+        self.line(&polyline([(x, y), (x + width, y)])) + &self.marks([(x + width / 2.0, y)])
     }
 
     fn mark(&self, x: f64, y: f64) -> String {
@@ -116,9 +116,7 @@ impl Style {
             Down => &[(0.0, 3.3), (3.1, -2.2), (-3.1, -2.2)],
             Cross => return cross(x, y, 2.4),
         };
-        let places: Vec<_> =
-            corners.iter().map(|(dx, dy)| format!("{} {}", px(x + dx), px(y + dy))).collect();
-        format!("M{}Z", places.join("L"))
+        polyline(corners.iter().map(|(dx, dy)| (x + dx, y + dy))) + "Z"
     }
 }
 
@@ -128,8 +126,7 @@ pub(crate) fn disc(x: f64, y: f64, radius: f64) -> String {
 }
 
 fn cross(x: f64, y: f64, r: f64) -> String {
-    let [left, right, top, bottom] = [x - r, x + r, y - r, y + r].map(px);
-    format!("M{left} {top}L{right} {bottom}M{left} {bottom}L{right} {top}")
+    polyline([(x - r, y - r), (x + r, y + r)]) + &polyline([(x - r, y + r), (x + r, y - r)])
 }
 
 #[cfg(test)]

@@ -14,12 +14,11 @@
 //!
 //! The rules were written before the reproduction was first run, and no threshold has been changed since.
 
-use crate::verdict::{Condition, Estimate, Verdict, share};
+use crate::verdict::{Condition, Estimate, JudgedClaim, Verdict, share};
 use Method::{Ace, Dpg, TrueAce, TrueDpge};
 use emphatic::Random;
 use emphatic::catalogue::Algorithm;
 use emphatic_lab::statistics::mean;
-use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// To reach a value is to come within this share of the gap.
@@ -271,12 +270,12 @@ const HALF_AND_MORE: [Method; 3] = [Ace(0.5), Ace(0.75), Ace(1.0)];
 
 /// The largest step-size that works never grows with λ_a, and is smaller for the largest λ_a than for the smallest.
 fn step_sizes_fall(evidence: &Evidence) -> Condition {
-    let methods: Option<Vec<StepSizes>> =
-        ACES.iter().map(|ace| evidence.method(*ace).and_then(StepSizes::of)).collect();
+    let methods: Option<Vec<Vec<StepSizeRuns>>> =
+        ACES.iter().map(|ace| evidence.method(*ace).and_then(whole_step_sizes)).collect();
     let methods = methods.unwrap_or_default();
-    let runs = methods.iter().map(StepSizes::runs).min().unwrap_or(0);
+    let runs = methods.iter().flatten().map(|size| size.objective.len()).min().unwrap_or(0);
     let largest = |drawn: &[usize]| -> Option<Vec<f64>> {
-        methods.iter().map(|method| method.largest(drawn, evidence.tolerance())).collect()
+        methods.iter().map(|sizes| largest_that_works(sizes, drawn, evidence.tolerance())).collect()
     };
     let falls = |steps: Vec<f64>| steps.is_sorted_by(|a, b| a >= b) && steps.last() < steps.first();
     let resampled = |resample: u64| {
@@ -295,59 +294,31 @@ fn step_sizes_fall(evidence: &Evidence) -> Condition {
     )
 }
 
-/// The step-sizes of a method without a diverged run.
-struct StepSizes(Vec<StepSizeRuns>);
-
+/// A step-size without a diverged run.
 struct StepSizeRuns {
     alpha: f64,
     /// J_μ at the end of each run.
     objective: Vec<f64>,
 }
 
-impl StepSizes {
-    /// A step-size with a diverged run does not work. `None` if no step-size is left.
-    fn of(method: &MethodEvidence) -> Option<Self> {
-        let whole = |size: &StepSizeEvidence| {
-            let objective: Option<Vec<f64>> = size.objective.iter().copied().collect();
-            Some(StepSizeRuns { alpha: size.alpha, objective: objective? })
-        };
-        let sizes: Vec<_> = method.by_step_size.iter().filter_map(whole).collect();
-        (!sizes.is_empty()).then_some(Self(sizes))
-    }
-
-    fn runs(&self) -> usize {
-        self.0.iter().map(|size| size.objective.len()).min().unwrap_or(0)
-    }
-
-    /// The largest that works in these runs.
-    fn largest(&self, drawn: &[usize], tolerance: f64) -> Option<f64> {
-        let mean_of =
-            |size: &StepSizeRuns| mean(&drawn.iter().map(|run| size.objective[*run]).collect::<Vec<_>>());
-        let means: Vec<f64> = self.0.iter().map(mean_of).collect::<Option<_>>()?;
-        let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let works = self.0.iter().zip(&means).filter(|(_, mean)| **mean >= best - tolerance);
-        works.map(|(size, _)| size.alpha).reduce(f64::max)
-    }
+/// A step-size with a diverged run does not work. `None` if no step-size is left.
+fn whole_step_sizes(method: &MethodEvidence) -> Option<Vec<StepSizeRuns>> {
+    let whole = |size: &StepSizeEvidence| {
+        let objective = size.objective.iter().copied().collect::<Option<_>>()?;
+        Some(StepSizeRuns { alpha: size.alpha, objective })
+    };
+    let sizes: Vec<_> = method.by_step_size.iter().filter_map(whole).collect();
+    (!sizes.is_empty()).then_some(sizes)
 }
 
-/// A claim with its verdict.
-#[derive(Clone, Debug, Serialize)]
-pub struct JudgedClaim {
-    /// Its name.
-    pub id: &'static str,
-    /// What the paper says.
-    pub claim: &'static str,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// How it was judged.
-    pub rule: &'static str,
-    /// The numbers, one condition after the other.
-    #[serde(serialize_with = "joined")]
-    pub evidence: Vec<String>,
-}
-
-fn joined<S: Serializer>(evidence: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&evidence.join("; "))
+/// The largest step-size that works in these runs.
+fn largest_that_works(sizes: &[StepSizeRuns], drawn: &[usize], tolerance: f64) -> Option<f64> {
+    let mean_of =
+        |size: &StepSizeRuns| mean(&drawn.iter().map(|run| size.objective[*run]).collect::<Vec<_>>());
+    let means: Vec<f64> = sizes.iter().map(mean_of).collect::<Option<_>>()?;
+    let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let works = sizes.iter().zip(&means).filter(|(_, mean)| **mean >= best - tolerance);
+    works.map(|(size, _)| size.alpha).reduce(f64::max)
 }
 
 impl Claim {
@@ -372,35 +343,18 @@ mod tests {
     use super::*;
     use Verdict::{Confirmed, NotDecided, Refuted};
 
-    /// Twenty runs around a value: their interval reaches 0.64 times `spread` on either side.
-    fn around(value: f64, spread: f64) -> Vec<Option<f64>> {
-        (0..20).map(|k| Some(value + if k % 2 == 0 { spread } else { -spread })).collect()
-    }
-
-    fn method(name: &str, objective: f64, aliased: f64, spread: f64) -> MethodEvidence {
-        MethodEvidence {
-            name: name.to_owned(),
-            objective: around(objective, spread),
-            aliased: around(aliased, spread),
-            by_step_size: Vec::new(),
-        }
-    }
-
-    /// Methods by name, with J_μ and the policy in the aliased states at the end. The gap is 0.4, a twentieth of it 0.02.
-    fn judged(id: &str, methods: &[(&str, f64, f64)], spread: f64) -> Verdict {
-        let evidence =
-            Evidence { start: 0.7, optimum: 1.25, semi_gradient: 0.85, methods: noisy(methods, spread) };
-        verdict(id, &evidence)
-    }
-
-    /// One method has luck where the next has not, so that their differences are noisy too.
-    fn noisy(methods: &[(&str, f64, f64)], spread: f64) -> Vec<MethodEvidence> {
-        let luck = |k: usize| if k.is_multiple_of(2) { spread } else { -spread };
-        methods
-            .iter()
-            .enumerate()
-            .map(|(k, (name, j, aliased))| method(name, *j, *aliased, luck(k)))
-            .collect()
+    /// Methods by name, with J_μ and the policy in the aliased states at the end: twenty runs around each, whose interval reaches 0.64
+    /// times `spread` on either side. One method has luck where the next has not, so that their differences are noisy too. The gap is
+    /// 0.4, a twentieth of it 0.02.
+    fn evidence(methods: &[(&str, f64, f64)], spread: f64) -> Evidence {
+        let method = |(k, (name, objective, aliased)): (usize, &(&str, f64, f64))| {
+            let luck = |run: usize| if (run + k).is_multiple_of(2) { spread } else { -spread };
+            let around = |value: f64| (0..20).map(|run| Some(value + luck(run))).collect();
+            let (name, by_step_size) = ((*name).to_owned(), Vec::new());
+            MethodEvidence { name, objective: around(*objective), aliased: around(*aliased), by_step_size }
+        };
+        let methods = methods.iter().enumerate().map(method).collect();
+        Evidence { start: 0.7, optimum: 1.25, semi_gradient: 0.85, methods }
     }
 
     fn verdict(id: &str, evidence: &Evidence) -> Verdict {
@@ -410,15 +364,14 @@ mod tests {
     /// A rule confirms `so`, refutes each of `not_so`, and decides nothing if there is much noise.
     #[track_caller]
     fn either_way(id: &str, so: &[(&str, f64, f64)], not_so: &[&[(&str, f64, f64)]]) {
-        assert_eq!(judged(id, so, 0.001), Confirmed, "{id}");
+        assert_eq!(verdict(id, &evidence(so, 0.001)), Confirmed, "{id}");
         for contrary in not_so {
-            assert_eq!(judged(id, contrary, 0.001), Refuted, "{id}: {contrary:?}");
+            assert_eq!(verdict(id, &evidence(contrary, 0.001)), Refuted, "{id}: {contrary:?}");
         }
-        assert_eq!(judged(id, so, 50.0), NotDecided, "{id}");
+        assert_eq!(verdict(id, &evidence(so, 50.0)), NotDecided, "{id}");
         // A method that is missing, or has a run that diverged, decides nothing.
-        assert_eq!(judged(id, &[], 0.001), NotDecided, "{id}");
-        let mut evidence = Evidence { start: 0.7, optimum: 1.25, semi_gradient: 0.85, ..Evidence::default() };
-        evidence.methods = noisy(so, 0.001);
+        assert_eq!(verdict(id, &evidence(&[], 0.001)), NotDecided, "{id}");
+        let mut evidence = evidence(so, 0.001);
         for method in &mut evidence.methods {
             (method.objective[3], method.aliased[3]) = (None, None);
         }
@@ -503,9 +456,8 @@ mod tests {
         let mut evidence = Evidence { optimum: 1.0, semi_gradient: 0.0, ..Evidence::default() };
         let runs = |ahead: f64| (0..20).map(|k| Some(f64::from(k) + ahead)).collect::<Vec<_>>();
         for (name, ahead) in [("ACE(1)", 0.0), ("True-ACE", 0.1)] {
-            let method =
-                MethodEvidence { name: name.to_owned(), objective: runs(ahead), ..Default::default() };
-            evidence.methods.push(method);
+            let (name, objective) = (name.to_owned(), runs(ahead));
+            evidence.methods.push(MethodEvidence { name, objective, ..Default::default() });
         }
         assert_eq!(verdict("F4b", &evidence), Confirmed);
     }
@@ -513,26 +465,16 @@ mod tests {
     /// What the best step-sizes are: J_μ is 1 up to them and 0 beyond, in all runs or only in even ones.
     fn steps(largest: &[f64], odd_runs: f64) -> Evidence {
         let sizes = [0.1, 0.2, 0.5, 1.0];
-        let of = |(k, largest): (usize, &f64)| MethodEvidence {
-            name: ACES[k].to_string(),
-            by_step_size: sizes
-                .iter()
-                .map(|alpha| {
-                    let value = |run: usize| if alpha <= largest { 1.0 } else { odd_runs * (run % 2) as f64 };
-                    StepSizeEvidence {
-                        alpha: *alpha,
-                        objective: (0..20).map(|run| Some(value(run))).collect(),
-                    }
-                })
-                .collect(),
-            ..Default::default()
+        let of = |(k, largest): (usize, &f64)| {
+            let size = |alpha: f64| {
+                let value = |run: usize| if alpha <= *largest { 1.0 } else { odd_runs * (run % 2) as f64 };
+                StepSizeEvidence { alpha, objective: (0..20).map(|run| Some(value(run))).collect() }
+            };
+            let (name, by_step_size) = (ACES[k].to_string(), sizes.map(size).to_vec());
+            MethodEvidence { name, by_step_size, ..Default::default() }
         };
-        Evidence {
-            optimum: 1.0,
-            semi_gradient: 0.0,
-            methods: largest.iter().enumerate().map(of).collect(),
-            ..Evidence::default()
-        }
+        let methods = largest.iter().enumerate().map(of).collect();
+        Evidence { optimum: 1.0, semi_gradient: 0.0, methods, ..Evidence::default() }
     }
 
     #[test]

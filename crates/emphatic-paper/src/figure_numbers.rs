@@ -1,7 +1,8 @@
 //! The results of a figure's experiment: every number in its panels and tables.
 
-use crate::claims::{CLAIMS, Evidence, JudgedClaim, MethodEvidence, StepSizeEvidence};
+use crate::claims::{CLAIMS, Evidence, MethodEvidence, StepSizeEvidence};
 use crate::figures::{Bounds, Figure};
+use crate::verdict::JudgedClaim;
 use emphatic_lab::statistics::{mean, standard_error};
 use emphatic_lab::store::Kind;
 use emphatic_lab::{
@@ -124,16 +125,12 @@ impl FigureNumbers {
         let results = Results::open(figure, results)?;
         let methods: Vec<MethodNumbers> = results.methods.iter().map(|m| results.numbers(m)).collect();
         let start = methods.first().and_then(|m| m.best.objective_mean.first().copied().flatten());
+        let evidence = results.methods.iter().zip(&methods).map(|(m, n)| results.evidence(m, n.label()));
         let evidence = Evidence {
             start: start.unwrap_or(f64::NAN),
             optimum: bounds.optimum,
             semi_gradient: bounds.semi_gradient,
-            methods: results
-                .methods
-                .iter()
-                .zip(&methods)
-                .map(|(m, n)| results.evidence(m, n.label()))
-                .collect(),
+            methods: evidence.collect(),
         };
         let claims = CLAIMS.iter().filter(|claim| claim.figure == figure.id);
         Ok(Self {
@@ -230,17 +227,17 @@ impl Results {
 
     fn best(&self, method: &MethodSummary) -> Best {
         let objective = runs_of(&self.objective, method.best);
-        let objective_curve = Curve::of(objective);
-        let aliased_curve = Curve::of(runs_of(&self.aliased, method.best));
+        let (objective_mean, objective_sem) = curve(objective);
+        let (aliased_mean, aliased_sem) = curve(runs_of(&self.aliased, method.best));
         Best {
             alpha: step_size(&self.experiment, method.best),
             critic: critic(&self.experiment, method.best),
             probability_best: (method.runs > 1).then_some(method.probability_best),
             episodes: objective.first().map_or_else(Vec::new, |run| run.at.clone()),
-            objective_mean: objective_curve.mean,
-            objective_sem: objective_curve.sem,
-            aliased_mean: aliased_curve.mean,
-            aliased_sem: aliased_curve.sem,
+            objective_mean,
+            objective_sem,
+            aliased_mean,
+            aliased_sem,
         }
     }
 
@@ -290,21 +287,13 @@ fn by_run(runs: &[Run]) -> Vec<Option<f64>> {
 
 /// The mean and its standard error at every evaluation; `None` where a run has no value, since the mean of the others would be about
 /// something else.
-struct Curve {
-    mean: Vec<Option<f64>>,
-    sem: Vec<Option<f64>>,
-}
-
-impl Curve {
-    fn of(runs: &[Run]) -> Self {
-        let points = runs.first().map_or(0, |run| run.values.len());
-        let values = |k: usize| -> Option<Vec<f64>> {
-            runs.iter().map(|run| run.values.get(k).copied().flatten()).collect()
-        };
-        let point = |k| values(k).map_or((None, None), |values| (mean(&values), standard_error(&values)));
-        let (mean, sem) = (0..points).map(point).unzip();
-        Self { mean, sem }
-    }
+fn curve(runs: &[Run]) -> (Vec<Option<f64>>, Vec<Option<f64>>) {
+    let points = runs.first().map_or(0, |run| run.values.len());
+    let values = |k: usize| -> Option<Vec<f64>> {
+        runs.iter().map(|run| run.values.get(k).copied().flatten()).collect()
+    };
+    let point = |k| values(k).map_or((None, None), |values| (mean(&values), standard_error(&values)));
+    (0..points).map(point).unzip()
 }
 
 /// The best setting of a method that has this step-size.
@@ -339,16 +328,17 @@ fn step_size(experiment: &Experiment, setting: usize) -> f64 {
 }
 
 fn critic(experiment: &Experiment, setting: usize) -> Map<String, Value> {
-    let name = |column: &str| match column {
-        "critic" => Some("kind"),
-        "critic_features" => Some("features"),
-        "alpha_v" => Some("alpha_v"),
-        "alpha_w" => Some("alpha_w"),
-        "lambda" => Some("lambda"),
-        _ => None,
-    };
-    let cells = experiment.cells(setting).into_iter();
-    cells.filter_map(|(column, cell)| Some((name(column)?.to_owned(), value(&cell)))).collect()
+    let mut critic = Map::new();
+    for (column, cell) in experiment.cells(setting) {
+        let name = match column {
+            "critic" => "kind",
+            "critic_features" => "features",
+            "alpha_v" | "alpha_w" | "lambda" => column,
+            _ => continue,
+        };
+        critic.insert(name.to_owned(), value(&cell));
+    }
+    critic
 }
 
 fn value(cell: &Cell) -> Value {

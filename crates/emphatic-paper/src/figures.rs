@@ -1,7 +1,7 @@
 //! The paper's figures: their experiments, and what theory says about them.
 
 use emphatic::theory::{best_attainable, limit};
-use emphatic::{ContinuousCounterexample, ProblemError, Task};
+use emphatic::{ContinuousCounterexample, Model, Policy, ProblemError, Task};
 
 /// One of the paper's figures.
 #[derive(Clone, Copy, Debug)]
@@ -101,28 +101,28 @@ pub struct Bounds {
     pub semi_gradient: f64,
 }
 
+impl Bounds {
+    fn of<P: Policy, M: Model<P>>(model: &M, policy: &P) -> Result<Self, ProblemError> {
+        const STARTS: usize = 4;
+        const SEED: u64 = 1;
+        Ok(Self {
+            optimum: best_attainable(model, policy, STARTS, SEED)?.objective,
+            semi_gradient: limit(model, policy, &vec![0.0; policy.len()], 0.0)?.objective,
+        })
+    }
+}
+
 impl Figure {
     /// What theory says about its problem: computed, not copied from the paper.
     pub fn bounds(&self) -> Result<Bounds, ProblemError> {
-        const STARTS: usize = 4;
-        const SEED: u64 = 1;
         match self.world {
             World::Counterexample(steps) => {
                 let task = Task::long_counterexample(steps);
-                let policy = task.softmax();
-                let zero = vec![0.0; emphatic::Policy::len(&policy)];
-                Ok(Bounds {
-                    optimum: best_attainable(&task, &policy, STARTS, SEED)?.objective,
-                    semi_gradient: limit(&task, &policy, &zero, 0.0)?.objective,
-                })
+                Bounds::of(&task, &task.softmax())
             }
             World::Continuous => {
                 let problem = ContinuousCounterexample::default();
-                let policy = problem.deterministic();
-                Ok(Bounds {
-                    optimum: best_attainable(&problem, &policy, STARTS, SEED)?.objective,
-                    semi_gradient: limit(&problem, &policy, &[0.0; 2], 0.0)?.objective,
-                })
+                Bounds::of(&problem, &problem.deterministic())
             }
         }
     }

@@ -86,10 +86,6 @@ fn lines(numbers: &FigureNumbers, points: impl Fn(&MethodNumbers) -> Vec<Point>)
 }
 
 fn points(at: &[u64], mean: &[Option<f64>], error: &[Option<f64>]) -> Vec<Point> {
-    let point = |((at, mean), error): ((&u64, &Option<f64>), &Option<f64>)| Point {
-        x: *at as f64,
-        y: *mean,
-        error: *error,
-    };
-    at.iter().zip(mean).zip(error).map(point).collect()
+    let points = at.iter().zip(mean).zip(error);
+    points.map(|((&at, &y), &error)| Point { x: at as f64, y, error }).collect()
 }

@@ -2,12 +2,11 @@
 
 mod page;
 
-use crate::claims::JudgedClaim;
 use crate::figure_numbers::{FigureNumbers, Fresh, MethodNumbers};
 use crate::figures::Figure;
 use crate::panels;
 use crate::reproduce::{Options, Reproduction, SEED};
-use crate::verdict::shown;
+use crate::verdict::{JudgedClaim, shown};
 use page::Table;
 use serde_json::{Map, Value};
 

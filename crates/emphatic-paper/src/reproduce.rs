@@ -1,15 +1,16 @@
 //! Runs the paper's experiments, judges its claims and writes a report.
 
-use crate::claims::JudgedClaim;
 use crate::figure_numbers::FigureNumbers;
 use crate::figures::Figure;
 use crate::panels;
 use crate::report;
 use crate::theory_claims::{self, TheoryError};
+use crate::verdict::JudgedClaim;
 use emphatic::ProblemError;
 use emphatic_chart::{RenderError, Renderer};
 use emphatic_lab::atomic_file::overwrite;
 use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop, SummaryError};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -114,10 +115,9 @@ pub fn reproduce(
         let results = options.out.join(figure.id).join("results");
         let numbers = FigureNumbers::read(figure, figure.bounds()?, &results)
             .map_err(|error| ReproduceError::Summary { figure: figure.id, error: error.into() })?;
-        numbers
-            .warnings
-            .iter()
-            .for_each(|warning| on_event(ReproduceEvent::Experiment(Event::Warning(warning))));
+        for warning in &numbers.warnings {
+            on_event(ReproduceEvent::Experiment(Event::Warning(warning)));
+        }
         figures.push(numbers);
     }
     if stop.is_stopped() {
@@ -167,24 +167,24 @@ fn write(reproduction: &Reproduction, options: &Options) -> Result<(), Reproduce
     let renderer = Renderer::new();
     for (figure, numbers) in options.figures.iter().zip(&reproduction.figures) {
         let dir = options.out.join(figure.id);
-        let json = serde_json::to_string_pretty(numbers).map_err(|e| failed(&dir)(e.into()))?;
-        put(&dir.join("summary.json"), (json + "\n").as_bytes())?;
+        put_json(&dir.join("summary.json"), numbers)?;
         for (name, svg) in panels::drawings(figure, numbers) {
             put(&dir.join(format!("{name}.svg")), svg.as_bytes())?;
             put(&dir.join(format!("{name}.png")), &renderer.png(&svg)?)?;
         }
     }
-    let path = options.out.join("claims.json");
-    let json = serde_json::to_string_pretty(&reproduction.claims).map_err(|e| failed(&path)(e.into()))?;
-    put(&path, (json + "\n").as_bytes())?;
+    put_json(&options.out.join("claims.json"), &reproduction.claims)?;
     put(&options.out.join("report.html"), report::page(reproduction, options).as_bytes())
 }
 
 /// Writes a file whole or not at all.
 fn put(path: &Path, bytes: &[u8]) -> Result<(), ReproduceError> {
-    overwrite(path, |out| out.write_all(bytes)).map_err(failed(path))
+    let failed = |error| ReproduceError::Write { path: path.to_owned(), error };
+    overwrite(path, |out| out.write_all(bytes)).map_err(failed)
 }
 
-fn failed(path: &Path) -> impl Fn(std::io::Error) -> ReproduceError {
-    move |error| ReproduceError::Write { path: path.to_owned(), error }
+fn put_json(path: &Path, data: &impl Serialize) -> Result<(), ReproduceError> {
+    let failed =
+        |error: serde_json::Error| ReproduceError::Write { path: path.to_owned(), error: error.into() };
+    put(path, (serde_json::to_string_pretty(data).map_err(failed)? + "\n").as_bytes())
 }

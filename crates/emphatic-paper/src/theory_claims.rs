@@ -4,16 +4,15 @@
 //! λ_a, E_μ[M_t | S_t = s] d_μ(s) = m_{λ_a}(s), and Proposition 1, E_μ[ρ_t M_t δ_t ∇ ln π] = ∂J_μ/∂θ, are checked by means over
 //! independent batches of experience, whose standard errors are known.
 
-use crate::claims::JudgedClaim;
-use crate::verdict::Verdict;
+use crate::verdict::{JudgedClaim, Verdict};
 use emphatic::theory::derivative;
 use emphatic::{
     Action, ContinuousCounterexample, Exact, ExactCritic, Isa, Lanes, Learner, Model, Policy, ProblemError,
     Random, Real, Softmax, State, StochasticPolicy, Task, ace,
 };
 use emphatic_lab::statistics::{mean, standard_error};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::panic::resume_unwind;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The theory could not be checked.
@@ -79,21 +78,20 @@ const ERRORS: f64 = 7.0;
 /// What a wrong λ_a is off by, to show that it would be caught.
 const OFF: f64 = 0.1;
 
-/// How far the gradients of a problem are from the derivative.
+/// How far what is claimed is from the truth in a problem, and how far something wrong is.
 #[derive(Clone, Copy)]
-struct Deviations {
-    gradient: f64,
-    semi_gradient: f64,
+struct Contrast {
+    right: f64,
+    wrong: f64,
 }
 
-impl Deviations {
+impl Contrast {
+    /// How far the gradient and the semi-gradient are from the derivative.
     fn of<P: Policy, M: Model<P>>(model: &M, policy: &P, weights: &[f64]) -> Result<Self, ProblemError> {
         let exact = Exact::new(model, policy, weights)?;
         let derivative = derivative(model, policy, weights)?;
-        Ok(Self {
-            gradient: difference(&exact.gradient(1.0), &derivative),
-            semi_gradient: difference(&exact.gradient(0.0), &derivative),
-        })
+        let [right, wrong] = [1.0, 0.0].map(|lambda_a| difference(&exact.gradient(lambda_a), &derivative));
+        Ok(Self { right, wrong })
     }
 }
 
@@ -139,16 +137,16 @@ fn theorem_1(seed: u64) -> Result<Finding, TheoryError> {
         let task = Task::random(&mut random);
         let policy = task.softmax();
         let weights: Vec<f64> = (0..policy.len()).map(|_| random.normal()).collect();
-        found.push(Deviations::of(&task, &policy, &weights)?);
+        found.push(Contrast::of(&task, &policy, &weights)?);
     }
     let plain = ContinuousCounterexample::default();
     for problem in 0..50 {
         let mut random = Random::new(seed, 1000 + problem);
         let task = with_random_interest(&plain, &mut random)?;
         let weights: Vec<f64> = (0..4).map(|_| 1.5 * random.normal()).collect();
-        found.push(Deviations::of(&task, &task.gaussian(), &weights)?);
+        found.push(Contrast::of(&task, &task.gaussian(), &weights)?);
     }
-    Ok(judged_deviations(&found))
+    Ok(judged_gradients(&found))
 }
 
 /// Theorem 2.
@@ -159,9 +157,9 @@ fn theorem_2(seed: u64) -> Result<Finding, TheoryError> {
         let mut random = Random::new(seed, 2000 + problem);
         let task = with_random_interest(&plain, &mut random)?;
         let weights = [2.0 * random.normal(), 2.0 * random.normal()];
-        found.push(Deviations::of(&task, &task.deterministic(), &weights)?);
+        found.push(Contrast::of(&task, &task.deterministic(), &weights)?);
     }
-    Ok(judged_deviations(&found))
+    Ok(judged_gradients(&found))
 }
 
 fn with_random_interest(
@@ -172,23 +170,27 @@ fn with_random_interest(
     problem.clone().with_interest(interest)
 }
 
-/// Judges a theorem by the deviations on each problem.
-fn judged_deviations(found: &[Deviations]) -> Finding {
-    let worst = largest(found.iter().map(|deviations| deviations.gradient));
-    let caught = found.iter().filter(|deviations| deviations.semi_gradient > CLOSE).count();
-    let evidence = vec![
-        format!("largest deviation {worst:.1e} over {} problems", found.len()),
-        format!("that of the semi-gradient is larger than 10⁻⁸ on {caught} of them"),
-    ];
-    Finding { verdict: verdict(worst < CLOSE, 2 * caught > found.len()), evidence }
+/// Judges a theorem by the gradients in each problem.
+fn judged_gradients(found: &[Contrast]) -> Finding {
+    Finding::of(found, CLOSE, |worst| format!("{worst:.1e}"), "the semi-gradient is larger than 10⁻⁸")
 }
 
-/// A check decides only if it would have caught something wrong.
-fn verdict(right: bool, caught: bool) -> Verdict {
-    match (right, caught) {
-        (false, _) => Verdict::Refuted,
-        (true, false) => Verdict::NotDecided,
-        (true, true) => Verdict::Confirmed,
+impl Finding {
+    /// Nothing that is claimed may be beyond the limit. A check decides only if it would have caught something wrong in most problems;
+    /// `wrong` says what, and what the limit is.
+    fn of(found: &[Contrast], limit: f64, shown: impl Fn(f64) -> String, wrong: &str) -> Self {
+        let worst = largest(found.iter().map(|contrast| contrast.right));
+        let caught = found.iter().filter(|contrast| contrast.wrong > limit).count();
+        let evidence = vec![
+            format!("largest deviation {} over {} problems", shown(worst), found.len()),
+            format!("that of {wrong} on {caught} of them"),
+        ];
+        let verdict = match (worst < limit, 2 * caught > found.len()) {
+            (false, _) => Verdict::Refuted,
+            (true, false) => Verdict::NotDecided,
+            (true, true) => Verdict::Confirmed,
+        };
+        Self { verdict, evidence }
     }
 }
 
@@ -312,14 +314,24 @@ fn worst(means: &[Mean], expected: &[f64]) -> f64 {
     largest(means.iter().zip(expected).map(miss))
 }
 
-/// Samples of the counterexample and of random problems, for the equation of λ_a and Proposition 1.
+/// Samples of the counterexample and of random problems, for the equation of λ_a and Proposition 1. As many at a time as there are
+/// threads.
 fn samples(seed: u64, threads: usize) -> Result<Vec<Samples>, TheoryError> {
-    let problems = (0..=RANDOM_PROBLEMS).map(|k| sampled_problem(seed, k)).collect::<Result<Vec<_>, _>>()?;
-    let draw = |k: usize| {
-        let (task, weights) = &problems[k];
-        Samples::draw(task.clone(), weights.clone(), seed.wrapping_add(k as u64))
+    let draw = |k: u64| {
+        let (task, weights) = sampled_problem(seed, k)?;
+        Samples::draw(task, weights, seed.wrapping_add(k))
     };
-    on_threads(threads, problems.len(), draw)
+    let problems: Vec<u64> = (0..=RANDOM_PROBLEMS).collect();
+    let mut samples = Vec::new();
+    for problems in problems.chunks(threads.max(1)) {
+        std::thread::scope(|scope| {
+            let started: Vec<_> = problems.iter().map(|&k| scope.spawn(move || draw(k))).collect();
+            samples.extend(
+                started.into_iter().map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic))),
+            );
+        });
+    }
+    samples.into_iter().collect()
 }
 
 /// Problem number `k` (the counterexample is the first, the others are random) and the weights of a policy.
@@ -338,36 +350,6 @@ fn sampled_problem(seed: u64, k: u64) -> Result<(Task, Vec<f64>), ProblemError> 
     Ok((task, weights))
 }
 
-/// Does the jobs 0 to n − 1 on several threads. Returns their results in order.
-fn on_threads<T: Send>(
-    threads: usize,
-    n: usize,
-    job: impl Fn(usize) -> Result<T, TheoryError> + Sync,
-) -> Result<Vec<T>, TheoryError> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let k = next.fetch_add(1, Ordering::Relaxed);
-            if k >= n {
-                return;
-            }
-            let result = job(k);
-            done.lock().unwrap_or_else(PoisonError::into_inner).push((k, result));
-        }
-    };
-    std::thread::scope(|scope| (0..threads.clamp(1, n.max(1))).for_each(|_| drop(scope.spawn(work))));
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(k, _)| *k);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
-/// By how many standard errors the samples of a problem miss the claimed expectation, and a wrong one.
-struct Contrast {
-    right: f64,
-    wrong: f64,
-}
-
 /// Judges the equation of λ_a and Proposition 1.
 fn judged_expectations(samples: &[Samples]) -> Result<[Finding; 2], TheoryError> {
     let (mut emphasis, mut gradient) = (Vec::new(), Vec::new());
@@ -383,17 +365,11 @@ fn judged_expectations(samples: &[Samples]) -> Result<[Finding; 2], TheoryError>
         let last = LAMBDAS.len() - 1;
         gradient.push(Contrast { right: right.gradient[last], wrong: semi_gradient.gradient[last] });
     }
-    Ok([judged_misses(&emphasis, "a λ_a that is 0.1 off"), judged_misses(&gradient, "the semi-gradient")])
-}
-
-fn judged_misses(misses: &[Contrast], wrong: &str) -> Finding {
-    let worst = largest(misses.iter().map(|miss| miss.right));
-    let caught = misses.iter().filter(|miss| miss.wrong > ERRORS).count();
-    let evidence = vec![
-        format!("largest deviation {worst:.1} standard errors over {} problems", misses.len()),
-        format!("that of {wrong} is more than {ERRORS} on {caught} of them"),
-    ];
-    Finding { verdict: verdict(worst < ERRORS, 2 * caught > misses.len()), evidence }
+    let judged = |misses: &[Contrast], wrong: &str| {
+        let wrong = format!("{wrong} is more than {ERRORS}");
+        Finding::of(misses, ERRORS, |worst| format!("{worst:.1} standard errors"), &wrong)
+    };
+    Ok([judged(&emphasis, "a λ_a that is 0.1 off"), judged(&gradient, "the semi-gradient")])
 }
 
 #[cfg(test)]
@@ -421,8 +397,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_refuted_and_what_catches_nothing_decides_nothing() {
         let judged = |found: &[(f64, f64)]| {
-            let deviations = |&(gradient, semi_gradient): &(f64, f64)| Deviations { gradient, semi_gradient };
-            judged_deviations(&found.iter().map(deviations).collect::<Vec<_>>()).verdict
+            let contrast = |&(right, wrong): &(f64, f64)| Contrast { right, wrong };
+            judged_gradients(&found.iter().map(contrast).collect::<Vec<_>>()).verdict
         };
         assert_eq!(judged(&[(1e-12, 0.3), (1e-4, 0.5)]), Verdict::Refuted);
         assert_eq!(judged(&[(1e-12, 1e-12), (1e-12, 0.3)]), Verdict::NotDecided);

@@ -1,7 +1,7 @@
-//! Conditions on fresh runs, and the verdict that follows from them.
+//! Conditions on fresh runs, and the verdict on a claim that follows from them.
 
 use crate::student::MeanInterval;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The confidence of every interval.
 pub const CONFIDENCE: f64 = 0.99;
@@ -41,6 +41,26 @@ impl Verdict {
             Self::NotDecided => "not decided",
         }
     }
+}
+
+/// A claim with its verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct JudgedClaim {
+    /// Its name.
+    pub id: &'static str,
+    /// What is claimed.
+    pub claim: &'static str,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How it was judged.
+    pub rule: &'static str,
+    /// The numbers, one condition after the other.
+    #[serde(serialize_with = "joined")]
+    pub evidence: Vec<String>,
+}
+
+fn joined<S: Serializer>(evidence: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&evidence.join("; "))
 }
 
 /// Whether a condition holds.

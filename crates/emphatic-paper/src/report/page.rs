@@ -3,10 +3,9 @@
 use std::fmt::Write;
 
 use emphatic_chart::{Drawing, Line, Panel, all_methods, escape, html, plain, style_of, swatch};
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::claims::JudgedClaim;
-use crate::verdict::Verdict;
+use crate::verdict::{JudgedClaim, Verdict};
 
 /// What a report says. Prose may set words as `code` between backticks.
 #[derive(Debug, Default)]
@@ -156,7 +155,7 @@ fn claims(report: &Report) -> String {
 fn tally(claims: &[Claim]) -> String {
     let count = |verdict: Verdict| {
         let count = claims.iter().filter(|claim| claim.judged.verdict == verdict).count();
-        format!("{count} {}", verdict.parts().2)
+        format!("{count} {}", verdict.word())
     };
     let verdicts = [Verdict::Confirmed, Verdict::Refuted, Verdict::NotDecided].map(count);
     format!("Of {} claims: {}.", claims.len(), verdicts.join(", "))
@@ -164,38 +163,27 @@ fn tally(claims: &[Claim]) -> String {
 
 fn claim_row(claim: &Claim, figures: &[Figure]) -> String {
     let JudgedClaim { id, claim: text, verdict, rule, evidence } = &claim.judged;
-    let (class, sign, word) = verdict.parts();
+    let (class, sign) = match verdict {
+        Verdict::Confirmed => ("confirmed", "✓"),
+        Verdict::Refuted => ("refuted", "✗"),
+        Verdict::NotDecided => ("undecided", "?"),
+    };
     let shown = figures.iter().filter(|figure| claim.figures.contains(&&*figure.id));
     let links: Vec<String> = shown.map(|figure| link(&figure.id, &figure.name)).collect();
-    let links = if links.is_empty() {
-        String::new()
-    } else {
-        format!(" <span class=\"see\">{}</span>", links.join(", "))
-    };
-    let rule = if rule.is_empty() {
-        String::new()
-    } else {
-        format!("<details><summary>Rule</summary><p>{}</p></details>", prose(rule))
+    let links = match &links[..] {
+        [] => String::new(),
+        links => format!(" <span class=\"see\">{}</span>", links.join(", ")),
     };
     format!(
         "<tr role=\"row\" id=\"claim-{id}\"><th scope=\"row\" role=\"rowheader\">{id}</th><td role=\"cell\">{}{links}</td>\
          <td role=\"cell\"><span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span> {word}</span></td>\
-         <td role=\"cell\">{}{rule}</td></tr>\n",
+         <td role=\"cell\">{}<details><summary>Rule</summary><p>{}</p></details></td></tr>\n",
         prose(text),
         evidence.iter().map(|finding| format!("<p>{}</p>", prose(finding))).collect::<String>(),
+        prose(rule),
         id = escape(id),
+        word = verdict.word(),
     )
-}
-
-impl Verdict {
-    /// Class, sign and word.
-    fn parts(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Verdict::Confirmed => ("confirmed", "✓", self.word()),
-            Verdict::Refuted => ("refuted", "✗", self.word()),
-            Verdict::NotDecided => ("undecided", "?", self.word()),
-        }
-    }
 }
 
 fn figure(figure: &Figure) -> String {
@@ -318,69 +306,32 @@ fn prose(text: &str) -> String {
     text.split('`').enumerate().map(part).collect()
 }
 
-#[derive(Serialize)]
-struct FigureData<'a> {
-    id: &'a str,
-    panels: Vec<PanelData<'a>>,
-}
-
-#[derive(Serialize)]
-struct PanelData<'a> {
-    name: &'a str,
-    /// Of the horizontal axis.
-    label: String,
-    lines: Vec<LineData<'a>>,
-}
-
-/// Columns, since they are shorter than points.
-#[derive(Serialize)]
-struct LineData<'a> {
-    method: &'a str,
-    x: Vec<f64>,
-    y: Vec<Option<f64>>,
-    error: Vec<Option<f64>>,
-}
-
 /// The numbers that the script shows, as JSON that may stand in a page: exact to the bit, and `null` if they are not finite.
 fn data(figures: &[Figure]) -> String {
-    let figures: Vec<FigureData> = figures.iter().map(figure_data).collect();
-    // Such data always serialises. A `<` could begin the end of the script.
-    serde_json::to_string(&figures).unwrap_or_default().replace('<', "\\u003c")
-}
-
-fn figure_data(figure: &Figure) -> FigureData<'_> {
-    let mut panels = Vec::new();
-    for tile in &figure.tiles {
-        if let Drawing::Panel(panel) = tile {
-            panels.push(panel_data(panel));
-        }
-    }
-    FigureData { id: &figure.id, panels }
-}
-
-fn panel_data(panel: &Panel) -> PanelData<'_> {
-    PanelData {
-        name: panel.name,
-        label: plain(&panel.x.label),
-        lines: panel.lines.iter().map(line_data).collect(),
-    }
-}
-
-fn line_data(line: &Line) -> LineData<'_> {
-    LineData {
-        method: &line.method,
-        x: line.points.iter().map(|point| point.x).collect(),
-        y: line.points.iter().map(|point| point.y).collect(),
-        error: line.points.iter().map(|point| point.error).collect(),
-    }
+    // Columns, since they are shorter than points.
+    let line = |Line { method, points }: &Line| {
+        let x: Vec<f64> = points.iter().map(|point| point.x).collect();
+        let y: Vec<Option<f64>> = points.iter().map(|point| point.y).collect();
+        let error: Vec<Option<f64>> = points.iter().map(|point| point.error).collect();
+        json!({ "method": method, "x": x, "y": y, "error": error })
+    };
+    let panel = |panel: &Panel| {
+        let lines: Value = panel.lines.iter().map(line).collect();
+        json!({ "name": panel.name, "label": plain(&panel.x.label), "lines": lines })
+    };
+    let figure = |figure: &Figure| {
+        let panels: Value = figure.tiles.iter().filter_map(Drawing::panel).map(panel).collect();
+        json!({ "id": figure.id, "panels": panels })
+    };
+    let figures: Value = figures.iter().map(figure).collect();
+    // A `<` could begin the end of the script.
+    figures.to_string().replace('<', "\\u003c")
 }
 
 #[cfg(test)]
 mod tests {
-    use emphatic_chart::{Axis, Point, Reference, Scale};
-    use serde_json::Value;
-
     use super::*;
+    use emphatic_chart::{Axis, Point, Reference, Scale};
 
     fn report(method: &'static str, ys: &[Option<f64>]) -> Report {
         let point = |(index, &y): (usize, &Option<f64>)| Point {
