@@ -1,6 +1,5 @@
 //! Batches of transitions, as columns.
 
-use crate::error::OrRaise;
 use crate::learner::BoxedLearner;
 use crate::settings::StateForm;
 use emphatic::{Action, Isa, LearnError, Real, State, Step};
@@ -101,9 +100,7 @@ impl<R: Real> BoxedLearner<R> {
                 error.index += start;
                 error
             };
-            let learned = self.learner.learn(Isa::best(), &steps).map_err(in_batch);
-            self.exception.check()?;
-            learned.or_raise()?;
+            self.call(|learner| learner.learn(Isa::best(), &steps).map_err(in_batch))?;
         }
         Ok(())
     }

@@ -76,7 +76,7 @@ impl Settings {
         let emphasis = self.emphasis.size(Role::Emphasis, len, outputs);
         let in_lanes = lanes * (critic.in_lanes + emphasis.in_lanes);
         let shared = critic.shared + emphasis.shared;
-        let tables = self.policy.tables() + self.critic.tables() + self.emphasis.tables();
+        let tables: f64 = self.all_features().map(FeaturesPart::table).sum();
         // Distributions, the advantages of all actions, and a list of the actions.
         let beside = (4.0 * lanes + 1.0) * outputs;
         // A trace lists its features.
@@ -101,12 +101,6 @@ impl Part {
         let Some(inner) = &self.inner else { return own };
         let inner = inner.size(Role::Critic, len, outputs);
         Size { in_lanes: own.in_lanes + inner.in_lanes, shared: own.shared + inner.shared }
-    }
-
-    /// Returns how many numbers its feature tables hold, with those of the parts inside it.
-    fn tables(&self) -> f64 {
-        let own = self.features.as_ref().map_or(0.0, FeaturesPart::table);
-        own + self.inner.as_ref().map_or(0.0, |inner| inner.tables())
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! One call serves all learners in lanes. An exception is kept until the learner returns to Python; until then the emphasis is NaN.
 
+use crate::learner::shown;
 use crate::memory;
 use emphatic::catalogue::{Build, Role, Size};
 use emphatic::{
@@ -160,15 +161,14 @@ impl<R: Real> PythonEmphasis<R> {
         step: &Seen,
         rho: R,
     ) -> PyResult<(Py<PartStep>, Bound<'py, PyArray1<f64>>)> {
-        let dense = matches!(self.features, Some(Features::Dense { .. }));
-        let active = |row: Row| self.features.as_ref().map(|_| ActiveFeatures::new(row, dense));
+        let seen = |row| self.features.as_ref().map(|features| seen(py, features, row)).transpose();
         let step = PartStep {
             gamma: step.gamma,
             gamma_next: step.gamma_next,
             interest: step.interest,
             reward: step.reward,
-            x: active(step.x),
-            x_next: active(step.x_next),
+            x: seen(step.x)?,
+            x_next: seen(step.x_next)?,
         };
         let rho = PyArray1::from_iter(py, (0..self.learners).map(|learner| rho.lane(learner)));
         Ok((Py::new(py, step)?, rho))
@@ -180,8 +180,8 @@ impl<R: Real> PythonEmphasis<R> {
         // No subclass: a masked array is not all numbers.
         let Ok(array) = returned.cast_exact::<PyArray1<f64>>() else {
             let right = format!("it must be a NumPy array of {} float64", self.learners);
-            let got = returned.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string());
-            return Err(PyTypeError::new_err(format!("weigh of {} returned {got}; {right}", class()?)));
+            let (class, got) = (class()?, shown(returned));
+            return Err(PyTypeError::new_err(format!("weigh of {class} returned {got}; {right}")));
         };
         if array.len() != self.learners {
             return Err(PyValueError::new_err(format!(
@@ -210,13 +210,12 @@ impl<R: Real> PythonEmphasis<R> {
         }
     }
 
-    /// Shows an array to a visitor, which may change it.
-    fn tensor(
+    /// Returns an array that changes, and its numbers in lanes.
+    fn read<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         StateArray { name, shape }: &StateArray,
-        visitor: &mut Visitor,
-    ) -> PyResult<Result<(), StateError>> {
+    ) -> PyResult<(Bound<'py, PyArrayDyn<f64>>, Vec<R>)> {
         let array = self.array(py, name)?;
         if array.shape() != shape {
             let class = self.part.bind(py).get_type().name()?;
@@ -230,18 +229,15 @@ impl<R: Real> PythonEmphasis<R> {
         let all: Vec<f64> = array.readonly().as_array().iter().copied().collect();
         let each = all.len() / self.learners;
         let of = |k: usize| R::from_lanes(|lane| all[if lane < self.learners { lane * each } else { 0 } + k]);
-        let mut numbers: Vec<R> = (0..each).map(of).collect();
-        if let Err(error) = visitor.numbers(name, numbers.iter_mut()) {
-            return Ok(Err(error));
-        }
-        if visitor.restores() {
-            let of = |learner: usize| numbers.iter().map(move |number| number.lane(learner));
-            let restored: Vec<f64> = (0..self.learners).flat_map(of).collect();
-            let restored = PyArray1::from_vec(py, restored).reshape(shape.clone())?;
-            // In place, because other arrays may be views of it.
-            array.set_item(py.Ellipsis(), restored)?;
-        }
-        Ok(Ok(()))
+        Ok((array, (0..each).map(of).collect()))
+    }
+
+    /// Writes numbers to an array in place, because other arrays may be views of it.
+    fn write(&self, array: &Bound<'_, PyArrayDyn<f64>>, numbers: &[R]) -> PyResult<()> {
+        let of = |learner: usize| numbers.iter().map(move |number| number.lane(learner));
+        let restored: Vec<f64> = (0..self.learners).flat_map(of).collect();
+        array
+            .set_item(array.py().Ellipsis(), PyArray1::from_vec(array.py(), restored).reshape(array.shape())?)
     }
 }
 
@@ -252,16 +248,15 @@ impl<R: Real> Part<R> for PythonEmphasis<R> {
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         Python::attach(|py| {
-            for array in &self.state {
-                match self.tensor(py, array, visitor) {
-                    Ok(shown) => shown?,
-                    Err(error) => {
-                        let name = &array.name;
-                        self.exception.set(error, false);
-                        return Err(StateError::Part(format!(
-                            "`{name}` of the emphasis in Python cannot be read"
-                        )));
-                    }
+            for state @ StateArray { name, .. } in &self.state {
+                let failed = |error| {
+                    self.exception.set(error, false);
+                    StateError::Part(format!("`{name}` of the emphasis in Python cannot be read"))
+                };
+                let (array, mut numbers) = self.read(py, state).map_err(failed)?;
+                visitor.numbers(name, numbers.iter_mut())?;
+                if visitor.restores() {
+                    self.write(&array, &numbers).map_err(failed)?;
                 }
             }
             Ok(())
@@ -295,57 +290,28 @@ impl<R: Real> Emphasis<R> for PythonEmphasis<R> {
 }
 
 /// A step as a part in Python sees it.
-#[pyclass(frozen, module = "emphatic")]
+#[pyclass(frozen, get_all, module = "emphatic")]
 pub(crate) struct PartStep {
     /// γ_t: the discount of the transition into the state.
-    #[pyo3(get)]
     gamma: f64,
     /// γ_{t+1}: the discount of the transition out of it.
-    #[pyo3(get)]
     gamma_next: f64,
     /// i(S_t).
-    #[pyo3(get)]
     interest: f64,
     /// R_{t+1}.
-    #[pyo3(get)]
     reward: f64,
-    x: Option<ActiveFeatures>,
-    x_next: Option<ActiveFeatures>,
-}
-
-#[pymethods]
-impl PartStep {
     /// The part's features of S_t: a vector, or the numbers of the active ones and their values. `None` if the part has no `features`.
-    #[getter]
-    fn x<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.x.as_ref().map(|row| row.array(py)).transpose()
-    }
-
+    x: Option<Py<PyAny>>,
     /// The same of S_{t+1}; none are active beyond an end.
-    #[getter]
-    fn x_next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.x_next.as_ref().map(|row| row.array(py)).transpose()
-    }
+    x_next: Option<Py<PyAny>>,
 }
 
-/// The active features of a state.
-struct ActiveFeatures {
-    /// `None` for a vector of all features.
-    indices: Option<Vec<isize>>,
-    values: Vec<f64>,
-}
-
-impl ActiveFeatures {
-    fn new(row: Row, dense: bool) -> Self {
-        let indices = (!dense).then(|| row.iter().map(|(feature, _)| feature as isize).collect());
-        Self { indices, values: row.iter().map(|(_, value)| value).collect() }
+/// Returns the features of a state as a vector, or the numbers of the active ones and their values.
+fn seen(py: Python<'_>, features: &Features, row: Row) -> PyResult<Py<PyAny>> {
+    let values = PyArray1::from_iter(py, row.iter().map(|(_, value)| value));
+    if let Features::Dense { .. } = features {
+        return Ok(values.into_any().unbind());
     }
-
-    fn array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let values = PyArray1::from_slice(py, &self.values);
-        Ok(match &self.indices {
-            None => values.into_any(),
-            Some(indices) => (PyArray1::from_slice(py, indices), values).into_pyobject(py)?.into_any(),
-        })
-    }
+    let numbers = PyArray1::from_iter(py, row.iter().map(|(feature, _)| feature as isize));
+    Ok((numbers, values).into_pyobject(py)?.into_any().unbind())
 }
