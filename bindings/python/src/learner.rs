@@ -103,16 +103,11 @@ impl Composition {
     /// Composes learners, one in each lane. They must differ in numbers alone.
     pub(crate) fn side_by_side<R: Composable>(all: &[&Self]) -> PyResult<BoxedLearner<R>> {
         let recipes: Vec<&Recipe> = all.iter().map(|composition| &composition.recipe).collect();
-        let emphases = all.iter().filter_map(|composition| composition.python_emphasis.as_ref());
-        let emphases = match all[0].python_emphasis {
-            Some(_) => Python::attach(|py| emphases.map(|emphasis| emphasis.clone_ref(py)).collect()),
-            None => Vec::new(),
-        };
+        let emphases: Vec<_> = all.iter().filter_map(|each| each.python_emphasis.as_ref()).collect();
+        let (catalogue, exception) = catalogue_with(&emphases, recipes[0].emphasis.features.as_ref())?;
         let problems: Vec<KnownProblem> = all[0].problems.iter().map(known).collect();
-        let (catalogue, exception) = catalogue_with(emphases, recipes[0].emphasis.features.as_ref());
-        let composed = R::compose(&catalogue, &recipes, &problems, Isa::best());
-        exception.check()?;
-        Ok(BoxedLearner { learner: composed.map_err(raised)?, exception })
+        let learner = R::compose(&catalogue, &recipes, &problems, Isa::best()).map_err(raised)?;
+        Ok(BoxedLearner { learner, exception })
     }
 
     /// Composes a learner that goes on from a state.
@@ -192,7 +187,7 @@ impl Learner {
         let (composition, boxed) = Composition::new(py, settings, problems, python_emphasis)?;
         Ok(Self {
             composition: Arc::new(composition),
-            state: LearnerState::shared(boxed, 0.0),
+            state: Arc::new(Mutex::new(LearnerState { boxed, gamma: 0.0 })),
             policy: policy.unbind(),
             critic: critic.unbind(),
             emphasis: emphasis.unbind(),
@@ -227,7 +222,7 @@ impl Learner {
                 None => object(&settings.emphasis, Role::Emphasis, None)?,
             },
             composition: Arc::new(composition),
-            state: LearnerState::shared(boxed, gamma),
+            state: Arc::new(Mutex::new(LearnerState { boxed, gamma })),
         })
     }
 
@@ -301,10 +296,10 @@ impl Learner {
         let gamma_next = real(gamma_next, "gamma_next")?;
         let interest = interest.map_or(Ok(1.0), |interest| real(interest, "interest"))?;
         let gamma = gamma.map(|gamma| real(gamma, "gamma")).transpose()?;
-        let (x, action) = (StateArgument::new(x, self.form(), "x")?, self.action(action)?);
+        let (x, action) = (StateArgument::new(x, self.composition.form, "x")?, self.action(action)?);
         // After an end, `x_next` may be anything.
-        let after_end = gamma_next == 0.0;
-        let next = if after_end { None } else { Some(StateArgument::new(x_next, self.form(), "x_next")?) };
+        let see_next = || StateArgument::new(x_next, self.composition.form, "x_next");
+        let next = (gamma_next != 0.0).then(see_next).transpose()?;
         let state = x.state()?;
         let next = next.as_ref().map_or(Ok(state), StateArgument::state)?;
         let mut locked = self.lock()?;
@@ -329,7 +324,7 @@ impl Learner {
         batch: BatchArrays<'_>,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let columns = batch.columns(self.form())?;
+        let columns = batch.columns(self.composition.form)?;
         // A panic poisons the lock, so a learner that was left half-way cannot be used any more.
         unless_changed(|| {
             let mut locked = self.lock()?;
@@ -356,7 +351,7 @@ impl Learner {
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let x = StateArgument::new(x, self.form(), "x")?;
+        let x = StateArgument::new(x, self.composition.form, "x")?;
         Ok(PyArray1::from_vec(
             py,
             self.lock_to_act()?.boxed.learner.distribution(x.state()?).map_err(raised)?,
@@ -366,7 +361,7 @@ impl Learner {
     /// The same in many states, flat.
     #[pyo3(name = "_distributions")]
     fn distributions<'py>(&self, py: Python<'py>, x: Numbers<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (states, rows) = (x.states(self.form())?, x.rows());
+        let (states, rows) = (x.states(self.composition.form)?, x.rows());
         let all = unless_changed(|| {
             let mut locked = self.lock_to_act()?;
             let mut all = memory::with_capacity(rows.saturating_mul(self.outputs()))?;
@@ -387,7 +382,7 @@ impl Learner {
 
     /// π(a|x): the probability, or the density, of an action.
     fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let (x, action) = (StateArgument::new(x, self.form(), "x")?, self.action(action)?);
+        let (x, action) = (StateArgument::new(x, self.composition.form, "x")?, self.action(action)?);
         let probability =
             self.lock_to_act()?.boxed.learner.probability(x.state()?, action).map_err(raised)?;
         let computed = "a deterministic policy has no probabilities; `action(x)` is what it does";
@@ -402,7 +397,7 @@ impl Learner {
         x: &Bound<'_, PyAny>,
         rng: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        let x = StateArgument::new(x, self.form(), "x")?;
+        let x = StateArgument::new(x, self.composition.form, "x")?;
         let mut numbers = Generator { rng, failed: None };
         let sampled = self.lock_to_act()?.boxed.learner.sample(0, x.state()?, &mut numbers);
         numbers.failed.map_or(Ok(()), Err)?;
@@ -467,12 +462,6 @@ impl Learner {
     }
 }
 
-impl LearnerState {
-    fn shared(boxed: BoxedLearner<f64>, gamma: f64) -> Arc<Mutex<Self>> {
-        Arc::new(Mutex::new(Self { boxed, gamma }))
-    }
-}
-
 impl Learner {
     /// Returns a learner with the same composition and this state.
     fn sharing(&self, py: Python<'_>, state: Arc<Mutex<LearnerState>>) -> Self {
@@ -487,20 +476,13 @@ impl Learner {
 
     /// Returns a learner with the same composition and another state.
     pub(crate) fn with_state(&self, py: Python<'_>, boxed: BoxedLearner<f64>, gamma: f64) -> Self {
-        self.sharing(py, LearnerState::shared(boxed, gamma))
-    }
-
-    /// The form in which states are given.
-    pub(crate) fn form(&self) -> StateForm {
-        self.composition.form
+        self.sharing(py, Arc::new(Mutex::new(LearnerState { boxed, gamma })))
     }
 
     /// Returns the weights, `None` if the learner has already learned.
     pub(crate) fn fresh_weights(&self) -> PyResult<Option<Vec<f64>>> {
-        let locked = self.lock()?;
-        (locked.boxed.learner.steps() == 0)
-            .then(|| memory::copied(locked.boxed.learner.weights()))
-            .transpose()
+        let learner = &self.lock()?.boxed.learner;
+        (learner.steps() == 0).then(|| memory::copied(learner.weights())).transpose()
     }
 
     fn lock(&self) -> PyResult<MutexGuard<'_, LearnerState>> {

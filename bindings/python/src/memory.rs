@@ -7,7 +7,6 @@ use crate::settings::{FeaturesPart, Part, Settings};
 use emphatic::catalogue::{Extent, Role, Size};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use std::collections::TryReserveError;
 use std::hint::black_box;
 
 /// Less than this is not checked.
@@ -39,8 +38,7 @@ fn too_much(what: String) -> PyErr {
 /// Returns an empty vector with room for `count` numbers.
 pub(crate) fn with_capacity(count: usize) -> PyResult<Vec<f64>> {
     let mut numbers = Vec::new();
-    let failed = |_: TryReserveError| too_much(format!("a list of {count} numbers"));
-    numbers.try_reserve_exact(count).map_err(failed)?;
+    numbers.try_reserve_exact(count).map_err(|_| too_much(format!("a list of {count} numbers")))?;
     Ok(numbers)
 }
 

@@ -62,10 +62,6 @@ impl StateFile {
         Ok(Self::new(state, gamma, &metadata.into()))
     }
 
-    fn len(&self) -> usize {
-        self.header.len() + self.state.iter().map(|(_, numbers)| 8 * numbers.len()).sum::<usize>()
-    }
-
     fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
         out.write_all(&self.header)?;
         for (_, numbers) in in_order(&self.state) {
@@ -84,7 +80,8 @@ impl StateFile {
     }
 
     pub(crate) fn bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        PyBytes::new_with(py, self.len(), |mut out| Ok(self.write_to(&mut out)?))
+        let tensors: usize = self.state.iter().map(|(_, numbers)| 8 * numbers.len()).sum();
+        PyBytes::new_with(py, self.header.len() + tensors, |mut out| Ok(self.write_to(&mut out)?))
     }
 }
 

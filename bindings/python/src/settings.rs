@@ -268,12 +268,12 @@ impl Part {
         let missing =
             || PyTypeError::new_err(format!("the settings name problem {index}, which was not given"));
         let states = problems.get(index).ok_or_else(missing)?.get().file.world.states().len();
-        match policys.extent().unwrap_or(0) {
-            extent if extent != states => Err(PyValueError::new_err(format!(
-                "the policy's features are of {extent} states; the problem has {states}"
-            ))),
-            _ => Ok(()),
+        let extent = policys.extent().unwrap_or(0);
+        if extent == states {
+            return Ok(());
         }
+        let message = format!("the policy's features are of {extent} states; the problem has {states}");
+        Err(PyValueError::new_err(message))
     }
 
     fn recipe(&self) -> PyResult<PartRecipe> {
@@ -332,10 +332,9 @@ impl FeaturesPart {
     /// The length of vectors, or the number of states; `None` for active features, which may be of any number.
     fn extent(&self) -> Option<usize> {
         match self {
-            Self::Dense { len } => Some(*len),
-            Self::Table { rows, .. } => Some(rows.len()),
-            Self::OneHot { states } => Some(*states),
             Self::Active { .. } => None,
+            Self::Table { rows, .. } => Some(rows.len()),
+            Self::Dense { .. } | Self::OneHot { .. } => Some(self.len()),
         }
     }
 

@@ -36,8 +36,8 @@ pub(crate) fn sweep(
     progress: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Learner>> {
     let Some(first) = learners.first() else { return Ok(Vec::new()) };
-    let form = first.form();
-    if let Some(k) = learners.iter().position(|learner| learner.form() != form) {
+    let form = first.composition.form;
+    if let Some(k) = learners.iter().position(|learner| learner.composition.form != form) {
         let message =
             format!("settings[{k}] sees the state in another form than settings[0]: no batch suits both");
         return Err(PyValueError::new_err(message));

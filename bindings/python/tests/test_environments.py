@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import pathlib
-import subprocess
-import sys
 import warnings
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 
 from agents import same
+from command import python
 from emphatic import Problem, collect
 
 pytest.importorskip("gymnasium")
@@ -352,11 +351,11 @@ def test_registering_again_changes_nothing() -> None:
     ],
 )
 def test_importing_registers(program: str) -> None:
-    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+    python(program)
 
 
 def test_without_gymnasium() -> None:
-    program = """
+    python("""
 import sys
 sys.modules["gymnasium"] = None
 import emphatic
@@ -369,5 +368,4 @@ for need in (environments.register, environments.ContinuousCounterexampleEnv, of
         assert "pip install gymnasium" in str(error), error
     else:
         raise AssertionError(need)
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
+""")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 
 import emphatic
 from agents import AGENTS, FINITE, REAL, SLOPE, TABLE, VALUES, experience, states, step
+from command import python
 from emphatic import Batch, Learner, OneHot, Table
 
 # As a user without a type checker sees them.
@@ -522,13 +521,6 @@ def test_what_does_not_fit_into_memory(make: Callable[[int], Any], size: int) ->
         ACE(make(size), VALUES, alpha=0.1)
 
 
-def run(code: str) -> subprocess.CompletedProcess[str]:
-    """Python by itself: it may crash."""
-    code = f"from test_errors import *\n{code}"
-    command = [sys.executable, "-W", "error", "-X", "faulthandler", "-c", code]
-    return subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=300)
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -540,9 +532,8 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_a_critic_that_does_not_fit_into_memory(make: str) -> None:
-    done = run(f"try:\n    {make}\nexcept MemoryError as error:\n    print(error)")
-    assert done.returncode == 0
-    assert "fit into memory" in done.stdout
+    code = f"from test_errors import *\ntry:\n    {make}\nexcept MemoryError as error:\n    print(error)"
+    assert "fit into memory" in python(code)
 
 
 # --- Weights ---
@@ -684,6 +675,4 @@ def throw_garbage(seed: int, rounds: int) -> int:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_garbage_ends_in_exceptions_only(seed: int) -> None:
-    done = run(f"print(throw_garbage({seed}, 4000))")
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert int(done.stdout) > 100
+    assert int(python(f"from test_errors import *\nprint(throw_garbage({seed}, 4000))")) > 100
