@@ -141,16 +141,12 @@ impl Numbers<'_> {
 
     pub(crate) fn states(&self, form: StateForm) -> PyResult<States<'_>> {
         let width = self.shape().1;
-        match (self, form) {
-            (Self::Reals(array), StateForm::Vector) => {
-                Ok(States::Vectors { numbers: array.as_slice()?, width })
-            }
-            (Self::Whole(array), StateForm::Active) => {
-                Ok(States::Active { features: indices(array.as_slice()?), width })
-            }
-            (Self::Whole(array), StateForm::Number) => Ok(States::Numbers(indices(array.as_slice()?))),
-            _ => Err(PyTypeError::new_err("x is of another kind than the learner's features")),
-        }
+        Ok(match (self, form) {
+            (Self::Reals(x), StateForm::Vector) => States::Vectors { numbers: x.as_slice()?, width },
+            (Self::Whole(x), StateForm::Active) => States::Active { features: indices(x.as_slice()?), width },
+            (Self::Whole(x), StateForm::Number) => States::Numbers(indices(x.as_slice()?)),
+            _ => return Err(PyTypeError::new_err("x is of another kind than the learner's features")),
+        })
     }
 
     fn actions(&self) -> PyResult<Actions<'_>> {

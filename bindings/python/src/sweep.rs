@@ -82,10 +82,8 @@ impl Composition {
         let class = |composition: &Self| {
             composition.python_emphasis.as_ref().map(|emphasis| emphasis.bind(py).get_type().as_ptr())
         };
-        let problems = |composition: &Self| -> Vec<*mut pyo3::ffi::PyObject> {
-            composition.problems.iter().map(Py::as_ptr).collect()
-        };
-        self.recipe.is_like(&other.recipe) && class(self) == class(other) && problems(self) == problems(other)
+        let same_problems = self.problems.iter().map(Py::as_ptr).eq(other.problems.iter().map(Py::as_ptr));
+        same_problems && self.recipe.is_like(&other.recipe) && class(self) == class(other)
     }
 }
 
