@@ -2,7 +2,7 @@
 //!
 //! All arrays are contiguous, of one shape [time, batch]. Python has checked every value.
 
-use crate::error::OrRaise;
+use crate::error::wrong_value;
 use crate::memory;
 use emphatic::FollowOn;
 use emphatic::real::elementary::exp;
@@ -16,7 +16,7 @@ const LARGE: usize = 1 << 14;
 
 /// min(exp(`log_pi` − `log_mu`), `clip`).
 #[pyfunction]
-fn rho<'py>(
+pub(crate) fn rho<'py>(
     py: Python<'py>,
     log_pi: PyReadonlyArray2<'py, f64>,
     log_mu: PyReadonlyArray2<'py, f64>,
@@ -32,7 +32,7 @@ fn rho<'py>(
 
 /// M_t = (1 − λ_a) i_t + λ_a F_t with F_t = γ_t ρ_{t−1} F_{t−1} + i_t, where `initial` is ρ_{−1} F_{−1}.
 #[pyfunction]
-fn emphasis<'py>(
+pub(crate) fn emphasis<'py>(
     py: Python<'py>,
     rho: PyReadonlyArray2<'py, f64>,
     gamma: PyReadonlyArray2<'py, f64>,
@@ -46,7 +46,7 @@ fn emphasis<'py>(
     if initial.len() != batch {
         return Err(PyValueError::new_err(format!("initial has {} numbers, not {batch}", initial.len())));
     }
-    let trace = FollowOn::builder().lambda_a(lambda_a).build().or_raise()?;
+    let trace = FollowOn::builder().lambda_a(lambda_a).build().map_err(wrong_value)?;
     memory::check((size_of_val(&trace) * batch) as f64, || format!("{batch} traces"))?;
     let mut traces: Vec<FollowOn<f64>> = initial.iter().map(|carried| trace.carrying(*carried)).collect();
     compute(py, shape, |emphasis| {
@@ -62,7 +62,7 @@ fn emphasis<'py>(
 
 /// G_t = v_t + ρ_t (δ_t + γ_{t+1} λ_{t+1} (G_{t+1} − v_{t+1})). A `lambda_next` of 0 ends the sum: it bootstraps.
 #[pyfunction]
-fn lambda_returns<'py>(
+pub(crate) fn lambda_returns<'py>(
     py: Python<'py>,
     reward: PyReadonlyArray2<'py, f64>,
     gamma_next: PyReadonlyArray2<'py, f64>,
@@ -134,10 +134,4 @@ fn compute(
         py.detach(|| fill(&mut numbers))
     }
     PyArray1::from_vec(py, numbers).reshape([time, batch])
-}
-
-pub(crate) fn register(module: &Bound<PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(rho, module)?)?;
-    module.add_function(wrap_pyfunction!(emphasis, module)?)?;
-    module.add_function(wrap_pyfunction!(lambda_returns, module)?)
 }

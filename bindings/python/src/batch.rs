@@ -1,6 +1,5 @@
 //! Batches of transitions, as columns.
 
-use crate::error::OrRaise;
 use crate::learner::BoxedLearner;
 use crate::settings::StateForm;
 use emphatic::{Action, Isa, LearnError, Real, State, Step};
@@ -101,9 +100,7 @@ impl<R: Real> BoxedLearner<R> {
                 error.index += start;
                 error
             };
-            let learned = self.learner.learn(Isa::best(), &steps).map_err(in_batch);
-            self.exception.check()?;
-            learned.or_raise()?;
+            self.call(|learner| learner.learn(Isa::best(), &steps).map_err(in_batch))?;
         }
         Ok(())
     }
@@ -144,16 +141,12 @@ impl Numbers<'_> {
 
     pub(crate) fn states(&self, form: StateForm) -> PyResult<States<'_>> {
         let width = self.shape().1;
-        match (self, form) {
-            (Self::Reals(array), StateForm::Vector) => {
-                Ok(States::Vectors { numbers: array.as_slice()?, width })
-            }
-            (Self::Whole(array), StateForm::Active) => {
-                Ok(States::Active { features: indices(array.as_slice()?), width })
-            }
-            (Self::Whole(array), StateForm::Number) => Ok(States::Numbers(indices(array.as_slice()?))),
-            _ => Err(PyTypeError::new_err("x is of another kind than the learner's features")),
-        }
+        Ok(match (self, form) {
+            (Self::Reals(x), StateForm::Vector) => States::Vectors { numbers: x.as_slice()?, width },
+            (Self::Whole(x), StateForm::Active) => States::Active { features: indices(x.as_slice()?), width },
+            (Self::Whole(x), StateForm::Number) => States::Numbers(indices(x.as_slice()?)),
+            _ => return Err(PyTypeError::new_err("x is of another kind than the learner's features")),
+        })
     }
 
     fn actions(&self) -> PyResult<Actions<'_>> {

@@ -1,8 +1,8 @@
 //! Errors as Python's exceptions, with the same messages.
 
-use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, SettingError, StateError, StepError};
+use emphatic::{ComposeError, FeatureError, LearnError, SettingError, StateError, StepError};
 use emphatic_lab::store::StoreError;
-use emphatic_lab::{RunError, SummaryError, TooManyUnits};
+use emphatic_lab::{RunError, SummaryError};
 use emphatic_problems::ReadError;
 use emphatic_text::printable_lines;
 use miette::Diagnostic;
@@ -11,6 +11,7 @@ use pyo3::exceptions::{
     PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
+use std::path::Path;
 
 pyo3::create_exception!(
     emphatic,
@@ -31,15 +32,9 @@ pub(crate) trait Raise {
     fn raise(&self) -> PyErr;
 }
 
-/// A result whose error is raised as a Python exception.
-pub(crate) trait OrRaise<T> {
-    fn or_raise(self) -> PyResult<T>;
-}
-
-impl<T, E: Raise> OrRaise<T> for Result<T, E> {
-    fn or_raise(self) -> PyResult<T> {
-        self.map_err(|error| error.raise())
-    }
+/// For `map_err`: an error of the library as its Python exception.
+pub(crate) fn raised(error: impl Raise) -> PyErr {
+    error.raise()
 }
 
 impl Raise for FeatureError {
@@ -90,26 +85,29 @@ impl Raise for ComposeError {
     }
 }
 
-/// Errors that are always `ValueError`s.
-macro_rules! wrong_value {
-    ($($error:ty),*) => {
-        $(impl Raise for $error {
-            fn raise(&self) -> PyErr {
-                PyValueError::new_err(self.to_string())
-            }
-        })*
-    };
+/// Returns an error as a `ValueError`.
+pub(crate) fn wrong_value(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
-wrong_value!(SettingError, ProblemError, StateError, TooManyUnits);
+impl Raise for StateError {
+    fn raise(&self) -> PyErr {
+        wrong_value(self)
+    }
+}
 
 /// Returns an error of the system as Python's subclass of `OSError` for it.
-pub(crate) fn of_system(error: &std::io::Error, message: String) -> PyErr {
+fn of_system(error: &std::io::Error, message: String) -> PyErr {
     match error.kind() {
         std::io::ErrorKind::IsADirectory => PyIsADirectoryError::new_err(message),
         std::io::ErrorKind::NotADirectory => PyNotADirectoryError::new_err(message),
         kind => std::io::Error::new(kind, message).into(),
     }
+}
+
+/// For `map_err`: an error of the system about this file.
+pub(crate) fn failed(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
+    move |error| of_system(&error, format!("{}: {error}", path.display()))
 }
 
 /// Returns an error in a file as an exception that says where, what, and what would be right.

@@ -1,20 +1,21 @@
 //! The native half of every learner in Python.
 
 use crate::batch::{BatchArrays, Numbers, unless_changed};
-use crate::error::{DivergedError, OrRaise};
+use crate::error::{DivergedError, Raise, raised, wrong_value};
 use crate::interrupts::Chunks;
 use crate::memory;
 use crate::problem::Problem;
 use crate::python_emphasis::{PendingException, catalogue_with};
 use crate::safetensors_file::{StateFile, read_state};
-use crate::settings::{Part, Rule, Settings, StateForm};
+use crate::settings::{Part, Settings, StateForm};
 use emphatic::catalogue::{Acts, Role};
 use emphatic::{Action, Composable, Draw, Isa, KnownProblem, Recipe, SavedState, State, Step, StepError};
 use emphatic_problems::World;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyIterator};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyIterator, PyTuple, PyType};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -25,15 +26,19 @@ pub(crate) struct BoxedLearner<R> {
 }
 
 impl<R: emphatic::Real> BoxedLearner<R> {
-    pub(crate) fn state(&mut self) -> PyResult<SavedState> {
-        let state = self.learner.state();
+    /// Calls a method of the learner. An exception that an emphasis in Python raised meanwhile comes before the method's own error.
+    pub(crate) fn call<T, E: Raise>(
+        &mut self,
+        method: impl FnOnce(&mut dyn emphatic::Learner<R>) -> Result<T, E>,
+    ) -> PyResult<T> {
+        let result = method(&mut *self.learner);
         self.exception.check()?;
-        state.or_raise()
+        result.map_err(raised)
     }
 }
 
 /// What one step did, all from the weights before it: `rho, emphasis, delta = agent.step(...)`.
-#[pyclass(frozen, get_all, eq, module = "emphatic")]
+#[pyclass(frozen, get_all, eq, new = "from_fields", module = "emphatic")]
 #[derive(PartialEq)]
 pub(crate) struct Update {
     /// ρ_t = π/μ of the action taken; 1 for a deterministic policy, which has no ratio.
@@ -46,11 +51,6 @@ pub(crate) struct Update {
 
 #[pymethods]
 impl Update {
-    #[new]
-    fn new(rho: f64, emphasis: f64, delta: f64) -> Self {
-        Self { rho, emphasis, delta }
-    }
-
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         self.__getnewargs__().into_pyobject(py)?.try_iter()
     }
@@ -79,14 +79,20 @@ pub(crate) struct Composition {
 }
 
 impl Composition {
+    /// Composes the first learner of a composition while other Python threads run.
     fn new(
+        py: Python<'_>,
         settings: Settings,
         problems: Vec<Py<Problem>>,
         python_emphasis: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
-        let (recipe, form) = (settings.recipe(&problems)?, settings.features()?.form());
-        let finite = settings.acts() == Some(Acts::Finite);
-        Ok(Self { settings, recipe, problems, python_emphasis, form, finite })
+    ) -> PyResult<(Self, BoxedLearner<f64>)> {
+        py.detach(|| {
+            let (recipe, form) = (settings.recipe(&problems)?, settings.features()?.form());
+            let finite = settings.acts() == Some(Acts::Finite);
+            let composition = Self { settings, recipe, problems, python_emphasis, form, finite };
+            let boxed = composition.compose()?;
+            Ok((composition, boxed))
+        })
     }
 
     /// Composes a learner.
@@ -97,24 +103,17 @@ impl Composition {
     /// Composes learners, one in each lane. They must differ in numbers alone.
     pub(crate) fn side_by_side<R: Composable>(all: &[&Self]) -> PyResult<BoxedLearner<R>> {
         let recipes: Vec<&Recipe> = all.iter().map(|composition| &composition.recipe).collect();
-        let emphases = all.iter().filter_map(|composition| composition.python_emphasis.as_ref());
-        let emphases = match all[0].python_emphasis {
-            Some(_) => Python::attach(|py| emphases.map(|emphasis| emphasis.clone_ref(py)).collect()),
-            None => Vec::new(),
-        };
+        let emphases: Vec<_> = all.iter().filter_map(|each| each.python_emphasis.as_ref()).collect();
+        let (catalogue, exception) = catalogue_with(&emphases, recipes[0].emphasis.features.as_ref())?;
         let problems: Vec<KnownProblem> = all[0].problems.iter().map(known).collect();
-        let (catalogue, exception) = catalogue_with(emphases, recipes[0].emphasis.features.as_ref());
-        let composed = R::compose(&catalogue, &recipes, &problems, Isa::best());
-        exception.check()?;
-        Ok(BoxedLearner { learner: composed.or_raise()?, exception })
+        let learner = R::compose(&catalogue, &recipes, &problems, Isa::best()).map_err(raised)?;
+        Ok(BoxedLearner { learner, exception })
     }
 
     /// Composes a learner that goes on from a state.
     pub(crate) fn restored(&self, state: &SavedState) -> PyResult<BoxedLearner<f64>> {
         let mut boxed = self.compose()?;
-        let restored = boxed.learner.restore(state);
-        boxed.exception.check()?;
-        restored.or_raise()?;
+        boxed.call(|learner| learner.restore(state))?;
         Ok(boxed)
     }
 }
@@ -127,25 +126,24 @@ fn known(problem: &Py<Problem>) -> KnownProblem {
 }
 
 /// What changes in a learner.
-pub(crate) struct LearnerState {
-    pub(crate) boxed: BoxedLearner<f64>,
+struct LearnerState {
+    boxed: BoxedLearner<f64>,
     /// γ of the next step, unless that gives its own.
-    pub(crate) gamma: f64,
-}
-
-/// The Python objects of a learner's parts.
-struct PartObjects {
-    policy: Py<PyAny>,
-    critic: Py<PyAny>,
-    emphasis: Py<PyAny>,
+    gamma: f64,
 }
 
 /// A learner.
 #[pyclass(frozen, subclass, module = "emphatic._native")]
 pub(crate) struct Learner {
     pub(crate) composition: Arc<Composition>,
-    parts: Arc<PartObjects>,
     state: Arc<Mutex<LearnerState>>,
+    /// The form of the policy.
+    #[pyo3(get)]
+    policy: Py<PyAny>,
+    /// What the critic is made of; `critic_weights` has what it has learned.
+    #[pyo3(get)]
+    critic: Py<PyAny>,
+    emphasis: Py<PyAny>,
 }
 
 #[pymethods]
@@ -153,8 +151,8 @@ impl Learner {
     /// Gives a learner of this very class, as all functions here return it, the class that was asked for.
     #[new]
     fn new(learner: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let Self { composition, parts, state } = learner.cast_exact::<Self>()?.get();
-        Ok(Self { composition: composition.clone(), parts: parts.clone(), state: state.clone() })
+        let given = learner.cast_exact::<Self>()?.get();
+        Ok(given.sharing(learner.py(), given.state.clone()))
     }
 
     /// Composes a learner of its parts' Python objects. `class_name` is written to files.
@@ -164,7 +162,7 @@ impl Learner {
     fn composed(
         py: Python<'_>,
         class_name: String,
-        rule: Rule,
+        rule: &str,
         policy: Bound<'_, PyAny>,
         critic: Bound<'_, PyAny>,
         emphasis: Bound<'_, PyAny>,
@@ -174,7 +172,7 @@ impl Learner {
         let mut problems = Vec::new();
         let mut settings = Settings {
             class: class_name,
-            rule,
+            rule: serde_json::from_value(rule.into()).map_err(wrong_value)?,
             policy: Part::read(&policy, Role::Policy, &mut problems)?,
             actions: None,
             critic: Part::read(&critic, Role::Critic, &mut problems)?,
@@ -186,23 +184,46 @@ impl Learner {
             settings.actions = Some(policy.getattr("actions")?.extract()?);
         }
         let python_emphasis = settings.emphasis.is_python().then(|| emphasis.clone().unbind());
-        let (composition, boxed) = compose(py, settings, problems, python_emphasis)?;
-        let parts =
-            PartObjects { policy: policy.unbind(), critic: critic.unbind(), emphasis: emphasis.unbind() };
-        Ok(Self::with_parts(composition, parts, LearnerState { boxed, gamma: 0.0 }))
+        let (composition, boxed) = Composition::new(py, settings, problems, python_emphasis)?;
+        Ok(Self {
+            composition: Arc::new(composition),
+            state: Arc::new(Mutex::new(LearnerState { boxed, gamma: 0.0 })),
+            policy: policy.unbind(),
+            critic: critic.unbind(),
+            emphasis: emphasis.unbind(),
+        })
     }
 
-    /// Composes a learner of settings as JSON, and goes on from a state as bytes.
+    /// Composes a learner of settings as JSON, which goes on from a state as bytes. `python_emphasis` is the class of an emphasis
+    /// that is written in Python.
     #[staticmethod]
     #[pyo3(name = "_restored")]
-    fn unpickled(
+    fn restored(
         py: Python<'_>,
         settings: &str,
         problems: Vec<Py<Problem>>,
         state: &[u8],
-        python_emphasis: Option<Py<PyAny>>,
+        python_emphasis: Option<Bound<'_, PyType>>,
     ) -> PyResult<Self> {
-        Self::restored(py, Settings::parse(settings)?, problems, state, python_emphasis)
+        let settings = Settings::parse(settings)?;
+        let python_emphasis =
+            python_emphasis.map(|class| settings.emphasis.python_object(&class)).transpose()?;
+        let (composition, mut boxed) = Composition::new(py, settings, problems, python_emphasis)?;
+        let Composition { settings, problems, python_emphasis, .. } = &composition;
+        let bytes = state.len() as f64 + settings.bytes(1).copy;
+        memory::check(bytes, || format!("the state of {settings}"))?;
+        let gamma = read_state(state, &mut boxed)?;
+        let object = |part: &Part, role, actions| part.object(py, role, problems, actions).map(Bound::unbind);
+        Ok(Self {
+            policy: object(&settings.policy, Role::Policy, settings.actions)?,
+            critic: object(&settings.critic, Role::Critic, None)?,
+            emphasis: match python_emphasis {
+                Some(emphasis) => emphasis.clone_ref(py),
+                None => object(&settings.emphasis, Role::Emphasis, None)?,
+            },
+            composition: Arc::new(composition),
+            state: Arc::new(Mutex::new(LearnerState { boxed, gamma })),
+        })
     }
 
     /// Writes the whole learner, traces included, to a safetensors file; `emphatic.load` reads it. The tensors are its numbers,
@@ -221,51 +242,30 @@ impl Learner {
         memory::check(bytes.learner + 2.0 * bytes.copy, || format!("a copy of {settings}"))?;
         let (state, gamma) = self.state()?;
         let boxed = py.detach(|| self.composition.restored(&state))?;
-        Ok(self.with_state(LearnerState { boxed, gamma }))
+        Ok(self.with_state(py, boxed, gamma))
     }
 
     /// The state, traces included, for this version of the package.
     #[pyo3(name = "_state")]
     fn state_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let (state, gamma) = self.state()?;
-        StateFile::new(state.into_tensors(), gamma, Vec::new())?.bytes(py)
+        StateFile::new(state.into_tensors(), gamma, &BTreeMap::new()).bytes(py)
     }
 
-    /// The settings as JSON.
-    #[pyo3(name = "_settings_json")]
-    fn settings_json(&self) -> PyResult<String> {
-        self.composition.settings.json()
-    }
-
-    /// The problems that exact parts know.
-    #[getter(_problems)]
-    fn problems(&self, py: Python<'_>) -> Vec<Py<Problem>> {
-        self.composition.problems.iter().map(|problem| problem.clone_ref(py)).collect()
-    }
-
-    /// The emphasis that is written in Python, `None` if it is not.
-    #[getter(_python_emphasis)]
-    fn python_emphasis(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.composition.python_emphasis.as_ref().map(|emphasis| emphasis.clone_ref(py))
-    }
-
-    /// The form of the policy.
-    #[getter]
-    fn policy(&self, py: Python<'_>) -> Py<PyAny> {
-        self.parts.policy.clone_ref(py)
-    }
-
-    /// What the critic is made of; `critic_weights` has what it has learned.
-    #[getter]
-    fn critic(&self, py: Python<'_>) -> Py<PyAny> {
-        self.parts.critic.clone_ref(py)
+    /// What `_restored` needs beside the state: the settings as JSON, the problems that exact parts know, and the class of an
+    /// emphasis that is written in Python.
+    #[pyo3(name = "_composition")]
+    fn pickled<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let Composition { settings, problems, python_emphasis, .. } = &*self.composition;
+        let class = python_emphasis.as_ref().map(|emphasis| emphasis.bind(py).get_type());
+        (settings.json()?, problems, class).into_pyobject(py)
     }
 
     /// How states are weighted.
     #[getter]
     fn emphasis<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         // A copy: one that is written in Python can be changed.
-        py.import("copy")?.call_method1("copy", (&self.parts.emphasis,))
+        py.import("copy")?.call_method1("copy", (&self.emphasis,))
     }
 
     /// The actor's step-size, before it is divided by the number of active features.
@@ -296,18 +296,17 @@ impl Learner {
         let gamma_next = real(gamma_next, "gamma_next")?;
         let interest = interest.map_or(Ok(1.0), |interest| real(interest, "interest"))?;
         let gamma = gamma.map(|gamma| real(gamma, "gamma")).transpose()?;
-        let (x, action) = (StateArgument::new(x, self.form(), "x")?, self.action(action)?);
+        let (x, action) = (StateArgument::new(x, self.composition.form, "x")?, self.action(action)?);
         // After an end, `x_next` may be anything.
-        let after_end = gamma_next == 0.0;
-        let next = if after_end { None } else { Some(StateArgument::new(x_next, self.form(), "x_next")?) };
+        let see_next = || StateArgument::new(x_next, self.composition.form, "x_next");
+        let next = (gamma_next != 0.0).then(see_next).transpose()?;
         let state = x.state()?;
         let next = next.as_ref().map_or(Ok(state), StateArgument::state)?;
         let mut locked = self.lock()?;
         let gamma = gamma.unwrap_or(locked.gamma);
         let step = Step { state, action, mu, reward, next, gamma, gamma_next, interest };
-        let updated = locked.boxed.learner.update(&step).or_raise();
-        locked.boxed.exception.check()?;
-        let emphatic::Update { rho, emphasis, delta, .. } = updated?;
+        let emphatic::Update { rho, emphasis, delta, .. } =
+            locked.boxed.call(|learner| learner.update(&step))?;
         locked.gamma = gamma_next;
         Ok(Update { rho, emphasis, delta })
     }
@@ -325,7 +324,7 @@ impl Learner {
         batch: BatchArrays<'_>,
         progress: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let columns = batch.columns(self.form())?;
+        let columns = batch.columns(self.composition.form)?;
         // A panic poisons the lock, so a learner that was left half-way cannot be used any more.
         unless_changed(|| {
             let mut locked = self.lock()?;
@@ -352,14 +351,17 @@ impl Learner {
         py: Python<'py>,
         x: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let x = StateArgument::new(x, self.form(), "x")?;
-        Ok(PyArray1::from_vec(py, self.lock_to_act()?.boxed.learner.distribution(x.state()?).or_raise()?))
+        let x = StateArgument::new(x, self.composition.form, "x")?;
+        Ok(PyArray1::from_vec(
+            py,
+            self.lock_to_act()?.boxed.learner.distribution(x.state()?).map_err(raised)?,
+        ))
     }
 
     /// The same in many states, flat.
     #[pyo3(name = "_distributions")]
     fn distributions<'py>(&self, py: Python<'py>, x: Numbers<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let (states, rows) = (x.states(self.form())?, x.rows());
+        let (states, rows) = (x.states(self.composition.form)?, x.rows());
         let all = unless_changed(|| {
             let mut locked = self.lock_to_act()?;
             let mut all = memory::with_capacity(rows.saturating_mul(self.outputs()))?;
@@ -367,7 +369,7 @@ impl Learner {
                 let (learner, all) = (&mut locked.boxed.learner, &mut all);
                 py.detach(move || {
                     chunk.try_for_each(|t| {
-                        all.extend(learner.distribution(states.at(t)).or_raise()?);
+                        all.extend(learner.distribution(states.at(t)).map_err(raised)?);
                         Ok::<_, PyErr>(())
                     })
                 })?;
@@ -380,8 +382,9 @@ impl Learner {
 
     /// π(a|x): the probability, or the density, of an action.
     fn probability(&self, x: &Bound<'_, PyAny>, action: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let (x, action) = (StateArgument::new(x, self.form(), "x")?, self.action(action)?);
-        let probability = self.lock_to_act()?.boxed.learner.probability(x.state()?, action).or_raise()?;
+        let (x, action) = (StateArgument::new(x, self.composition.form, "x")?, self.action(action)?);
+        let probability =
+            self.lock_to_act()?.boxed.learner.probability(x.state()?, action).map_err(raised)?;
         let computed = "a deterministic policy has no probabilities; `action(x)` is what it does";
         probability.ok_or_else(|| PyTypeError::new_err(computed))
     }
@@ -394,14 +397,14 @@ impl Learner {
         x: &Bound<'_, PyAny>,
         rng: &Bound<'_, PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        let x = StateArgument::new(x, self.form(), "x")?;
+        let x = StateArgument::new(x, self.composition.form, "x")?;
         let mut numbers = Generator { rng, failed: None };
         let sampled = self.lock_to_act()?.boxed.learner.sample(0, x.state()?, &mut numbers);
         numbers.failed.map_or(Ok(()), Err)?;
         if sampled == Err(StepError::Acting) {
             self.check()?;
         }
-        Ok(match sampled.or_raise()? {
+        Ok(match sampled.map_err(raised)? {
             Action::Number(action) => action.into_pyobject(py)?.into_any().unbind(),
             Action::Real(action) => action.into_pyobject(py)?.into_any().unbind(),
         })
@@ -416,7 +419,7 @@ impl Learner {
     #[pyo3(name = "_set_weights")]
     fn set_weights_flat(&self, weights: PyReadonlyArray1<'_, f64>) -> PyResult<()> {
         let weights = memory::copied(weights.as_slice()?)?;
-        self.lock()?.boxed.learner.set_weights(weights).or_raise()
+        self.lock()?.boxed.learner.set_weights(weights).map_err(wrong_value)
     }
 
     /// The number of the policy's weights for each feature.
@@ -430,10 +433,7 @@ impl Learner {
     fn estimates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.check_state_memory()?;
         let all = PyDict::new(py);
-        let mut locked = self.lock()?;
-        let estimates = locked.boxed.learner.estimates();
-        locked.boxed.exception.check()?;
-        for (name, weights) in estimates.or_raise()? {
+        for (name, weights) in self.lock()?.boxed.call(|learner| learner.estimates())? {
             all.set_item(name, PyArray1::from_vec(py, weights))?;
         }
         Ok(all)
@@ -462,86 +462,38 @@ impl Learner {
     }
 }
 
-/// Composes a learner while other Python threads run.
-fn compose(
-    py: Python<'_>,
-    settings: Settings,
-    problems: Vec<Py<Problem>>,
-    python_emphasis: Option<Py<PyAny>>,
-) -> PyResult<(Composition, BoxedLearner<f64>)> {
-    py.detach(|| {
-        let composition = Composition::new(settings, problems, python_emphasis)?;
-        let boxed = composition.compose()?;
-        Ok((composition, boxed))
-    })
-}
-
 impl Learner {
-    fn with_parts(composition: Composition, parts: PartObjects, state: LearnerState) -> Self {
-        let (composition, parts) = (Arc::new(composition), Arc::new(parts));
-        Self { composition, parts, state: Arc::new(Mutex::new(state)) }
+    /// Returns a learner with the same composition and this state.
+    fn sharing(&self, py: Python<'_>, state: Arc<Mutex<LearnerState>>) -> Self {
+        Self {
+            composition: self.composition.clone(),
+            state,
+            policy: self.policy.clone_ref(py),
+            critic: self.critic.clone_ref(py),
+            emphasis: self.emphasis.clone_ref(py),
+        }
     }
 
     /// Returns a learner with the same composition and another state.
-    pub(crate) fn with_state(&self, state: LearnerState) -> Self {
-        let (composition, parts) = (self.composition.clone(), self.parts.clone());
-        Self { composition, parts, state: Arc::new(Mutex::new(state)) }
-    }
-
-    /// Composes a learner that goes on from a saved state.
-    pub(crate) fn restored(
-        py: Python<'_>,
-        settings: Settings,
-        problems: Vec<Py<Problem>>,
-        state: &[u8],
-        python_emphasis: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
-        let (composition, mut boxed) = compose(py, settings, problems, python_emphasis)?;
-        let Composition { settings, problems, python_emphasis, .. } = &composition;
-        let bytes = state.len() as f64 + settings.bytes(1).copy;
-        memory::check(bytes, || format!("the state of {settings}"))?;
-        let gamma = read_state(state, &mut *boxed.learner);
-        boxed.exception.check()?;
-        let state = LearnerState { boxed, gamma: gamma? };
-        let object = |part: &Part, role, actions| part.object(py, role, problems, actions).map(Bound::unbind);
-        let parts = PartObjects {
-            policy: object(&settings.policy, Role::Policy, settings.actions)?,
-            critic: object(&settings.critic, Role::Critic, None)?,
-            emphasis: match python_emphasis {
-                Some(emphasis) => emphasis.clone_ref(py),
-                None => object(&settings.emphasis, Role::Emphasis, None)?,
-            },
-        };
-        Ok(Self::with_parts(composition, parts, state))
-    }
-
-    /// The form in which states are given.
-    pub(crate) fn form(&self) -> StateForm {
-        self.composition.form
+    pub(crate) fn with_state(&self, py: Python<'_>, boxed: BoxedLearner<f64>, gamma: f64) -> Self {
+        self.sharing(py, Arc::new(Mutex::new(LearnerState { boxed, gamma })))
     }
 
     /// Returns the weights, `None` if the learner has already learned.
     pub(crate) fn fresh_weights(&self) -> PyResult<Option<Vec<f64>>> {
-        let locked = self.lock()?;
-        (locked.boxed.learner.steps() == 0)
-            .then(|| memory::copied(locked.boxed.learner.weights()))
-            .transpose()
+        let learner = &self.lock()?.boxed.learner;
+        (learner.steps() == 0).then(|| memory::copied(learner.weights())).transpose()
     }
 
     fn lock(&self) -> PyResult<MutexGuard<'_, LearnerState>> {
-        let half_way = || {
-            PyRuntimeError::new_err(
-                "this learner was left half-way by an earlier error; load it or make a new one",
-            )
+        let wrong = match self.state.try_lock() {
+            Ok(state) if !state.boxed.exception.half_way() => return Ok(state),
+            Err(TryLockError::WouldBlock) => {
+                "this learner is in use by another thread; let each thread have its own: learner.copy()"
+            }
+            _ => "this learner was left half-way by an earlier error; load it or make a new one",
         };
-        match self.state.try_lock() {
-            Ok(state) if state.boxed.exception.half_way() => Err(half_way()),
-            Ok(state) => Ok(state),
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err(
-                "this learner is in use by another thread; let each thread have its own: learner.copy()",
-            )),
-            Err(TryLockError::Poisoned(_)) => Err(half_way()),
-        }
+        Err(PyRuntimeError::new_err(wrong))
     }
 
     /// Locks the learner to see how it acts, if memory has room for a distribution.
@@ -560,19 +512,17 @@ impl Learner {
     fn state(&self) -> PyResult<(SavedState, f64)> {
         self.check_state_memory()?;
         let mut locked = self.lock()?;
-        Ok((locked.boxed.state()?, locked.gamma))
+        Ok((locked.boxed.call(|learner| learner.state())?, locked.gamma))
     }
 
     fn action(&self, action: &Bound<'_, PyAny>) -> PyResult<Action> {
         if !self.composition.finite {
             return Ok(Action::Real(real(action, "the action")?));
         }
-        let (number, actions) = (whole(action, "the action")?, self.outputs());
-        usize::try_from(number).map(Action::Number).map_err(|_| {
-            PyIndexError::new_err(format!(
-                "action {number} does not exist: there are {actions} actions, numbered from 0"
-            ))
-        })
+        let actions = self.outputs();
+        let negative =
+            |number| format!("action {number} does not exist: there are {actions} actions, numbered from 0");
+        Ok(Action::Number(index(action, "the action", negative)?))
     }
 }
 
@@ -602,7 +552,8 @@ impl Draw for Generator<'_, '_> {
     }
 }
 
-fn shown(value: &Bound<'_, PyAny>) -> String {
+/// Returns `repr(value)`.
+pub(crate) fn shown(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string())
 }
 
@@ -619,18 +570,19 @@ fn real(value: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
     })
 }
 
-/// Reads a whole number of any Python type but bool and float.
-fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<isize> {
+/// Reads a whole number of any Python type but bool and float. `negative` returns the message for one below 0.
+fn index(value: &Bound<'_, PyAny>, what: &str, negative: impl FnOnce(isize) -> String) -> PyResult<usize> {
     let wrong = || PyTypeError::new_err(format!("{what} is {}; it must be a whole number", shown(value)));
     if value.is_instance_of::<PyBool>() {
         return Err(wrong());
     }
-    value.extract().map_err(|error: PyErr| {
+    let number: isize = value.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(value.py()) {
             return PyIndexError::new_err(format!("{what} is {}; there are not that many", shown(value)));
         }
         if error.is_instance_of::<PyTypeError>(value.py()) { wrong() } else { error }
-    })
+    })?;
+    usize::try_from(number).map_err(|_| PyIndexError::new_err(negative(number)))
 }
 
 /// A state as it was passed from Python.
@@ -646,10 +598,8 @@ impl<'py> StateArgument<'py> {
             StateForm::Vector => Self::Vector(array(x, "vector", name)?),
             StateForm::Active => Self::Active(array(x, "active", name)?),
             StateForm::Number => {
-                let number = whole(x, name)?;
-                let wrong =
-                    |_| PyIndexError::new_err(format!("{name} is {number}; states are numbered from 0"));
-                Self::Number(usize::try_from(number).map_err(wrong)?)
+                let negative = |number| format!("{name} is {number}; states are numbered from 0");
+                Self::Number(index(x, name, negative)?)
             }
         })
     }

@@ -29,29 +29,26 @@ mod safetensors_format_1;
 mod settings;
 mod sweep;
 
-use pyo3::prelude::*;
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::{
+        arrays::{emphasis, lambda_returns, rho},
+        error::{DivergedError, FileError},
+        experiment::{check_table, read_table, run, summary},
+        learner::{Learner, Update},
+        problem::{Problem, png, shipped_problems},
+        python_emphasis::PartStep,
+        safetensors_file::{read_learner, write_file},
+        sweep::sweep,
+    };
+    use pyo3::prelude::*;
 
-#[pymodule]
-fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // NumPy is imported at its first use; a Ctrl-C just then would be a panic.
-    module.py().import("numpy")?;
-    numpy::PyArray1::<f64>::zeros(module.py(), 0, false);
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("DivergedError", module.py().get_type::<error::DivergedError>())?;
-    module.add("FileError", module.py().get_type::<error::FileError>())?;
-    module.add_class::<learner::Learner>()?;
-    module.add_class::<safetensors_file::SavedLearner>()?;
-    module.add_class::<learner::Update>()?;
-    module.add_class::<python_emphasis::PartStep>()?;
-    module.add_class::<problem::Problem>()?;
-    arrays::register(module)?;
-    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
-    module.add_function(wrap_pyfunction!(problem::shipped_problems, module)?)?;
-    module.add_function(wrap_pyfunction!(problem::png, module)?)?;
-    module.add_function(wrap_pyfunction!(safetensors_file::write_file, module)?)?;
-    module.add_function(wrap_pyfunction!(experiment::run, module)?)?;
-    module.add_function(wrap_pyfunction!(experiment::summary, module)?)?;
-    module.add_function(wrap_pyfunction!(experiment::check_table, module)?)?;
-    module.add_function(wrap_pyfunction!(experiment::read_table, module)?)?;
-    Ok(())
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // NumPy is imported at its first use; a Ctrl-C just then would be a panic.
+        module.py().import("numpy")?;
+        numpy::PyArray1::<f64>::zeros(module.py(), 0, false);
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

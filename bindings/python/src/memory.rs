@@ -7,7 +7,6 @@ use crate::settings::{FeaturesPart, Part, Settings};
 use emphatic::catalogue::{Extent, Role, Size};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use std::collections::TryReserveError;
 use std::hint::black_box;
 
 /// Less than this is not checked.
@@ -39,8 +38,7 @@ fn too_much(what: String) -> PyErr {
 /// Returns an empty vector with room for `count` numbers.
 pub(crate) fn with_capacity(count: usize) -> PyResult<Vec<f64>> {
     let mut numbers = Vec::new();
-    let failed = |_: TryReserveError| too_much(format!("a list of {count} numbers"));
-    numbers.try_reserve_exact(count).map_err(failed)?;
+    numbers.try_reserve_exact(count).map_err(|_| too_much(format!("a list of {count} numbers")))?;
     Ok(numbers)
 }
 
@@ -76,7 +74,7 @@ impl Settings {
         let emphasis = self.emphasis.size(Role::Emphasis, len, outputs);
         let in_lanes = lanes * (critic.in_lanes + emphasis.in_lanes);
         let shared = critic.shared + emphasis.shared;
-        let tables = self.policy.tables() + self.critic.tables() + self.emphasis.tables();
+        let tables: f64 = self.all_features().map(FeaturesPart::table).sum();
         // Distributions, the advantages of all actions, and a list of the actions.
         let beside = (4.0 * lanes + 1.0) * outputs;
         // A trace lists its features.
@@ -101,12 +99,6 @@ impl Part {
         let Some(inner) = &self.inner else { return own };
         let inner = inner.size(Role::Critic, len, outputs);
         Size { in_lanes: own.in_lanes + inner.in_lanes, shared: own.shared + inner.shared }
-    }
-
-    /// Returns how many numbers its feature tables hold, with those of the parts inside it.
-    fn tables(&self) -> f64 {
-        let own = self.features.as_ref().map_or(0.0, FeaturesPart::table);
-        own + self.inner.as_ref().map_or(0.0, |inner| inner.tables())
     }
 }
 

@@ -1,20 +1,19 @@
 //! Decision problems, their exact solutions and diagnoses.
 
-use crate::error::{OrRaise, in_file};
+use crate::error::{in_file, raised, wrong_value};
 use crate::interrupts::{Chunks, Messages};
 use crate::memory;
 use emphatic::{Action, Exact, Fixed, ProblemError, State, Step, Table, Task, Transition};
 use emphatic_chart::Renderer;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
 use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 /// A decision problem with a behaviour, a target policy and an interest.
@@ -24,22 +23,6 @@ pub(crate) struct Problem {
 }
 
 type Column<'py> = Bound<'py, PyArray1<f64>>;
-
-/// The progress of a diagnosis, and whether it is to stop.
-#[derive(Default)]
-struct DiagnosisProgress {
-    done: AtomicUsize,
-    all: AtomicUsize,
-    stop: AtomicBool,
-}
-
-impl DiagnosisProgress {
-    fn set(&self, done: usize, all: usize) -> ControlFlow<()> {
-        self.done.fetch_max(done, Ordering::Relaxed);
-        self.all.store(all, Ordering::Relaxed);
-        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
 
 /// A diagnosis as Python reads it.
 #[derive(IntoPyObject)]
@@ -73,7 +56,7 @@ impl Problem {
             Some(text) => {
                 ProblemFile::parse(&text, &name.display().to_string()).map_err(|error| in_file(&error))
             }
-            None => ProblemFile::open(&name).or_raise(),
+            None => ProblemFile::open(&name).map_err(raised),
         })?;
         Ok(Self { file: Arc::new(file) })
     }
@@ -117,13 +100,14 @@ impl Problem {
     /// μ(a|s) [S, A]; with a real action, mean and standard deviation [S, 2].
     #[getter]
     fn behaviour<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        match &self.file.world {
-            World::Finite(task) => rows(py, task.states(), |s| task.behaviour(s).to_vec()),
-            World::Continuous(problem) => rows(py, self.file.world.states().len(), |_| {
+        let rows: Vec<Vec<f64>> = match &self.file.world {
+            World::Finite(task) => (0..task.states()).map(|s| task.behaviour(s).to_vec()).collect(),
+            World::Continuous(problem) => {
                 let (mean, deviation) = problem.behaviour();
-                vec![mean, deviation]
-            }),
-        }
+                vec![vec![mean, deviation]; self.file.world.states().len()]
+            }
+        };
+        PyArray2::from_vec2(py, &rows).map_err(wrong_value)
     }
 
     /// With what probability episodes start in each state.
@@ -146,13 +130,11 @@ impl Problem {
     /// d_μ, by state.
     #[getter]
     fn stationary<'py>(&self, py: Python<'py>) -> Column<'py> {
-        PyArray1::from_slice(
-            py,
-            match &self.file.world {
-                World::Finite(task) => task.stationary(),
-                World::Continuous(problem) => problem.stationary(),
-            },
-        )
+        let stationary = match &self.file.world {
+            World::Finite(task) => task.stationary(),
+            World::Continuous(problem) => problem.stationary(),
+        };
+        PyArray1::from_slice(py, stationary)
     }
 
     /// The features of the critic or of the actor: how many there are, and each state's active ones with their values.
@@ -203,7 +185,7 @@ impl Problem {
         probabilities: Option<PyReadonlyArray2<'py, f64>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let file = self.with_target(weights, outputs, probabilities)?;
-        let solution = py.detach(|| solve(&file, lambda_a)).or_raise()?;
+        let solution = py.detach(|| solve(&file, lambda_a)).map_err(wrong_value)?;
         as_dict(py, &solution)
     }
 
@@ -212,15 +194,17 @@ impl Problem {
     fn objective(&self, py: Python<'_>, weights: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<f64> {
         let weights = weights.as_slice()?;
         py.detach(|| match &self.file.world {
-            World::Finite(task) => Ok(Exact::new(&**task, &task.softmax(), weights)?.objective()),
+            World::Finite(task) => {
+                Exact::new(&**task, &task.softmax(), weights).map(|exact| exact.objective())
+            }
             World::Continuous(problem) if outputs == 2 => {
-                Ok(Exact::new(&**problem, &problem.gaussian(), weights)?.objective())
+                Exact::new(&**problem, &problem.gaussian(), weights).map(|exact| exact.objective())
             }
             World::Continuous(problem) => {
-                Ok(Exact::new(&**problem, &problem.deterministic(), weights)?.objective())
+                Exact::new(&**problem, &problem.deterministic(), weights).map(|exact| exact.objective())
             }
         })
-        .map_err(|error: ProblemError| PyValueError::new_err(error.to_string()))
+        .map_err(wrong_value)
     }
 
     /// Diagnoses the problem.
@@ -236,29 +220,26 @@ impl Problem {
         let mut options = Options { starts, seed, ..Options::default() };
         options.threads = threads.map_or(options.threads, usize::from);
         let file = self.file.clone();
-        let reached = Arc::new(DiagnosisProgress::default());
         let (sender, receiver) = mpsc::channel();
-        let seen = reached.clone();
-        // In a thread of its own, which need not be waited for after Ctrl-C.
+        // In a thread of its own, which need not be waited for after Ctrl-C. It stops when nobody receives its progress any more.
         let work = move || {
-            let diagnosis = diagnose(&file, &options, &|done, all| seen.set(done, all));
-            let _ = sender.send(diagnosis.map(|diagnosis| {
-                let svg = diagnosis.as_ref().and_then(|diagnosis| figure::figure(&file, diagnosis));
-                diagnosis.zip(Some(svg))
-            }));
+            let report = |done, all| match sender.send((done, all)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            };
+            let diagnosis = diagnose(&file, &options, &report)?;
+            Ok(diagnosis.map(|diagnosis| (figure::figure(&file, &diagnosis), diagnosis)))
         };
         let unstarted = |error| PyRuntimeError::new_err(format!("no thread could be started: {error}"));
-        std::thread::Builder::new().spawn(work).map_err(unstarted)?;
-        let report = || -> PyResult<()> {
-            let [done, all] = [&reached.done, &reached.all].map(|n| n.load(Ordering::Relaxed));
-            progress.call1((done, all)).map(|_| ())
-        };
-        let received = Messages::new(receiver).next(py, report);
-        reached.stop.store(true, Ordering::Relaxed);
+        let thread = std::thread::Builder::new().spawn(work).map_err(unstarted)?;
+        let (mut messages, mut most) = (Messages::new(receiver), (0, 0));
+        while let Some(reached) = messages.next(py, || progress.call1(most).map(drop))? {
+            most = most.max(reached);
+        }
         let ended = || PyRuntimeError::new_err("the diagnosis ended early");
-        let (diagnosis, svg) = received?.ok_or_else(ended)?.or_raise()?.ok_or_else(ended)?;
-        let json =
-            serde_json::to_string(&diagnosis).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let diagnosis: Result<_, ProblemError> = thread.join().map_err(|_| ended())?;
+        let (svg, diagnosis) = diagnosis.map_err(wrong_value)?.ok_or_else(ended)?;
+        let json = serde_json::to_string(&diagnosis).map_err(wrong_value)?;
         let suggested = diagnosis.suggestion.as_ref();
         let experiment = suggested.map(|s| s.experiment(&self.file, "experiment.toml".as_ref()));
         Ok(DiagnosisTexts { json, text: diagnosis.text(), svg, experiment })
@@ -275,16 +256,12 @@ impl Problem {
     ) -> PyResult<Bound<'py, PyDict>> {
         match &self.file.world {
             World::Finite(task) => {
-                let steps = taken(py, task.stream(seed, run), steps)?;
-                columns(
-                    py,
-                    &steps,
-                    |action| if let Action::Number(number) = action { number as isize } else { 0 },
-                )
+                let number = |action| if let Action::Number(number) = action { number as isize } else { 0 };
+                columns(py, &taken(py, task.stream(seed, run), steps)?, number)
             }
             World::Continuous(problem) => {
-                let steps = taken(py, problem.stream(seed, run), steps)?;
-                columns(py, &steps, |action| if let Action::Real(real) = action { real } else { 0.0 })
+                let real = |action| if let Action::Real(real) = action { real } else { 0.0 };
+                columns(py, &taken(py, problem.stream(seed, run), steps)?, real)
             }
         }
     }
@@ -309,7 +286,7 @@ impl Problem {
         if let Some(rows) = probabilities {
             let task = self.finite()?;
             let rows: Vec<Vec<f64>> = rows.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
-            file.target = Target::Fixed(Fixed::new(task, &rows).or_raise()?);
+            file.target = Target::Fixed(Fixed::new(task, &rows).map_err(wrong_value)?);
         }
         Ok(file)
     }
@@ -324,28 +301,16 @@ impl Problem {
     }
 }
 
-fn rows<'py>(
-    py: Python<'py>,
-    count: usize,
-    row: impl Fn(usize) -> Vec<f64>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let rows: Vec<Vec<f64>> = (0..count).map(row).collect();
-    PyArray2::from_vec2(py, &rows).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
 /// Returns a solution's numbers by their names.
 fn as_dict<'py>(py: Python<'py>, solution: &Solution) -> PyResult<Bound<'py, PyDict>> {
+    let array = |values: &[f64]| PyArray1::from_slice(py, values);
+    let columns = solution.columns.iter().map(|column| (&column.name, array(&column.values)));
     let dict = PyDict::new(py);
     dict.set_item("policy", solution.policy)?;
     dict.set_item("objective", solution.objective)?;
-    let columns = PyDict::new(py);
-    for column in &solution.columns {
-        columns.set_item(&column.name, PyArray1::from_slice(py, &column.values))?;
-    }
-    dict.set_item("columns", columns)?;
+    dict.set_item("columns", columns.into_py_dict(py)?)?;
     dict.set_item("text", solution.text(emphatic_diagnosis::solve::SHOWN))?;
     if let Some(gradients) = &solution.gradients {
-        let array = |values: &[f64]| PyArray1::from_slice(py, values);
         dict.set_item("weight_names", &gradients.names)?;
         dict.set_item("weights", array(&gradients.weights))?;
         dict.set_item("gradient", array(&gradients.gradient))?;
@@ -384,18 +349,12 @@ fn columns<'py, N: numpy::Element>(
     action: impl Fn(Action) -> N,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let numbers = |of: fn(&Numbered) -> State<'static>| -> Bound<'py, PyArray1<isize>> {
-        let number = |step| if let State::Number(number) = of(step) { number as isize } else { 0 };
-        steps.iter().map(number).collect::<Vec<_>>().into_pyarray(py)
-    };
-    let real = |of: fn(&Numbered) -> f64| steps.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
-    dict.set_item("x", numbers(|step| step.state))?;
-    dict.set_item(
-        "action",
-        steps.iter().map(|step| action(step.action)).collect::<Vec<_>>().into_pyarray(py),
-    )?;
+    let number = |state| if let State::Number(number) = state { number as isize } else { 0 };
+    let real = |of: fn(&Numbered) -> f64| PyArray1::from_iter(py, steps.iter().map(of));
+    dict.set_item("x", PyArray1::from_iter(py, steps.iter().map(|step| number(step.state))))?;
+    dict.set_item("action", PyArray1::from_iter(py, steps.iter().map(|step| action(step.action))))?;
     dict.set_item("reward", real(|step| step.reward))?;
-    dict.set_item("x_next", numbers(|step| step.next))?;
+    dict.set_item("x_next", PyArray1::from_iter(py, steps.iter().map(|step| number(step.next))))?;
     dict.set_item("mu", real(|step| step.mu))?;
     dict.set_item("gamma", real(|step| step.gamma))?;
     dict.set_item("gamma_next", real(|step| step.gamma_next))?;
@@ -412,7 +371,6 @@ pub(crate) fn shipped_problems() -> Vec<(&'static str, &'static str)> {
 /// Renders a drawing as PNG.
 #[pyfunction]
 pub(crate) fn png<'py>(py: Python<'py>, svg: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes =
-        py.detach(|| Renderer::new().png(svg)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let bytes = py.detach(|| Renderer::new().png(svg)).map_err(wrong_value)?;
     Ok(PyBytes::new(py, &bytes))
 }

@@ -2,6 +2,7 @@
 //!
 //! One call serves all learners in lanes. An exception is kept until the learner returns to Python; until then the emphasis is NaN.
 
+use crate::learner::shown;
 use crate::memory;
 use emphatic::catalogue::{Build, Role, Size};
 use emphatic::{
@@ -11,7 +12,6 @@ use emphatic::{
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -56,74 +56,39 @@ impl PendingException {
 
 /// Returns the catalogue with these Python objects, one for each learner, as an emphasis; the standard one if there are none.
 pub(crate) fn catalogue_with(
-    emphases: Vec<Py<PyAny>>,
+    emphases: &[&Py<PyAny>],
     features: Option<&Features>,
-) -> (Catalogue, PendingException) {
+) -> PyResult<(Catalogue, PendingException)> {
     let standard = Catalogue::standard().clone();
     if emphases.is_empty() {
-        return (standard, PendingException::default());
+        return Ok((standard, PendingException::default()));
     }
     let exception = PendingException(Some(Arc::default()));
-    let builder = Builder { emphases, features: features.cloned(), exception: exception.clone() };
-    (standard.with_builder(DECLARATION, |_| Size::default(), builder), exception)
+    let part = Python::attach(|py| PythonPart::new(py, emphases, features.cloned(), exception.clone()))?;
+    let emphasis = PythonEmphasis(Arc::new(part));
+    Ok((standard.with_builder(DECLARATION, |_| Size::default(), emphasis), exception))
 }
 
-struct Builder {
-    emphases: Vec<Py<PyAny>>,
-    features: Option<Features>,
-    exception: PendingException,
-}
+/// An emphasis in Python, which also builds itself into a learner.
+#[derive(Clone)]
+struct PythonEmphasis(Arc<PythonPart>);
 
-impl Build for Builder {
+impl Build for PythonEmphasis {
     fn one(&self, _: &PartBuilder<f64>) -> Result<Built<f64>, ComposeError> {
-        self.build()
+        Ok(Built::Emphasis(Box::new(self.clone())))
     }
 
     fn eight(&self, _: &PartBuilder<Lanes<8>>) -> Result<Built<Lanes<8>>, ComposeError> {
-        self.build()
+        Ok(Built::Emphasis(Box::new(self.clone())))
     }
 
     fn sixteen(&self, _: &PartBuilder<Lanes<16>>) -> Result<Built<Lanes<16>>, ComposeError> {
-        self.build()
+        Ok(Built::Emphasis(Box::new(self.clone())))
     }
 }
 
-impl Builder {
-    fn build<R: Real>(&self) -> Result<Built<R>, ComposeError> {
-        match Python::attach(|py| self.emphasis(py)) {
-            Ok(emphasis) => Ok(Built::Emphasis(Box::new(emphasis))),
-            Err(error) => {
-                self.exception.set(error, false);
-                Err(ComposeError::Incompatible("the emphasis in Python raised an exception".to_owned()))
-            }
-        }
-    }
-
-    fn emphasis<R: Real>(&self, py: Python<'_>) -> PyResult<PythonEmphasis<R>> {
-        let emphases: Vec<&Py<PyAny>> = self.emphases.iter().collect();
-        let part = py.import("emphatic.in_python")?.call_method1("side_by_side", (emphases,))?;
-        let learns: bool = part.getattr("_learns")?.extract()?;
-        let mut emphasis = PythonEmphasis {
-            weigh: part.getattr("weigh")?.unbind(),
-            learn: if learns { Some(part.getattr("learn")?.unbind()) } else { None },
-            needs_ratio: part.getattr("needs_ratio")?.extract()?,
-            state: Vec::new(),
-            part: part.clone().unbind(),
-            learners: self.emphases.len(),
-            features: self.features.clone(),
-            exception: self.exception.clone(),
-            number: PhantomData,
-        };
-        for name in part.getattr("state")?.extract::<Vec<String>>()? {
-            let shape = emphasis.array(py, &name)?.shape().to_vec();
-            emphasis.state.push(StateArray { name, shape });
-        }
-        Ok(emphasis)
-    }
-}
-
-/// An emphasis in Python that serves `learners` learners.
-struct PythonEmphasis<R> {
+/// A Python object that weighs the steps of `learners` learners.
+struct PythonPart {
     part: Py<PyAny>,
     weigh: Py<PyAny>,
     learn: Option<Py<PyAny>>,
@@ -132,7 +97,6 @@ struct PythonEmphasis<R> {
     learners: usize,
     features: Option<Features>,
     exception: PendingException,
-    number: PhantomData<fn() -> R>,
 }
 
 /// An array of the emphasis that changes.
@@ -142,11 +106,36 @@ struct StateArray {
     shape: Vec<usize>,
 }
 
-impl<R: Real> PythonEmphasis<R> {
+impl PythonPart {
+    fn new(
+        py: Python<'_>,
+        emphases: &[&Py<PyAny>],
+        features: Option<Features>,
+        exception: PendingException,
+    ) -> PyResult<Self> {
+        let part = py.import("emphatic.in_python")?.call_method1("side_by_side", (emphases,))?;
+        let learns: bool = part.getattr("_learns")?.extract()?;
+        let mut this = Self {
+            weigh: part.getattr("weigh")?.unbind(),
+            learn: if learns { Some(part.getattr("learn")?.unbind()) } else { None },
+            needs_ratio: part.getattr("needs_ratio")?.extract()?,
+            state: Vec::new(),
+            part: part.clone().unbind(),
+            learners: emphases.len(),
+            features,
+            exception,
+        };
+        for name in part.getattr("state")?.extract::<Vec<String>>()? {
+            let shape = this.array(py, &name)?.shape().to_vec();
+            this.state.push(StateArray { name, shape });
+        }
+        Ok(this)
+    }
+
     /// Calls a method, unless one has failed. Returns NaN if it fails.
-    fn call(&mut self, method: impl FnOnce(&Self, Python<'_>) -> PyResult<R>) -> R {
+    fn call<R: Real>(&self, method: impl FnOnce(Python<'_>) -> PyResult<R>) -> R {
         if !self.exception.half_way() {
-            match Python::attach(|py| method(self, py)) {
+            match Python::attach(method) {
                 Ok(number) => return number,
                 Err(error) => self.exception.set(error, true),
             }
@@ -158,38 +147,34 @@ impl<R: Real> PythonEmphasis<R> {
         &self,
         py: Python<'py>,
         step: &Seen,
-        rho: R,
+        rho: impl Real,
     ) -> PyResult<(Py<PartStep>, Bound<'py, PyArray1<f64>>)> {
-        let dense = matches!(self.features, Some(Features::Dense { .. }));
-        let active = |row: Row| self.features.as_ref().map(|_| ActiveFeatures::new(row, dense));
+        let seen = |row| self.features.as_ref().map(|features| seen(py, features, row)).transpose();
         let step = PartStep {
             gamma: step.gamma,
             gamma_next: step.gamma_next,
             interest: step.interest,
             reward: step.reward,
-            x: active(step.x),
-            x_next: active(step.x_next),
+            x: seen(step.x)?,
+            x_next: seen(step.x_next)?,
         };
         let rho = PyArray1::from_iter(py, (0..self.learners).map(|learner| rho.lane(learner)));
         Ok((Py::new(py, step)?, rho))
     }
 
     /// Returns what `weigh` returned, a number for each learner, in lanes. Lanes without a learner do as the first.
-    fn numbers(&self, returned: &Bound<'_, PyAny>) -> PyResult<R> {
+    fn numbers<R: Real>(&self, returned: &Bound<'_, PyAny>) -> PyResult<R> {
         let class = || self.part.bind(returned.py()).get_type().name().map(|name| name.to_string());
         // No subclass: a masked array is not all numbers.
         let Ok(array) = returned.cast_exact::<PyArray1<f64>>() else {
             let right = format!("it must be a NumPy array of {} float64", self.learners);
-            let got = returned.repr().map_or_else(|_| "unprintable".to_owned(), |text| text.to_string());
-            return Err(PyTypeError::new_err(format!("weigh of {} returned {got}; {right}", class()?)));
+            let (class, got) = (class()?, shown(returned));
+            return Err(PyTypeError::new_err(format!("weigh of {class} returned {got}; {right}")));
         };
         if array.len() != self.learners {
-            return Err(PyValueError::new_err(format!(
-                "weigh of {} returned {} numbers; there are {} learners",
-                class()?,
-                array.len(),
-                self.learners
-            )));
+            let (class, got, right) = (class()?, array.len(), self.learners);
+            let message = format!("weigh of {class} returned {got} numbers; there are {right} learners");
+            return Err(PyValueError::new_err(message));
         }
         let array = array.readonly();
         let numbers = array.as_array();
@@ -210,13 +195,12 @@ impl<R: Real> PythonEmphasis<R> {
         }
     }
 
-    /// Shows an array to a visitor, which may change it.
-    fn tensor(
+    /// Returns an array that changes, and its numbers in lanes.
+    fn read<'py, R: Real>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         StateArray { name, shape }: &StateArray,
-        visitor: &mut Visitor,
-    ) -> PyResult<Result<(), StateError>> {
+    ) -> PyResult<(Bound<'py, PyArrayDyn<f64>>, Vec<R>)> {
         let array = self.array(py, name)?;
         if array.shape() != shape {
             let class = self.part.bind(py).get_type().name()?;
@@ -230,38 +214,33 @@ impl<R: Real> PythonEmphasis<R> {
         let all: Vec<f64> = array.readonly().as_array().iter().copied().collect();
         let each = all.len() / self.learners;
         let of = |k: usize| R::from_lanes(|lane| all[if lane < self.learners { lane * each } else { 0 } + k]);
-        let mut numbers: Vec<R> = (0..each).map(of).collect();
-        if let Err(error) = visitor.numbers(name, numbers.iter_mut()) {
-            return Ok(Err(error));
-        }
-        if visitor.restores() {
-            let of = |learner: usize| numbers.iter().map(move |number| number.lane(learner));
-            let restored: Vec<f64> = (0..self.learners).flat_map(of).collect();
-            let restored = PyArray1::from_vec(py, restored).reshape(shape.clone())?;
-            // In place, because other arrays may be views of it.
-            array.set_item(py.Ellipsis(), restored)?;
-        }
-        Ok(Ok(()))
+        Ok((array, (0..each).map(of).collect()))
+    }
+
+    /// Writes numbers to an array in place, because other arrays may be views of it.
+    fn write(&self, array: &Bound<'_, PyArrayDyn<f64>>, numbers: &[impl Real]) -> PyResult<()> {
+        let of = |learner: usize| numbers.iter().map(move |number| number.lane(learner));
+        let restored = PyArray1::from_iter(array.py(), (0..self.learners).flat_map(of));
+        array.set_item(array.py().Ellipsis(), restored.reshape(array.shape())?)
     }
 }
 
-impl<R: Real> Part<R> for PythonEmphasis<R> {
+impl<R: Real> Part<R> for PythonEmphasis {
     fn features(&self) -> Option<&Features> {
-        self.features.as_ref()
+        self.0.features.as_ref()
     }
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         Python::attach(|py| {
-            for array in &self.state {
-                match self.tensor(py, array, visitor) {
-                    Ok(shown) => shown?,
-                    Err(error) => {
-                        let name = &array.name;
-                        self.exception.set(error, false);
-                        return Err(StateError::Part(format!(
-                            "`{name}` of the emphasis in Python cannot be read"
-                        )));
-                    }
+            for state @ StateArray { name, .. } in &self.0.state {
+                let failed = |error| {
+                    self.0.exception.set(error, false);
+                    StateError::Part(format!("`{name}` of the emphasis in Python cannot be read"))
+                };
+                let (array, mut numbers) = self.0.read::<R>(py, state).map_err(failed)?;
+                visitor.numbers(name, numbers.iter_mut())?;
+                if visitor.restores() {
+                    self.0.write(&array, &numbers).map_err(failed)?;
                 }
             }
             Ok(())
@@ -269,25 +248,25 @@ impl<R: Real> Part<R> for PythonEmphasis<R> {
     }
 }
 
-impl<R: Real> Emphasis<R> for PythonEmphasis<R> {
+impl<R: Real> Emphasis<R> for PythonEmphasis {
     fn weigh(&mut self, step: &Seen, rho: R) -> R {
-        self.call(|this, py| {
-            this.numbers(this.weigh.bind(py).call1(this.arguments(py, step, rho)?)?.as_any())
-        })
+        let part = &*self.0;
+        part.call(|py| part.numbers(&part.weigh.bind(py).call1(part.arguments(py, step, rho)?)?))
     }
 
     fn needs_ratio(&self) -> bool {
-        self.needs_ratio
+        self.0.needs_ratio
     }
 
     fn learns(&self) -> bool {
-        self.learn.is_some()
+        self.0.learn.is_some()
     }
 
     fn learn(&mut self, step: &Seen, rho: R) -> R {
-        self.call(|this, py| {
-            if let Some(learn) = &this.learn {
-                learn.bind(py).call1(this.arguments(py, step, rho)?)?;
+        let part = &*self.0;
+        part.call(|py| {
+            if let Some(learn) = &part.learn {
+                learn.bind(py).call1(part.arguments(py, step, rho)?)?;
             }
             Ok(R::zero())
         })
@@ -295,57 +274,28 @@ impl<R: Real> Emphasis<R> for PythonEmphasis<R> {
 }
 
 /// A step as a part in Python sees it.
-#[pyclass(frozen, module = "emphatic")]
+#[pyclass(frozen, get_all, module = "emphatic")]
 pub(crate) struct PartStep {
     /// γ_t: the discount of the transition into the state.
-    #[pyo3(get)]
     gamma: f64,
     /// γ_{t+1}: the discount of the transition out of it.
-    #[pyo3(get)]
     gamma_next: f64,
     /// i(S_t).
-    #[pyo3(get)]
     interest: f64,
     /// R_{t+1}.
-    #[pyo3(get)]
     reward: f64,
-    x: Option<ActiveFeatures>,
-    x_next: Option<ActiveFeatures>,
-}
-
-#[pymethods]
-impl PartStep {
     /// The part's features of S_t: a vector, or the numbers of the active ones and their values. `None` if the part has no `features`.
-    #[getter]
-    fn x<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.x.as_ref().map(|row| row.array(py)).transpose()
-    }
-
+    x: Option<Py<PyAny>>,
     /// The same of S_{t+1}; none are active beyond an end.
-    #[getter]
-    fn x_next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.x_next.as_ref().map(|row| row.array(py)).transpose()
-    }
+    x_next: Option<Py<PyAny>>,
 }
 
-/// The active features of a state.
-struct ActiveFeatures {
-    /// `None` for a vector of all features.
-    indices: Option<Vec<isize>>,
-    values: Vec<f64>,
-}
-
-impl ActiveFeatures {
-    fn new(row: Row, dense: bool) -> Self {
-        let indices = (!dense).then(|| row.iter().map(|(feature, _)| feature as isize).collect());
-        Self { indices, values: row.iter().map(|(_, value)| value).collect() }
+/// Returns the features of a state as a vector, or the numbers of the active ones and their values.
+fn seen(py: Python<'_>, features: &Features, row: Row) -> PyResult<Py<PyAny>> {
+    let values = PyArray1::from_iter(py, row.iter().map(|(_, value)| value));
+    if let Features::Dense { .. } = features {
+        return Ok(values.into_any().unbind());
     }
-
-    fn array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let values = PyArray1::from_slice(py, &self.values);
-        Ok(match &self.indices {
-            None => values.into_any(),
-            Some(indices) => (PyArray1::from_slice(py, indices), values).into_pyobject(py)?.into_any(),
-        })
-    }
+    let numbers = PyArray1::from_iter(py, row.iter().map(|(feature, _)| feature as isize));
+    Ok((numbers, values).into_pyobject(py)?.into_any().unbind())
 }

@@ -2,20 +2,20 @@
 //!
 //! The tensors are the learner's numbers by its own names, and `gamma`, the discount into the next step.
 
-use crate::error::{OrRaise, of_system};
-use crate::learner::Learner as PyLearner;
+use crate::error::failed;
+use crate::learner::BoxedLearner;
 use crate::memory;
 use crate::problem::Problem;
 use crate::safetensors_format_1 as format_1;
 use crate::settings::Settings;
-use emphatic::{Learner, Numbers, SavedState, Tensors};
+use emphatic::{Numbers, SavedState, Tensors};
 use emphatic_lab::atomic_file::overwrite;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
-use serde_json::{Value as Json, json};
-use std::collections::HashMap;
+use serde_json::json;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -39,11 +39,10 @@ pub(crate) struct StateFile {
 
 impl StateFile {
     /// Adds γ of the next step and metadata to a state.
-    pub(crate) fn new(mut state: Tensors, gamma: f64, metadata: Vec<(&str, String)>) -> PyResult<Self> {
+    pub(crate) fn new(mut state: Tensors, gamma: f64, metadata: &BTreeMap<&str, String>) -> Self {
         state.insert("gamma", Numbers::Real(vec![gamma]));
-        let metadata = metadata.into_iter().map(|(name, text)| (name.to_owned(), text)).collect();
-        let header = header(&state, metadata).map_err(PyValueError::new_err)?;
-        Ok(Self { state, header })
+        let header = header(&state, metadata);
+        Self { state, header }
     }
 
     /// Adds the metadata of a file to a state.
@@ -60,11 +59,7 @@ impl StateFile {
             ("settings", settings.json()?),
             ("problems", json!(problems).to_string()),
         ];
-        Self::new(state, gamma, metadata.into())
-    }
-
-    fn len(&self) -> usize {
-        self.header.len() + self.state.iter().map(|(_, numbers)| 8 * numbers.len()).sum::<usize>()
+        Ok(Self::new(state, gamma, &metadata.into()))
     }
 
     fn write_to(&self, out: &mut dyn Write) -> std::io::Result<()> {
@@ -85,7 +80,8 @@ impl StateFile {
     }
 
     pub(crate) fn bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        PyBytes::new_with(py, self.len(), |mut out| Ok(self.write_to(&mut out)?))
+        let tensors: usize = self.state.iter().map(|(_, numbers)| 8 * numbers.len()).sum();
+        PyBytes::new_with(py, self.header.len() + tensors, |mut out| Ok(self.write_to(&mut out)?))
     }
 }
 
@@ -96,103 +92,58 @@ fn in_order(state: &Tensors) -> impl Iterator<Item = (&str, &Numbers)> {
     of_kind(true).chain(of_kind(false))
 }
 
-/// Writes the header of a file: its length, the metadata, and where each tensor is.
-fn header(state: &Tensors, metadata: HashMap<String, String>) -> Result<Vec<u8>, String> {
+/// Writes the header of a file: its length, the metadata, and where each tensor is. (The crate would write the metadata in random
+/// order, but equal learners must be equal bytes.)
+fn header(state: &Tensors, metadata: &BTreeMap<&str, String>) -> Vec<u8> {
+    let mut entries = json!({ "__metadata__": metadata });
     let mut end = 0;
-    let info = |(name, numbers): (&str, &Numbers)| {
+    for (name, numbers) in in_order(state) {
         let (start, count) = (end, numbers.len());
         end += 8 * count;
         let dtype = if let Numbers::Real(_) = numbers { Dtype::F64 } else { Dtype::U64 };
-        (name.to_owned(), TensorInfo { dtype, shape: vec![count], data_offsets: (start, end) })
-    };
-    let infos = in_order(state).map(info).collect();
-    let metadata = Metadata::new(Some(metadata), infos).map_err(|error| error.to_string())?;
-    let mut entries = serde_json::to_value(&metadata).map_err(|error| error.to_string())?;
-    // The crate writes the metadata in random order, but equal learners must be equal bytes.
-    if let Some(Json::Object(metadata)) = entries.get_mut("__metadata__") {
-        metadata.sort_keys();
+        entries[name] = json!(TensorInfo { dtype, shape: vec![count], data_offsets: (start, end) });
     }
     let mut text = entries.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(8), b' ');
-    Ok([&(text.len() as u64).to_le_bytes(), &text[..]].concat())
+    [&(text.len() as u64).to_le_bytes(), &text[..]].concat()
 }
 
-/// A saved learner that was read from a file.
-#[pyclass(frozen, module = "emphatic._native")]
-pub(crate) struct SavedLearner {
-    settings: Settings,
-    /// The name and the text of each problem.
-    #[pyo3(get)]
+/// A saved learner that was read from a file, as `Learner._restored` takes it.
+#[derive(IntoPyObject)]
+pub(crate) struct SavedLearner<'py> {
+    /// The settings as JSON.
+    settings: String,
     problems: Vec<NameAndText>,
     /// The whole file.
-    bytes: Py<PyBytes>,
+    state: Bound<'py, PyBytes>,
 }
 
-#[pymethods]
-impl SavedLearner {
-    /// Reads a file. One that is larger or smaller than its settings say is not read to its end.
-    #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let failed = failed(&path);
-        let wrong = |why: String| {
-            PyValueError::new_err(format!("{}: this is not a saved learner: {why}", path.display()))
-        };
-        let mut file = File::open(&path).map_err(&failed)?;
-        let header = py.detach(|| read_header(&mut file)).map_err(&failed)?;
-        let header_bytes = memory::PARSED_JSON * header.len() as f64;
-        memory::check(header_bytes, || format!("{}: its header", path.display()))?;
-        let metadata = parsed_header(&header).map_err(wrong)?;
-        let (settings, problems) = contents(&metadata).map_err(wrong)?;
-        check_length(&settings, metadata.data_len()).map_err(wrong)?;
-        memory::check(metadata.data_len() as f64, || format!("{}: its tensors", path.display()))?;
-        let bytes = PyBytes::new_with(py, header.len() + metadata.data_len(), |bytes| {
-            let (head, data) = bytes.split_at_mut(header.len());
-            head.copy_from_slice(&header);
-            py.detach(|| file.read_exact(data)).map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => wrong("it ends too early".to_owned()),
-                _ => failed(error),
-            })
-        })?;
-        match file.read(&mut [0]).map_err(&failed)? {
-            0 => Ok(Self { settings, problems, bytes: bytes.unbind() }),
-            _ => Err(wrong("it goes on after its tensors".to_owned())),
-        }
-    }
-
-    /// The name of the learner's class.
-    #[getter]
-    fn class_name(&self) -> &str {
-        &self.settings.class
-    }
-
-    /// The name of the rule by which the actor learns.
-    #[getter]
-    fn rule(&self) -> &'static str {
-        self.settings.rule.name()
-    }
-
-    /// The name of the class of an emphasis that is written in Python; `None` if it is not.
-    #[getter]
-    fn python_emphasis(&self) -> Option<String> {
-        let emphasis = &self.settings.emphasis;
-        emphasis.is_python().then(|| emphasis.class.clone().unwrap_or_default())
-    }
-
-    /// Composes the learner, which goes on from its saved state. `python_emphasis` is the class of an emphasis that is written in
-    /// Python.
-    fn restored(
-        &self,
-        py: Python<'_>,
-        problems: Vec<Py<Problem>>,
-        python_emphasis: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<PyLearner> {
-        let emphasis = &self.settings.emphasis;
-        let restored = |class: Bound<'_, PyAny>| -> PyResult<Py<PyAny>> {
-            let features = emphasis.features.as_ref().map(|features| features.object(py)).transpose()?;
-            Ok(class.call_method1("_restored", (emphasis.numbers.clone(), features))?.unbind())
-        };
-        let python_emphasis = python_emphasis.map(restored).transpose()?;
-        PyLearner::restored(py, self.settings.clone(), problems, self.bytes.as_bytes(py), python_emphasis)
+/// Reads a saved learner. A file that is larger or smaller than its settings say is not read to its end.
+#[pyfunction]
+pub(crate) fn read_learner(py: Python<'_>, path: PathBuf) -> PyResult<SavedLearner<'_>> {
+    let failed = failed(&path);
+    let wrong = |why: String| {
+        PyValueError::new_err(format!("{}: this is not a saved learner: {why}", path.display()))
+    };
+    let mut file = File::open(&path).map_err(&failed)?;
+    let header = py.detach(|| read_header(&mut file)).map_err(&failed)?;
+    let header_bytes = memory::PARSED_JSON * header.len() as f64;
+    memory::check(header_bytes, || format!("{}: its header", path.display()))?;
+    let metadata = parsed_header(&header).map_err(wrong)?;
+    let (settings, problems) = contents(&metadata).map_err(wrong)?;
+    check_length(&settings, metadata.data_len()).map_err(wrong)?;
+    memory::check(metadata.data_len() as f64, || format!("{}: its tensors", path.display()))?;
+    let state = PyBytes::new_with(py, header.len() + metadata.data_len(), |bytes| {
+        let (head, data) = bytes.split_at_mut(header.len());
+        head.copy_from_slice(&header);
+        py.detach(|| file.read_exact(data)).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => wrong("it ends too early".to_owned()),
+            _ => failed(error),
+        })
+    })?;
+    match file.read(&mut [0]).map_err(&failed)? {
+        0 => Ok(SavedLearner { settings: settings.json()?, problems, state }),
+        _ => Err(wrong("it goes on after its tensors".to_owned())),
     }
 }
 
@@ -246,7 +197,7 @@ fn contents(metadata: &Metadata) -> Result<(Settings, Vec<NameAndText>), String>
 
 /// Restores a learner to the state in these bytes. The learner checks the name, the type and the length of every tensor and changes
 /// nothing if one does not fit. Returns γ of the next step.
-pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResult<f64> {
+pub(crate) fn read_state(bytes: &[u8], learner: &mut BoxedLearner<f64>) -> PyResult<f64> {
     let wrong = |why: String| PyValueError::new_err(format!("this is not the state of a learner: {why}"));
     let metadata = parsed_header(bytes).map_err(wrong)?;
     let data = bytes.len().checked_sub(metadata.data_len()).map(|start| &bytes[start..]);
@@ -272,7 +223,7 @@ pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResu
     if !(0.0..=1.0).contains(&gamma) {
         return Err(wrong(format!("gamma is {gamma}; it must lie between 0 and 1")));
     }
-    learner.restore(&SavedState::without_settings(state)).or_raise()?;
+    learner.call(|learner| learner.restore(&SavedState::without_settings(state)))?;
     Ok(gamma)
 }
 
@@ -280,11 +231,6 @@ pub(crate) fn read_state(bytes: &[u8], learner: &mut dyn Learner<f64>) -> PyResu
 #[pyfunction]
 pub(crate) fn write_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
     overwrite(&path, |out| out.write_all(bytes)).map_err(failed(&path))
-}
-
-/// For `map_err`: an error of the system about this file.
-fn failed(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
-    move |error| of_system(&error, format!("{}: {error}", path.display()))
 }
 
 pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {

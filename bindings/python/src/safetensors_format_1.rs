@@ -3,9 +3,9 @@
 //! In format 1 all parts of a learner share one list of numbers, and tensors are named by their place in a tree.
 
 use crate::safetensors_file::parsed;
-use crate::settings::{FeaturesPart, Part, Rule, Settings};
+use crate::settings::{FeaturesPart, Part, Settings};
 use emphatic::catalogue::Role;
-use emphatic::{Numbers, Tensors};
+use emphatic::{Numbers, RuleKind, Tensors};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -58,9 +58,9 @@ pub(crate) fn settings(text: &str) -> Result<Settings, String> {
     Ok(Settings {
         class,
         rule: match structure.learner {
-            Learner::ActorCritic => Rule::Taken,
-            Learner::AllActions => Rule::All,
-            Learner::DeterministicActorCritic => Rule::Deterministic,
+            Learner::ActorCritic => RuleKind::Taken,
+            Learner::AllActions => RuleKind::All,
+            Learner::DeterministicActorCritic => RuleKind::Deterministic,
         },
         critic: part(Role::Critic, structure.critic, &numbers, features),
         emphasis: part(Role::Emphasis, structure.emphasis, &numbers, features),
@@ -96,7 +96,7 @@ fn part(role: Role, old: Part1, numbers: &BTreeMap<String, f64>, policys: Option
 /// Renames the tensors of a learner with these settings.
 pub(crate) fn state(settings: &Settings, old: Tensors) -> Result<Tensors, String> {
     let mut renamed = Renamed { old, new: Tensors::default() };
-    let learner = if settings.rule == Rule::All { "learner.0" } else { "learner" };
+    let learner = if settings.rule == RuleKind::All { "learner.0" } else { "learner" };
     renamed.rename("gamma", "gamma")?;
     renamed.rename(&format!("{learner}.weights"), "weights")?;
     renamed.rename(&format!("{learner}.steps"), "steps")?;
@@ -108,7 +108,7 @@ pub(crate) fn state(settings: &Settings, old: Tensors) -> Result<Tensors, String
     if let (Some(trace), "follow-on") = (trace, settings.emphasis.kind.as_str()) {
         renamed.new.insert("emphasis.rho_f", trace);
     }
-    if settings.rule == Rule::All {
+    if settings.rule == RuleKind::All {
         renamed.rename("learner.1", "drawn")?;
         renamed.rename("learner.2.s", "random")?;
     }

@@ -3,13 +3,14 @@
 //! It is a [`Recipe`] with the name of a Python class. Each part has its own numbers, so that equal names of different parts do not
 //! collide.
 
+use crate::error::wrong_value;
 use crate::problem::Problem;
 use crate::{memory, python_emphasis};
 use emphatic::catalogue::{Acts, Entry, Need, Role};
 use emphatic::{Catalogue, Features, PartRecipe, Recipe, RuleKind, Subset, Table};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Settings {
     /// The name of the Python class.
     pub(crate) class: String,
-    pub(crate) rule: Rule,
+    pub(crate) rule: RuleKind,
     pub(crate) policy: Part,
     /// The number of actions, if the policy has finitely many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,36 +31,6 @@ pub(crate) struct Settings {
     /// How many actions are drawn at each step instead of all, and the seed they are drawn by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) subset: Option<(usize, u64)>,
-}
-
-/// The rule by which the actor learns.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Rule {
-    Taken,
-    All,
-    Deterministic,
-}
-
-impl Rule {
-    /// The name of the rule in files and in Python.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Taken => "taken",
-            Self::All => "all",
-            Self::Deterministic => "deterministic",
-        }
-    }
-}
-
-impl<'py> FromPyObject<'_, 'py> for Rule {
-    type Error = PyErr;
-
-    fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let name: String = name.extract()?;
-        let rule = [Self::Taken, Self::All, Self::Deterministic].into_iter().find(|rule| rule.name() == name);
-        rule.ok_or_else(|| PyValueError::new_err(format!("there is no rule `{name}`")))
-    }
 }
 
 /// A part, by its name in the catalogue.
@@ -137,7 +108,7 @@ impl Settings {
     }
 
     pub(crate) fn json(&self) -> PyResult<String> {
-        serde_json::to_string(self).map_err(|error| PyValueError::new_err(error.to_string()))
+        serde_json::to_string(self).map_err(wrong_value)
     }
 
     /// How the policy chooses an action.
@@ -157,17 +128,19 @@ impl Settings {
         self.critic.check(Role::Critic, features, problems)?;
         self.emphasis.check(Role::Emphasis, features, problems)?;
         memory::check(self.bytes(1).learner, || self.to_string())?;
-        let rule = match self.rule {
-            Rule::Taken => RuleKind::Taken,
-            Rule::All => RuleKind::All,
-            Rule::Deterministic => RuleKind::Deterministic,
-        };
         let (policy, critic, emphasis) =
             (self.policy.recipe()?, self.critic.recipe()?, self.emphasis.recipe()?);
-        let mut recipe = Recipe::new(rule, policy, critic, emphasis, self.alpha);
+        let mut recipe = Recipe::new(self.rule, policy, critic, emphasis, self.alpha);
         recipe.actions = self.actions;
         recipe.subset = self.subset.map(|(count, seed)| Subset { count, seed, run: 0 });
         Ok(recipe)
+    }
+
+    /// The features of all parts, with those of the parts inside them.
+    pub(crate) fn all_features(&self) -> impl Iterator<Item = &FeaturesPart> {
+        let with_inner = |part| std::iter::successors(Some(part), |part: &&Part| part.inner.as_deref());
+        let parts = [&self.policy, &self.critic, &self.emphasis].into_iter().flat_map(with_inner);
+        parts.filter_map(|part| part.features.as_ref())
     }
 
     /// The number of the policy's weights for each feature.
@@ -179,8 +152,7 @@ impl Settings {
 
 impl std::fmt::Display for Settings {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let features = self.policy.most_features().max(self.critic.most_features());
-        let features = features.max(self.emphasis.most_features());
+        let features = self.all_features().map(FeaturesPart::len).max().unwrap_or(0);
         write!(f, "a learner with {features} features and {} outputs", self.outputs())
     }
 }
@@ -259,6 +231,12 @@ impl Part {
         py.import("emphatic.catalogue")?.getattr(entry.class)?.call((), Some(&values))
     }
 
+    /// Makes the object of a part that is written in Python, of this class.
+    pub(crate) fn python_object(&self, class: &Bound<'_, PyType>) -> PyResult<Py<PyAny>> {
+        let features = self.features.as_ref().map(|features| features.object(class.py())).transpose()?;
+        Ok(class.call_method1("_restored", (self.numbers.clone(), features))?.unbind())
+    }
+
     /// Refuses features of other states than the policy's, in this part and in those inside it.
     fn check(&self, role: Role, policys: &FeaturesPart, problems: &[Py<Problem>]) -> PyResult<()> {
         if let Some(features) = &self.features {
@@ -290,12 +268,12 @@ impl Part {
         let missing =
             || PyTypeError::new_err(format!("the settings name problem {index}, which was not given"));
         let states = problems.get(index).ok_or_else(missing)?.get().file.world.states().len();
-        match policys.extent().unwrap_or(0) {
-            extent if extent != states => Err(PyValueError::new_err(format!(
-                "the policy's features are of {extent} states; the problem has {states}"
-            ))),
-            _ => Ok(()),
+        let extent = policys.extent().unwrap_or(0);
+        if extent == states {
+            return Ok(());
         }
+        let message = format!("the policy's features are of {extent} states; the problem has {states}");
+        Err(PyValueError::new_err(message))
     }
 
     fn recipe(&self) -> PyResult<PartRecipe> {
@@ -308,11 +286,6 @@ impl Part {
         recipe.inner = self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?;
         recipe.problem = self.problem.unwrap_or(0);
         Ok(recipe)
-    }
-
-    fn most_features(&self) -> usize {
-        let own = self.features.as_ref().map_or(0, FeaturesPart::len);
-        own.max(self.inner.as_ref().map_or(0, |inner| inner.most_features()))
     }
 }
 
@@ -339,7 +312,7 @@ impl FeaturesPart {
     }
 
     /// Makes the Python object.
-    pub(crate) fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn object<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let parts = py.import("emphatic.parts")?;
         match self {
             Self::Dense { len } => parts.call_method1("Dense", (len,)),
@@ -359,10 +332,9 @@ impl FeaturesPart {
     /// The length of vectors, or the number of states; `None` for active features, which may be of any number.
     fn extent(&self) -> Option<usize> {
         match self {
-            Self::Dense { len } => Some(*len),
-            Self::Table { rows, .. } => Some(rows.len()),
-            Self::OneHot { states } => Some(*states),
             Self::Active { .. } => None,
+            Self::Table { rows, .. } => Some(rows.len()),
+            Self::Dense { .. } | Self::OneHot { .. } => Some(self.len()),
         }
     }
 
@@ -381,9 +353,7 @@ impl FeaturesPart {
             Self::Active { len, most_active } => Features::active(*len, *most_active),
             Self::OneHot { states } => Features::one_hot(*states),
             // An index out of range is a wrong value here, not an `IndexError`.
-            Self::Table { len, rows } => {
-                Table::new(*len, rows).map_err(|error| PyValueError::new_err(error.to_string()))?.into()
-            }
+            Self::Table { len, rows } => Table::new(*len, rows).map_err(wrong_value)?.into(),
         })
     }
 }

@@ -1,9 +1,9 @@
 //! Many learners learn from the same batch, side by side in lanes and on all cores.
 
 use crate::batch::{BatchArrays, Columns, States, unless_changed};
-use crate::error::OrRaise;
+use crate::error::wrong_value;
 use crate::interrupts::{Chunks, Messages};
-use crate::learner::{BoxedLearner, Composition, Learner, LearnerState};
+use crate::learner::{BoxedLearner, Composition, Learner};
 use crate::memory;
 use emphatic::{Lanes, Real};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -15,14 +15,16 @@ use std::sync::{Arc, mpsc};
 /// How many learners learn side by side.
 const LANES: usize = 16;
 
-/// Learners that differ in numbers alone, which learn side by side.
-#[derive(Default)]
-struct Group {
-    /// Their places in the list of all learners.
-    places: Vec<usize>,
-    compositions: Vec<Arc<Composition>>,
-    weights: Vec<Vec<f64>>,
+/// A learner of a sweep.
+struct Member {
+    /// Its place in the list of all learners.
+    place: usize,
+    composition: Arc<Composition>,
+    weights: Vec<f64>,
 }
+
+/// Learners that differ in numbers alone, which learn side by side.
+type Group = Vec<Member>;
 
 /// Learns from a batch with copies of these learners. Returns the copies in the same order.
 #[pyfunction]
@@ -34,8 +36,8 @@ pub(crate) fn sweep(
     progress: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Learner>> {
     let Some(first) = learners.first() else { return Ok(Vec::new()) };
-    let form = first.form();
-    if let Some(k) = learners.iter().position(|learner| learner.form() != form) {
+    let form = first.composition.form;
+    if let Some(k) = learners.iter().position(|learner| learner.composition.form != form) {
         let message =
             format!("settings[{k}] sees the state in another form than settings[0]: no batch suits both");
         return Err(PyValueError::new_err(message));
@@ -50,7 +52,7 @@ pub(crate) fn sweep(
 
     let gamma = columns.len().checked_sub(1).map_or(0.0, |last| columns.gamma_after(last));
     let learned = learners.iter().zip(swept);
-    Ok(learned.map(|(learner, boxed)| learner.with_state(LearnerState { boxed, gamma })).collect())
+    Ok(learned.map(|(learner, boxed)| learner.with_state(py, boxed, gamma)).collect())
 }
 
 /// Groups learners that fit into lanes together.
@@ -62,15 +64,14 @@ fn groups(py: Python<'_>, learners: &[PyRef<'_, Learner>]) -> PyResult<Vec<Group
                 format!("settings[{place}] has already learned; a sweep starts from learners that have not");
             return Err(PyValueError::new_err(message));
         };
-        let composition = &learner.composition;
-        let fits =
-            |group: &Group| group.places.len() < LANES && group.compositions[0].is_like(py, composition);
-        let number = groups.iter().position(fits).unwrap_or(groups.len());
-        groups.resize_with(groups.len().max(number + 1), Group::default);
-        let group = &mut groups[number];
-        group.places.push(place);
-        group.compositions.push(composition.clone());
-        group.weights.push(weights);
+        let composition = learner.composition.clone();
+        let fits = |group: &&mut Group| group.len() < LANES && group[0].composition.is_like(py, &composition);
+        let group = groups.iter_mut().find(fits);
+        let member = Member { place, composition, weights };
+        match group {
+            Some(group) => group.push(member),
+            None => groups.push(vec![member]),
+        }
     }
     Ok(groups)
 }
@@ -81,10 +82,8 @@ impl Composition {
         let class = |composition: &Self| {
             composition.python_emphasis.as_ref().map(|emphasis| emphasis.bind(py).get_type().as_ptr())
         };
-        let problems = |composition: &Self| -> Vec<*mut pyo3::ffi::PyObject> {
-            composition.problems.iter().map(Py::as_ptr).collect()
-        };
-        self.recipe.is_like(&other.recipe) && class(self) == class(other) && problems(self) == problems(other)
+        let same_problems = self.problems.iter().map(Py::as_ptr).eq(other.problems.iter().map(Py::as_ptr));
+        same_problems && self.recipe.is_like(&other.recipe) && class(self) == class(other)
     }
 }
 
@@ -112,7 +111,8 @@ impl Work<'_> {
         let (sender, receiver) = mpsc::channel();
         let mut finished = Messages::new(receiver);
         let mut agents: Vec<Option<BoxedLearner<f64>>> = Vec::new();
-        agents.resize_with(groups.iter().map(|group| group.places.len()).sum(), || None);
+        agents.resize_with(groups.iter().map(Vec::len).sum(), || None);
+        let all = self.columns.len() * agents.len();
         std::thread::scope(|scope| {
             for started in 0..threads {
                 let (sender, next) = (sender.clone(), &next);
@@ -134,8 +134,16 @@ impl Work<'_> {
                 }
             }
             drop(sender);
-            let all = self.columns.len() * agents.len();
-            let watched = self.watch(py, &mut finished, &mut agents, all, progress);
+            let report = || progress.call1((self.done.load(Ordering::Relaxed), all)).map(drop);
+            let mut watch = || -> PyResult<()> {
+                while let Some((group, learned)) = finished.next(py, report)? {
+                    for (member, agent) in group.iter().zip(learned?) {
+                        agents[member.place] = Some(agent);
+                    }
+                }
+                Ok(())
+            };
+            let watched = watch();
             if watched.is_err() {
                 self.stop.store(true, Ordering::Relaxed);
             }
@@ -147,28 +155,8 @@ impl Work<'_> {
         agents.into_iter().map(|agent| agent.ok_or_else(missing)).collect()
     }
 
-    fn watch(
-        &self,
-        py: Python<'_>,
-        finished: &mut Messages<(&Group, PyResult<Vec<BoxedLearner<f64>>>)>,
-        agents: &mut [Option<BoxedLearner<f64>>],
-        all: usize,
-        progress: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
-        let report = || -> PyResult<()> {
-            let done = self.done.load(Ordering::Relaxed);
-            progress.call1((done, all)).map(|_| ())
-        };
-        while let Some((group, learned)) = finished.next(py, report)? {
-            for (place, agent) in group.places.iter().zip(learned?) {
-                agents[*place] = Some(agent);
-            }
-        }
-        Ok(())
-    }
-
     fn learn_group(&self, group: &Group) -> PyResult<Vec<BoxedLearner<f64>>> {
-        match group.compositions[0].python_emphasis {
+        match group[0].composition.python_emphasis {
             // Attaches the thread to Python once instead of at every step, which would be slow.
             Some(_) => Python::attach(|py| py.detach(|| self.learn(group))),
             None => self.learn(group),
@@ -176,26 +164,25 @@ impl Work<'_> {
     }
 
     fn learn(&self, group: &Group) -> PyResult<Vec<BoxedLearner<f64>>> {
-        let learners = 0..group.places.len();
         if !self.is_worth_lanes(group) {
-            return learners.map(|k| self.learn_alone(&group.compositions[k], &group.weights[k])).collect();
+            return group.iter().map(|member| self.learn_alone(member)).collect();
         }
-        let compositions: Vec<&Composition> = group.compositions.iter().map(|each| &**each).collect();
+        let compositions: Vec<&Composition> = group.iter().map(|member| &*member.composition).collect();
         let mut lanes: BoxedLearner<Lanes<LANES>> = Composition::side_by_side(&compositions)?;
-        let of = |k: usize| Lanes::from_lanes(|lane| group.weights.get(lane).unwrap_or(&group.weights[0])[k]);
-        lanes.learner.set_weights((0..group.weights[0].len()).map(of).collect()).or_raise()?;
-        self.teach(&mut lanes, group.places.len())?;
+        let of = |k: usize| Lanes::from_lanes(|lane| group.get(lane).unwrap_or(&group[0]).weights[k]);
+        lanes.learner.set_weights((0..group[0].weights.len()).map(of).collect()).map_err(wrong_value)?;
+        self.teach(&mut lanes, group.len())?;
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Vec::new());
         }
-        let state = lanes.state()?;
+        let state = lanes.call(|learner| learner.state())?;
         drop(lanes);
-        learners.map(|k| group.compositions[k].restored(&state.lane(k))).collect()
+        compositions.iter().enumerate().map(|(lane, one)| one.restored(&state.lane(lane))).collect()
     }
 
-    fn learn_alone(&self, composition: &Composition, weights: &[f64]) -> PyResult<BoxedLearner<f64>> {
-        let mut boxed = composition.compose()?;
-        boxed.learner.set_weights(memory::copied(weights)?).or_raise()?;
+    fn learn_alone(&self, member: &Member) -> PyResult<BoxedLearner<f64>> {
+        let mut boxed = member.composition.compose()?;
+        boxed.learner.set_weights(memory::copied(&member.weights)?).map_err(wrong_value)?;
         self.teach(&mut boxed, 1)?;
         Ok(boxed)
     }
@@ -205,16 +192,12 @@ impl Work<'_> {
     fn check_memory(&self, groups: &[Group], threads: usize) -> PyResult<()> {
         let (mut learners, mut kept, mut beside) = (0, 0.0, 0.0_f64);
         for group in groups {
-            let bytes = |lanes| group.compositions[0].settings.bytes(lanes);
-            learners += group.places.len();
-            kept += group.places.len() as f64 * bytes(1).learner;
-            beside = beside.max(match self.is_worth_lanes(group) {
-                true => {
-                    let (lanes, one) = (bytes(LANES), bytes(1));
-                    lanes.learner + lanes.weights + lanes.copy + one.state + one.copy
-                }
-                false => bytes(1).weights,
-            });
+            let settings = &group[0].composition.settings;
+            let (one, lanes) = (settings.bytes(1), settings.bytes(LANES));
+            let in_lanes = lanes.learner + lanes.weights + lanes.copy + one.state + one.copy;
+            learners += group.len();
+            kept += group.len() as f64 * one.learner;
+            beside = beside.max(if self.is_worth_lanes(group) { in_lanes } else { one.weights });
         }
         memory::check(kept + threads as f64 * beside, || format!("a sweep of {learners} learners"))
     }
@@ -225,9 +208,9 @@ impl Work<'_> {
             States::Vectors { width, .. } | States::Active { width, .. } => width,
             States::Numbers(_) => 1,
         };
-        let features =
-            group.compositions[0].recipe.policy.features.as_ref().map_or(0, |features| features.len());
-        group.places.len() > 1 && self.columns.len() * touched > features
+        let policy = &group[0].composition.recipe.policy;
+        let features = policy.features.as_ref().map_or(0, |features| features.len());
+        group.len() > 1 && self.columns.len() * touched > features
     }
 
     /// Lets `count` learners in lanes learn from all steps.

@@ -108,3 +108,11 @@ def step(agent: Learner, batch: Batch, t: int, **changes: Any) -> Update:
     if batch.truncated[t]:
         agent.new_episode()
     return update
+
+
+def same(one: Batch, other: Batch) -> None:
+    """All columns are the same, to the bit and of the same type."""
+    for name, column in one._columns().items():
+        expected = getattr(other, name)
+        assert column.dtype == expected.dtype, name
+        np.testing.assert_array_equal(column, expected, err_msg=name)

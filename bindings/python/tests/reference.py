@@ -212,14 +212,25 @@ class FollowOn:
         return (1 - self.lambda_a) * step.interest + self.lambda_a * self.f
 
 
-class ExactEmphasis:
-    """M_t = m(S_t)/d_μ(S_t)."""
+class Exact:
+    """What is computed from the problem itself, for the current policy."""
 
     def __init__(self, model: Model, policy: Policy) -> None:
         self.model, self.policy = model, policy
+        self.weights: dict[str, Array] = {}
+
+    def truth(self) -> Truth:
+        return self.model.of(self.policy)
+
+    def learn(self, *_: Any) -> None:
+        pass
+
+
+class ExactEmphasis(Exact):
+    """M_t = m(S_t)/d_μ(S_t)."""
 
     def weigh(self, step: Step, rho: float) -> float:
-        return float(self.model.of(self.policy).density[step.x])
+        return float(self.truth().density[step.x])
 
 
 # --- Critics of values: δ_t ---
@@ -251,22 +262,15 @@ class GTD:
         self.w = self.w + self.alpha_w * (delta * self.e - (x @ self.w) * x)
 
 
-class ExactValues:
+class ExactValues(Exact):
     """v of the current policy."""
 
-    def __init__(self, model: Model, policy: Policy) -> None:
-        self.model, self.policy = model, policy
-        self.weights: dict[str, Array] = {}
-
     def value(self, x: Any) -> float:
-        return float(self.model.of(self.policy).v[x])
+        return float(self.truth().v[x])
 
     def delta(self, step: Step) -> float:
-        v = self.model.of(self.policy).v
+        v = self.truth().v
         return float(step.reward + step.gamma_next * v[step.x_next] - v[step.x])
-
-    def learn(self, step: Step, rho: float) -> None:
-        pass
 
 
 Values = Union[GTD, ExactValues]
@@ -329,19 +333,12 @@ class Advantage:
         self.values.learn(step, rho)
 
 
-class ExactAdvantages:
+class ExactAdvantages(Exact):
     """q − v of the current policy."""
 
-    def __init__(self, model: Finite, policy: Softmax) -> None:
-        self.model, self.policy = model, policy
-        self.weights: dict[str, Array] = {}
-
     def advantages(self, x: Any) -> Array:
-        true = self.model.of(self.policy)
+        true = self.truth()
         return np.asarray(true.q[x] - true.v[x])
-
-    def learn(self, step: Step, rho: float) -> None:
-        pass
 
 
 # --- Critics of slopes: ∂q/∂a at π(s) ---
@@ -376,18 +373,11 @@ class Compatible:
         self.h = self.h + self.alpha_h * (delta - phi @ self.h) * phi
 
 
-class ExactSlopes:
+class ExactSlopes(Exact):
     """∂q/∂a of the current policy."""
 
-    def __init__(self, model: Continuous, policy: Deterministic) -> None:
-        self.model, self.policy = model, policy
-        self.weights: dict[str, Array] = {}
-
     def slope(self, x: Any) -> float:
-        return float(self.model.of(self.policy).q[x])
-
-    def learn(self, step: Step) -> None:
-        pass
+        return float(self.truth().q[x])
 
 
 # --- Learners. Each step gives (ρ_t, M_t, what the critic said of the action) ---

@@ -250,10 +250,7 @@ RHO[1:3, 1] = 1e200
             lambda: emphatic.follow_on(RHO.clip(max=1e20).astype(np.float32), 1.0),
             r"first at \[3, 1\]: it is too large for float32",
         ),
-        (
-            lambda: emphatic.follow_on(RHO, 1.0, initial=[np.inf, 0]),
-            r"first at \[3, 1\]",
-        ),
+        (lambda: emphatic.follow_on(RHO, 1.0, initial=[np.inf, 0]), r"first at \[3, 1\]"),
         (
             lambda: emphatic.lambda_returns(RHO, 1.0, 0.0, 0.0, RHO, 1.0),
             r"lambda_returns, first at \[2, 1\]: .*`lambda_`",

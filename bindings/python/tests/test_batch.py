@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents import same
 from emphatic import ACE, GTD, Batch, Dense, Softmax
 
 FLOATS = ["reward", "mu", "gamma", "gamma_next", "interest"]
@@ -199,13 +200,8 @@ def test_a_slice_shares_memory_and_keeps_its_gamma() -> None:
 
 def test_slices_may_be_open_negative_or_empty() -> None:
     batch = Batch(**columns())
-    assert [len(batch[:]), len(batch[-1:]), len(batch[2:2]), len(batch[1:100]), len(batch[:3:1])] == [
-        4,
-        1,
-        0,
-        3,
-        3,
-    ]
+    parts = (batch[:], batch[-1:], batch[2:2], batch[1:100], batch[:3:1])
+    assert [len(part) for part in parts] == [4, 1, 0, 3, 3]
 
 
 @pytest.mark.parametrize("key", [0, -1, np.int64(1), [0, 1], np.array([True] * 4), "x", (1, 2), None])
@@ -227,10 +223,7 @@ def test_a_batch_is_not_iterated() -> None:
 
 def test_slices_make_up_the_batch_again() -> None:
     batch = Batch(**columns())
-    again = Batch.concatenate(batch[a:b] for a, b in [(0, 1), (1, 1), (1, 4)])
-    for name, column in batch._columns().items():
-        np.testing.assert_array_equal(getattr(again, name), column)
-        assert getattr(again, name).dtype == column.dtype
+    same(Batch.concatenate(batch[a:b] for a, b in [(0, 1), (1, 1), (1, 4)]), batch)
 
 
 def test_concatenated_batches_begin_afresh() -> None:

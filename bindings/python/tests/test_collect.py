@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import emphatic
-from agents import step
+from agents import same, step
 from emphatic import Batch, TileCoder, collect
 
 pytest.importorskip("gymnasium")
@@ -20,18 +20,6 @@ from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
-COLUMNS = [
-    "x",
-    "action",
-    "reward",
-    "x_next",
-    "mu",
-    "gamma",
-    "gamma_next",
-    "interest",
-    "terminated",
-    "truncated",
-]
 # (observation, reward, terminated, truncated) of each step; the first observation is given by reset.
 Episode = tuple[int, list[tuple[int, float, bool, bool]]]
 # One that terminates, one that is truncated, one of a single step that is both, and one that goes on.
@@ -79,13 +67,6 @@ class Script(gymnasium.Env[Any, Any]):
 
     def close(self) -> None:
         self.closed = True
-
-
-def same(one: Batch, other: Batch) -> None:
-    for name in COLUMNS:
-        a, b = getattr(one, name), getattr(other, name)
-        assert a.dtype == b.dtype, name
-        np.testing.assert_array_equal(a, b, err_msg=name)
 
 
 def check_script(batch: Batch) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import copy
 import math
 import pathlib
-import subprocess
-import sys
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
+from agents import same
+from command import python
 from emphatic import Problem, collect
 
 pytest.importorskip("gymnasium")
@@ -153,18 +153,7 @@ def test_several_environments_give_what_each_gives_alone(mode: Any) -> None:
     for i in range(2):
         alone, part = collect(small(), "uniform", 200, 7 + i), both[200 * i : 200 * (i + 1)]
         assert alone.terminated.sum() > 20
-        for name in [
-            "x",
-            "action",
-            "reward",
-            "x_next",
-            "mu",
-            "gamma",
-            "gamma_next",
-            "terminated",
-            "truncated",
-        ]:
-            np.testing.assert_array_equal(getattr(part, name), getattr(alone, name), err_msg=name)
+        same(part, alone)
 
 
 def test_collecting_gives_the_stream_of_the_problem() -> None:
@@ -362,11 +351,11 @@ def test_registering_again_changes_nothing() -> None:
     ],
 )
 def test_importing_registers(program: str) -> None:
-    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+    python(program)
 
 
 def test_without_gymnasium() -> None:
-    program = """
+    python("""
 import sys
 sys.modules["gymnasium"] = None
 import emphatic
@@ -379,5 +368,4 @@ for need in (environments.register, environments.ContinuousCounterexampleEnv, of
         assert "pip install gymnasium" in str(error), error
     else:
         raise AssertionError(need)
-"""
-    subprocess.run([sys.executable, "-c", program], check=True)
+""")

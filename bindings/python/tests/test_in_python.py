@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ import pytest
 
 import emphatic
 from agents import AGENTS, FINITE, REAL, SLOPE, VALUES, experience, step
+from command import python
 from emphatic import (
     GQ,
     GTD,
@@ -86,14 +85,32 @@ def test_a_sweep_is_learn_to_the_bit(count: int) -> None:
         np.testing.assert_array_equal(swept[k].weights, other.weights)
 
 
+@dataclass
+class Ones(PythonEmphasis):
+    """Every step counts the same."""
+
+    def weigh(self, step: PartStep, rho: Floats) -> Floats:
+        return np.ones(len(rho))
+
+
+def alone(emphasis: PythonEmphasis) -> ActorCritic:
+    """A learner that is always in the same state."""
+    return ActorCritic(Softmax(OneHot(1), 2), VALUES, emphasis, alpha=0.1)
+
+
+def weight(learner: Learner) -> float:
+    """The emphasis of its next step."""
+    return learner.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5).emphasis
+
+
 CALLS: list[int] = []
 
 
 @dataclass
-class Counting(PythonEmphasis):
+class Counting(Ones):
     def weigh(self, step: PartStep, rho: Floats) -> Floats:
         CALLS.append(len(rho))
-        return np.ones(len(rho))
+        return super().weigh(step, rho)
 
 
 def test_one_call_serves_all_lanes() -> None:
@@ -152,12 +169,12 @@ def test_a_file_runs_no_code_of_its_own(tmp_path: Path) -> None:
 
 
 @dataclass
-class Seeing(PythonEmphasis):
+class Seeing(Ones):
     features: Any = None
 
     def weigh(self, step: PartStep, rho: Floats) -> Floats:
         SEEN.append((step.x, step.x_next, step.reward, step.gamma, step.gamma_next, step.interest))
-        return np.ones(len(rho))
+        return super().weigh(step, rho)
 
 
 SEEN: list[Any] = []
@@ -234,7 +251,7 @@ def test_a_problem_may_be_known_beside_it() -> None:
 
 
 @dataclass
-class Failing(PythonEmphasis):
+class Failing(Ones):
     after: float = 3.0
 
     def reset(self, learners: int) -> None:
@@ -244,7 +261,7 @@ class Failing(PythonEmphasis):
         self.seen += 1
         if self.seen > np.min(self.after):
             raise KeyError("mine")
-        return np.ones(len(rho))
+        return super().weigh(step, rho)
 
 
 def failing() -> ActorCritic:
@@ -275,7 +292,7 @@ def returning(value: Any) -> Learner:
         def weigh(self, step: PartStep, rho: Floats) -> Floats:
             return value  # type: ignore[no-any-return]
 
-    return ActorCritic(Softmax(OneHot(1), 2), VALUES, Returning(), alpha=0.1)
+    return alone(Returning())
 
 
 @pytest.mark.parametrize(
@@ -294,23 +311,20 @@ def returning(value: Any) -> Learner:
 )
 def test_what_is_no_emphasis(value: Any, error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
-        returning(value).step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+        weight(returning(value))
 
 
 def test_what_is_not_a_number_diverges_the_learner() -> None:
     mine = returning(np.array([np.nan]))
-    mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+    weight(mine)
     assert mine.diverged == 1
     with pytest.raises(emphatic.DivergedError):
         mine.check()
 
 
 @dataclass
-class Wrong(PythonEmphasis):
+class Wrong(Ones):
     state = ("missing",)
-
-    def weigh(self, step: PartStep, rho: Floats) -> Floats:
-        return np.ones(len(rho))
 
 
 @dataclass
@@ -324,12 +338,12 @@ def test_classes_that_make_no_sense() -> None:
     with pytest.raises(TypeError, match="lambda_a is 'x'"):
         Trace("x")  # type: ignore[arg-type]
     with pytest.raises(AttributeError, match="missing"):
-        ActorCritic(Softmax(OneHot(1), 2), VALUES, Wrong(), alpha=0.1)
-    unwritten = ActorCritic(Softmax(OneHot(1), 2), VALUES, PythonEmphasis(), alpha=0.1)
+        alone(Wrong())
+    unwritten = alone(PythonEmphasis())
     with pytest.raises(NotImplementedError, match="PythonEmphasis has no method weigh"):
-        unwritten.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+        weight(unwritten)
     with pytest.raises(TypeError, match="same form"):
-        ActorCritic(Softmax(OneHot(1), 2), VALUES, Seeing(Dense(1)), alpha=0.1)
+        alone(Seeing(Dense(1)))
 
 
 @dataclass
@@ -349,18 +363,15 @@ def test_what_is_made_of_one_learners_settings_is_refused() -> None:
     with pytest.raises(
         TypeError, match=r"`rest` of Derived is set before there are learners: set it in\s+reset"
     ):
-        ActorCritic(Softmax(OneHot(1), 2), VALUES, Derived(0.5), alpha=0.1)
+        alone(Derived(0.5))
 
 
 @dataclass
-class Large(PythonEmphasis):
+class Large(Ones):
     state = ("much",)
 
     def reset(self, learners: int) -> None:
         self.much = np.arange(learners * 20_000.0).reshape(learners, -1)
-
-    def weigh(self, step: PartStep, rho: Floats) -> Floats:
-        return np.full(len(rho), step.interest)
 
 
 def test_the_learner_has_settings_of_its_own() -> None:
@@ -396,12 +407,12 @@ class Unchecked(Doubling):
 
 def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
     """Once what __post_init__ makes of them was made of them again."""
-    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, Doubling(3.0), alpha=0.1)
+    mine = alone(Doubling(3.0))
     mine.save(tmp_path / "a")
     again = emphatic.load(tmp_path / "a", parts=[Doubling])
-    assert again.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5).emphasis == 6.0
+    assert weight(again) == 6.0
     with pytest.raises(TypeError, match="`count` of Unchecked is of type 'int'; settings are floats"):
-        ActorCritic(Softmax(OneHot(1), 2), VALUES, Unchecked(), alpha=0.1)
+        alone(Unchecked())
 
 
 @dataclass
@@ -419,14 +430,14 @@ class Views(PythonEmphasis):
 
 def test_a_view_is_restored_in_its_place() -> None:
     """Once it became an array of its own, and what it was a view of stayed behind."""
-    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, Views(), alpha=0.1)
+    mine = alone(Views())
     for _ in range(3):
-        mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
-    assert mine.copy().step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5).emphasis == 4.0
+        weight(mine)
+    assert weight(mine.copy()) == 4.0
 
 
 @dataclass
-class Growing(PythonEmphasis):
+class Growing(Ones):
     state = ("seen",)
 
     def reset(self, learners: int) -> None:
@@ -434,13 +445,13 @@ class Growing(PythonEmphasis):
 
     def weigh(self, step: PartStep, rho: Floats) -> Floats:
         self.seen = np.concatenate([self.seen, rho[:, None]], axis=1)
-        return np.ones(len(rho))
+        return super().weigh(step, rho)
 
 
 def test_what_cannot_be_read_is_not_written(tmp_path: Path) -> None:
     """Once an array that had grown was saved, and refused when it was loaded."""
-    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, Growing(), alpha=0.1)
-    mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+    mine = alone(Growing())
+    weight(mine)
     with pytest.raises(
         ValueError, match=r"`seen` of Growing has the shape \[1, 1\]; `reset` made it \[1, 0\]"
     ):
@@ -479,14 +490,14 @@ def with_state(names: Any, array: Any, returned: Any = None) -> Any:
 def test_a_wrong_state_is_refused_when_the_learner_is_made(names: Any, array: Any, match: str) -> None:
     """Once only when it was saved."""
     with pytest.raises(TypeError, match=match):
-        ActorCritic(Softmax(OneHot(1), 2), VALUES, with_state(names, array)(), alpha=0.1)
+        alone(with_state(names, array)())
 
 
 def test_a_masked_array_is_no_emphasis() -> None:
     masked = with_state((), None, np.ma.masked_array([1.0], [True]))()
-    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, masked, alpha=0.1)
+    mine = alone(masked)
     with pytest.raises(TypeError, match="it must be a NumPy array of 1 float64"):
-        mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+        weight(mine)
 
 
 @pytest.mark.parametrize("parts", [Trace, [Trace()], ["Trace"], [int]])
@@ -498,8 +509,8 @@ def test_parts_of_a_file_are_classes(parts: Any, tmp_path: Path) -> None:
 
 def test_a_large_state_comes_back(tmp_path: Path) -> None:
     """Once it was written, and refused when it was read: larger than what the settings said."""
-    large = ActorCritic(Softmax(OneHot(1), 2), VALUES, Large(), alpha=0.1)
-    large.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+    large = alone(Large())
+    weight(large)
     large.save(tmp_path / "large")
     again = emphatic.load(tmp_path / "large", parts=[Large])
     assert again._state() == large._state()
@@ -530,12 +541,11 @@ def test_a_part_that_uses_its_own_learner_is_refused() -> None:
     @dataclass
     class Meddling(PythonEmphasis):
         def weigh(self, step: PartStep, rho: Floats) -> Floats:
-            mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
-            return np.ones(len(rho))
+            return np.array([weight(mine)])
 
-    mine = ActorCritic(Softmax(OneHot(1), 2), VALUES, Meddling(), alpha=0.1)
+    mine = alone(Meddling())
     with pytest.raises(RuntimeError, match="in use"):
-        mine.step(0, 0, 1.0, 0, mu=0.5, gamma_next=0.5)
+        weight(mine)
 
 
 @pytest.mark.parametrize("count", [1, 20])
@@ -553,12 +563,4 @@ try:
 except KeyboardInterrupt:
     print(time.monotonic() - start)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert float(done.stdout) < 3
+    assert float(python(code, timeout=60)) < 3

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from command import python
 
 pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are not kept")
@@ -54,11 +55,7 @@ def learner(n=N):
 
 
 def run(code: str, directory: Path) -> str:
-    """Python by itself: it may end."""
-    command = [sys.executable, "-W", "error", "-X", "faulthandler", "-c", PRELUDE + code]
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"{done.returncode}: {done.stderr[-3000:]}"
-    return done.stdout
+    return python(PRELUDE + code, directory)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import agents
 import emphatic
 from command import command
 from emphatic import FileError, Problem
@@ -538,8 +539,7 @@ def test_a_stream_is_the_same_for_the_same_seed_and_run_and_a_short_one_the_star
     problem = garnet(1).problem()
     stream = problem.stream(500, seed=3, run=2)
     for again in (problem.stream(500, seed=3, run=2), problem.stream(900, seed=3, run=2)[:500]):
-        for name in ("x", "action", "reward", "x_next", "mu", "gamma", "gamma_next"):
-            np.testing.assert_array_equal(getattr(stream, name), getattr(again, name))
+        agents.same(stream, again)
     for other in (problem.stream(500, seed=3), problem.stream(500, seed=2, run=3)):
         assert (stream.action != other.action).any()
     assert len(problem.stream(0, seed=0)) == 0

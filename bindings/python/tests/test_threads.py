@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +12,7 @@ import pytest
 
 import emphatic
 from agents import AGENTS, FINITE, VALUES, experience
+from command import python
 from emphatic import ACE, Batch, Dense, Learner, Softmax
 
 
@@ -126,10 +124,7 @@ assert len(agents) > 1 or 0 < agents[0].steps < len(batch)
 agents[0].learn(batch[:10])
 agents[0].copy()
 """
-    command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=timeout)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return float(done.stdout)
+    return float(python(code, timeout=timeout))
 
 
 def long_work(count: int) -> tuple[list[Learner], Batch]:

@@ -1,6 +1,7 @@
 //! Recipes: what a learner is made of, as data.
 
 use crate::Features;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A part, by its name in the catalogue, with its settings.
@@ -57,7 +58,8 @@ impl PartRecipe {
 }
 
 /// The rule by which the actor learns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RuleKind {
     /// From the action taken: [`ActorCritic`](crate::ActorCritic).
     Taken,

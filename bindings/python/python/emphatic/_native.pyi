@@ -18,7 +18,6 @@ __all__ = [
     "DivergedError",
     "FileError",
     "Learner",
-    "SavedLearner",
     "Update",
     "PartStep",
     "Problem",
@@ -28,6 +27,7 @@ __all__ = [
     "sweep",
     "shipped_problems",
     "png",
+    "read_learner",
     "write_file",
     "run",
     "summary",
@@ -97,7 +97,7 @@ class Learner:
         settings: str,
         problems: Sequence[Problem],
         state: bytes,
-        python_emphasis: PythonEmphasis | None,
+        python_emphasis: type[PythonEmphasis] | None,
     ) -> Learner: ...
     @property
     def policy(self) -> Policy:
@@ -150,13 +150,9 @@ class Learner:
     def _weights(self) -> _Floats: ...
     def _estimates(self) -> dict[str, _Floats]: ...
     def _set_weights(self, weights: _Floats) -> None: ...
-    def _settings_json(self) -> str: ...
+    def _composition(self) -> tuple[str, list[_Problem], type[PythonEmphasis] | None]: ...
     def _state(self) -> bytes: ...
     def _copy(self) -> Learner: ...
-    @property
-    def _problems(self) -> list[_Problem]: ...
-    @property
-    def _python_emphasis(self) -> PythonEmphasis | None: ...
     @property
     def _outputs(self) -> int: ...
 
@@ -167,24 +163,11 @@ def sweep(
     progress: Callable[..., None],
 ) -> list[Learner]: ...
 
-@final
-class SavedLearner:
-    def __new__(cls, path: str | PathLike[str]) -> Self: ...
-    @property
-    def class_name(self) -> str:
-        """The name of the learner's class."""
-    @property
-    def rule(self) -> str:
-        """The name of the rule by which the actor learns."""
-    @property
-    def problems(self) -> list[tuple[str, str]]:
-        """The name and the text of each problem."""
-    @property
-    def python_emphasis(self) -> str | None:
-        """The name of the class of an emphasis that is written in Python; `None` if it is not."""
-    def restored(self, problems: Sequence[Problem], python_emphasis: type[PythonEmphasis] | None) -> Learner:
-        """Composes the learner, which goes on from its saved state. `python_emphasis` is the class of an emphasis that is written in
-        Python."""
+@type_check_only
+class _SavedLearner(TypedDict):
+    settings: str
+    problems: list[tuple[str, str]]
+    state: bytes
 
 @type_check_only
 class _Transitions(TypedDict):
@@ -244,6 +227,7 @@ class Problem:
 
 def shipped_problems() -> list[tuple[str, str]]: ...
 def png(svg: str) -> bytes: ...
+def read_learner(path: str | PathLike[str]) -> _SavedLearner: ...
 def write_file(path: str | PathLike[str], bytes: bytes) -> None: ...
 def run(
     file: PathLike[str],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -177,19 +178,7 @@ class Recorder:
         self.bar(self.done, self.steps)
 
     def batch(self) -> Batch:
-        assert self.x is not None and self.x_next is not None
-        return Batch(
-            self.x,
-            self.action,
-            self.reward,
-            self.x_next,
-            mu=self.mu,
-            gamma=self.gamma,
-            gamma_next=self.gamma_next,
-            interest=self.interest,
-            terminated=self.terminated,
-            truncated=self.truncated,
-        )
+        return Batch(**{field.name: getattr(self, field.name) for field in fields(Batch)})
 
 
 class Trajectory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -59,21 +60,15 @@ class Flows:
     @classmethod
     def _of(cls, data: dict[str, Any]) -> Flows:
         reached = data["reached"]
-        return cls(
-            start=data["start"],
-            best=data["best"],
-            unbounded=data["unbounded"],
-            lambda_a=_array(flow["lambda_a"] for flow in reached),
-            objective=_array(flow["objective"] for flow in reached),
-            settled=np.array([flow["settled"] for flow in reached], dtype=bool),
-            from_random=np.array(
-                [[_nan(x) for x in flow["from_random"]] for flow in reached], dtype=np.float64
-            ),
-            smallest_lambda_a=data["smallest_lambda_a"],
-            highest_on_semi_gradient=data["highest_on_semi_gradient"],
-            times=_array(data["times"]),
-            apart=[Apart(**apart) for apart in data["apart"]],
-        )
+        told = {name: value for name, value in data.items() if name != "reached"} | {
+            "lambda_a": _array(flow["lambda_a"] for flow in reached),
+            "objective": _array(flow["objective"] for flow in reached),
+            "settled": np.array([flow["settled"] for flow in reached], dtype=bool),
+            "from_random": _array(flow["from_random"] for flow in reached),
+            "times": _array(data["times"]),
+            "apart": [Apart(**apart) for apart in data["apart"]],
+        }
+        return cls(**told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +96,14 @@ class Spread:
     def _of(cls, data: dict[str, Any] | None) -> Spread | None:
         if data is None:
             return None
-        states = data["states"]
-        radius = data["spectral_radius"]
+        states, bounds = data["states"], _array(data["spectral_radius"] or ())
+        numbers = ("share", "mean", "standard_deviation", "steps")
         return cls(
-            spectral_radius=None if radius is None else (_nan(radius[0]), _nan(radius[1])),
+            spectral_radius=(float(bounds[0]), float(bounds[1])) if bounds.size else None,
             finite=data["finite"],
             states=[state["state"] for state in states],
-            share=_array(state["share"] for state in states),
-            mean=_array(state["mean"] for state in states),
-            standard_deviation=_array(state["standard_deviation"] for state in states),
-            steps=_array(state["steps"] for state in states),
             steps_in_all=data["steps"],
+            **{of: _array(state[of] for state in states) for of in numbers},
         )
 
 
@@ -135,8 +127,8 @@ class CriticStability:
     @classmethod
     def _of(cls, data: dict[str, Any]) -> CriticStability:
         def eigenvalues(of: dict[str, Any] | None) -> npt.NDArray[np.complex128]:
-            pairs = (of or {}).get("eigenvalues") or []
-            return np.array([complex(_nan(re), _nan(im)) for re, im in pairs], dtype=np.complex128)
+            pairs = _array((of or {}).get("eigenvalues") or ())
+            return pairs.reshape(-1, 2).view(np.complex128).ravel()
 
         td, etd = data["td"], data["etd"]
         return cls(
@@ -182,14 +174,7 @@ class Suggestion:
 
     @classmethod
     def _of(cls, data: dict[str, Any]) -> Suggestion:
-        return cls(
-            algorithm=data["algorithm"],
-            lambda_a=data["lambda_a"],
-            alpha=data["alpha"],
-            critic=data["critic"],
-            steps=data["steps"],
-            reasons=[(what, why) for what, why in data["reasons"]],
-        )
+        return cls(**(data | {"reasons": [(what, why) for what, why in data["reasons"]]}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,25 +229,16 @@ class Diagnosis:
 
     @classmethod
     def _of(cls, data: dict[str, Any], text: str, svg: str | None, experiment: str | None) -> Diagnosis:
-        return cls(
-            problem=data["problem"],
-            size=Size(**data["size"]),
-            verdict=data["verdict"],
-            given=data["given"],
-            objective=data["objective"],
-            start=data["start"],
-            angle=data["angle"],
-            uncovered=[(state, action) for state, action in data["uncovered"]],
-            flows=None if data["flows"] is None else Flows._of(data["flows"]),
-            emphasis=Spread._of(data["emphasis"]),
-            emphasis_at_end=Spread._of(data["emphasis_at_end"]),
-            critics=CriticStability._of(data["critics"]),
-            suggestion=None if data["suggestion"] is None else Suggestion._of(data["suggestion"]),
-            experiment=experiment,
-            svg=svg,
-            data=data,
-            _text=text,
-        )
+        told = data | {
+            "size": Size(**data["size"]),
+            "uncovered": [(state, action) for state, action in data["uncovered"]],
+            "flows": None if data["flows"] is None else Flows._of(data["flows"]),
+            "emphasis": Spread._of(data["emphasis"]),
+            "emphasis_at_end": Spread._of(data["emphasis_at_end"]),
+            "critics": CriticStability._of(data["critics"]),
+            "suggestion": None if data["suggestion"] is None else Suggestion._of(data["suggestion"]),
+        }
+        return cls(**told, experiment=experiment, svg=svg, data=data, _text=text)
 
     def figure(self, path: str | os.PathLike[str]) -> None:
         """Writes the picture: as SVG, or as PNG if the name ends in `.png`."""
@@ -286,9 +262,6 @@ class Diagnosis:
         return f"<Diagnosis: {self.verdict[0] if self.verdict else ''}>"
 
 
-def _nan(value: float | None) -> float:
-    return float("nan") if value is None else value
-
-
-def _array(values: Any) -> Floats:
-    return np.array([_nan(value) for value in values], dtype=np.float64)
+def _array(values: Iterable[Any]) -> Floats:
+    """Returns numbers as an array, with NaN for None."""
+    return np.array(list(values), dtype=np.float64)

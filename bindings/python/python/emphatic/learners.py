@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import warnings
 from collections.abc import Sequence
@@ -231,9 +232,8 @@ class Learner(_native.Learner):
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
-        settings, problems = self._settings_json(), self._problems
-        state = (type(self), settings, problems, self._state(), self._python_emphasis)
-        return _restore, state, self.__dict__
+        settings, problems, python_emphasis = self._composition()
+        return _restore, (type(self), settings, problems, self._state(), python_emphasis), self.__dict__
 
 
 def _restore(
@@ -241,10 +241,10 @@ def _restore(
     settings: str,
     problems: Sequence[Problem],
     state: bytes,
-    in_python: PythonEmphasis | None = None,
+    python_emphasis: type[PythonEmphasis] | None = None,
 ) -> _L:
-    """Makes a learner from a pickle."""
-    return cls._of(_native.Learner._restored(settings, list(problems), state, in_python))
+    """Makes a learner from a pickle or a file."""
+    return cls._of(_native.Learner._restored(settings, problems, state, python_emphasis))
 
 
 def _read_only(array: convert.Floats) -> convert.Floats:
@@ -317,11 +317,9 @@ class AllActions(Learner):
         subset: int | None = None,
         seed: int = 0,
     ) -> _L:
-        drawn = (
-            None
-            if subset is None
-            else (convert.count(subset, "subset"), convert.count(seed, "seed", least=0))
-        )
+        drawn = None
+        if subset is not None:
+            drawn = convert.count(subset, "subset"), convert.count(seed, "seed", least=0)
         return cls._compose(policy, critic, emphasis, alpha, drawn)
 
 
@@ -446,22 +444,22 @@ def load(path: str | os.PathLike[str], *, parts: Sequence[type[PythonEmphasis]] 
         isinstance(part, type) and issubclass(part, PythonEmphasis) for part in parts
     ):
         raise TypeError(f"parts are {parts!r}; they must be a list of classes of PythonEmphasis")
-    saved = _native.SavedLearner(path)
-    file, name, own = os.fspath(path), saved.class_name, saved.python_emphasis
+    saved = _native.read_learner(path)
+    settings, file = json.loads(saved["settings"]), os.fspath(path)
+    name, rule, emphasis = settings["class"], settings["rule"], settings["emphasis"]
+    own = emphasis.get("class", "") if emphasis["kind"] == PythonEmphasis._kind else None
     if name not in _CLASSES:
         raise ValueError(f"{file}: the saved learner is a {name}, which this version does not know")
-    cls, emphasis = _CLASSES[name], next((part for part in parts if part.__name__ == own), None)
-    if own is not None and emphasis is None:
+    cls, python_emphasis = _CLASSES[name], next((part for part in parts if part.__name__ == own), None)
+    if own is not None and python_emphasis is None:
         raise ValueError(
             f"{file}: its emphasis is the class {own}, written in Python: load(path, parts=[{own}])"
         )
     try:
-        if saved.rule != cls._rule:
-            raise ValueError(
-                f"it is a {name} and learns by the rule `{saved.rule}`, which do not go together"
-            )
-        problems = [Problem.parse(text, problem) for problem, text in saved.problems]
-        learner = cls._of(saved.restored(problems, emphasis))
+        if rule != cls._rule:
+            raise ValueError(f"it is a {name} and learns by the rule `{rule}`, which do not go together")
+        problems = [Problem.parse(text, problem) for problem, text in saved["problems"]]
+        learner = _restore(cls, saved["settings"], problems, saved["state"], python_emphasis)
         if not isinstance(learner.emphasis, cls._emphases):
             raise ValueError(f"it is a {name} with {learner.emphasis}, which do not go together")
         return learner

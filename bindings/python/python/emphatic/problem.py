@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -86,7 +87,7 @@ class Problem(_native.Problem):
         p = convert.floats(probability, "probability", 3)
         if p.shape[0] != p.shape[2] or 0 in p.shape:
             raise ValueError(f"probability has the shape {p.shape}; it must be [states, actions, states]")
-        names = _Names.of(p.shape[0], p.shape[1], states, actions)
+        names = _Names(_named(states, "states", p.shape[0]), _named(actions, "actions", p.shape[1]))
         rows = _rows_from_arrays(names, p, ends, reward, gamma, end_reward)
         rest = _Rest(start, behaviour, target, interest, actor, critic)
         return cls._from_rows(names, rows, rest, name)
@@ -105,40 +106,25 @@ class Problem(_native.Problem):
     ) -> Problem:
         """A problem from a Gymnasium environment with a transition table `P`, or its name: FrozenLake, Taxi, CliffWalking.
         `behaviour` left out: all actions alike. States that cannot be reached from the start are kept."""
-        if isinstance(env, str):
-            gymnasium = convert.library("gymnasium")
-            with gymnasium.make(env) as made:
-                return cls.from_gymnasium(
-                    made,
-                    gamma=gamma,
-                    behaviour=behaviour,
-                    target=target,
-                    interest=interest,
-                    actor=actor,
-                    critic=critic,
-                )
         gamma = convert.number(gamma, "gamma")
-        inner = getattr(env, "unwrapped", env)
-        table = getattr(inner, "P", None)
-        start = getattr(inner, "initial_state_distrib", None)
-        if not isinstance(table, Mapping) or start is None:
-            raise TypeError(
-                f"{env} has no transition table `P` with `initial_state_distrib`; FrozenLake, Taxi and CliffWalking have"
-            )
-        _warn_of_what_is_not_in_the_table(env)
-        if not len(table) or not all(
-            isinstance(by_action, Mapping) and by_action for by_action in table.values()
-        ):
-            raise ValueError(
-                f"the transition table `P` of {env} has a state without actions, or no states at all"
-            )
-        names = _Names.of(len(table), len(next(iter(table.values()))))
-        uniform = np.full(len(names.actions), 1.0 / len(names.actions))
-        spec = getattr(env, "spec", None)
-        name = type(inner).__name__ if spec is None else spec.id
-        mu = uniform if behaviour is None else behaviour
-        rest = _Rest(start, mu, target, interest, actor, critic)
-        return cls._from_rows(names, _rows_from_table(names, table, gamma), rest, name)
+        opened = convert.library("gymnasium").make(env) if isinstance(env, str) else nullcontext(env)
+        with opened as env:
+            inner = getattr(env, "unwrapped", env)
+            table, start = getattr(inner, "P", None), getattr(inner, "initial_state_distrib", None)
+            if not isinstance(table, Mapping) or start is None:
+                right = "FrozenLake, Taxi and CliffWalking have"
+                raise TypeError(f"{env} has no transition table `P` with `initial_state_distrib`; {right}")
+            _warn_of_what_is_not_in_the_table(env)
+            if not table or not all(isinstance(actions, Mapping) and actions for actions in table.values()):
+                wrong = "has a state without actions, or no states at all"
+                raise ValueError(f"the transition table `P` of {env} {wrong}")
+            count = len(next(iter(table.values())))
+            names = _Names(_named(None, "states", len(table)), _named(None, "actions", count))
+            mu = np.full(count, 1.0 / count) if behaviour is None else behaviour
+            rest = _Rest(start, mu, target, interest, actor, critic)
+            spec = getattr(env, "spec", None)
+            name = type(inner).__name__ if spec is None else spec.id
+            return cls._from_rows(names, _rows_from_table(names, table, gamma), rest, name)
 
     @classmethod
     def _from_rows(cls, names: _Names, rows: list[dict[str, Any]], rest: _Rest, name: str) -> Problem:
@@ -295,19 +281,9 @@ class _Names:
     states: list[str]
     actions: list[str]
 
-    @classmethod
-    def of(
-        cls,
-        states: int,
-        actions: int,
-        named: Sequence[str] | None = None,
-        called: Sequence[str] | None = None,
-    ) -> _Names:
-        """Returns the given names; those left out are numbers."""
-        return cls(_numbered(states, named, "states"), _numbered(actions, called, "actions"))
 
-
-def _numbered(count: int, given: Sequence[str] | None, what: str) -> list[str]:
+def _named(given: Sequence[str] | None, what: str, count: int) -> list[str]:
+    """Returns the given names; those left out are numbers."""
     names = [str(name) for name in (range(count) if given is None else given)]
     if len(names) != count:
         raise ValueError(f"there are {len(names)} names of {what} for {count} {what}")
