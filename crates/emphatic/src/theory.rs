@@ -38,7 +38,7 @@ pub use elimination_order::EliminationOrder;
 pub use follow_on_moments::FollowOnMoments;
 pub use gradient::derivative;
 pub use gradient_flow::{FlowPoint, Limit, best_attainable, integrate_flow, limit};
-pub use model::{ActionSlopes, Bellman, Model, OffPolicyModel, OffPolicyTransition};
+pub use model::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
 pub use objective::{ExactObjective, Objective};
 
 use crate::policy::Policy;

@@ -7,11 +7,11 @@ use crate::features::{Features, State};
 use crate::part::{ComposeError, Part, Seen};
 use crate::policy::{DeterministicPolicy, FinitePolicy, Policy};
 use crate::problem::known_problem::Solvable;
-use crate::problem::{ProblemError, Task};
+use crate::problem::{ContinuousCounterexample, ProblemError, Task};
 use crate::real::Real;
 use crate::saved_state::{StateError, digest};
 use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
-use crate::theory::{ActionSlopes, Model};
+use crate::theory::{Model, ModelStates};
 use crate::visitor::Visitor;
 use std::any::Any;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl<R: Real, P: Policy, M: Model<P>> ExactCritic<R, M, P> {
 }
 
 /// Returns a description of a problem that distinguishes it from others: its number of states, and a digest of d_μ and i.
-pub(crate) fn described<P: Policy>(model: &impl Model<P>) -> String {
+pub(crate) fn described(model: &impl ModelStates) -> String {
     let known = model.stationary().iter().chain(model.interest()).map(|x| x.to_bits());
     format!("{} states (digest {:016x})", model.order().states(), digest(known))
 }
@@ -141,11 +141,9 @@ impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
     }
 }
 
-impl<R, P, M> SlopeCritic<R> for ExactCritic<R, M, P>
+impl<R: Real, P: DeterministicPolicy> SlopeCritic<R> for ExactCritic<R, ContinuousCounterexample, P>
 where
-    R: Real,
-    P: DeterministicPolicy,
-    M: Model<P> + ActionSlopes,
+    ContinuousCounterexample: Model<P>,
 {
     #[inline(always)]
     fn slope(&mut self, step: &Seen, action: R) -> R {

@@ -10,7 +10,7 @@ use crate::real::{Real, elementary};
 use crate::step::Step;
 use crate::theory::elimination_order::EliminationOrder;
 use crate::theory::sigmoid_quadrature::SigmoidQuadrature;
-use crate::theory::{ActionSlopes, Bellman, Model, OffPolicyModel, OffPolicyTransition};
+use crate::theory::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
 use std::sync::Arc;
 
 const NAMES: [&str; 3] = ["S0", "S1", "S2"];
@@ -110,6 +110,12 @@ impl ContinuousCounterexample {
         ContinuousStream { task: self, random: Random::new(seed, run), state: 0, gamma: 0.0 }
     }
 
+    /// ∂q(s,a)/∂a, given v.
+    #[inline(always)]
+    pub(crate) fn action_slope<R: Real>(&self, state: usize, action: R, value: impl FnMut(usize) -> R) -> R {
+        action.sigmoid() * (-action).sigmoid() * rise(state, value)
+    }
+
     /// The Bellman equation of a state in terms of E[σ(a)] and E[σ(−a)] under the policy.
     #[inline(always)]
     fn equation<R: Real>(state: usize, right: R, left: R, out: Bellman<'_, R>) {
@@ -124,30 +130,25 @@ impl ContinuousCounterexample {
     }
 }
 
-/// The part of [`Model`] that is the same for every kind of policy.
-macro_rules! model_of_three_states {
-    () => {
-        fn order(&self) -> &Arc<EliminationOrder> {
-            &self.order
-        }
+impl ModelStates for ContinuousCounterexample {
+    fn order(&self) -> &Arc<EliminationOrder> {
+        &self.order
+    }
 
-        fn stationary(&self) -> &[f64] {
-            &self.stationary
-        }
+    fn stationary(&self) -> &[f64] {
+        &self.stationary
+    }
 
-        fn interest(&self) -> &[f64] {
-            &self.interest
-        }
+    fn interest(&self) -> &[f64] {
+        &self.interest
+    }
 
-        fn state_name(&self, state: usize) -> &str {
-            NAMES[state]
-        }
-    };
+    fn state_name(&self, state: usize) -> &str {
+        NAMES[state]
+    }
 }
 
 impl Model<Gaussian> for ContinuousCounterexample {
-    model_of_three_states!();
-
     #[inline(always)]
     fn bellman<R: Real>(&self, _policy: &Gaussian, at: &Normal<R>, state: usize, out: Bellman<'_, R>) {
         let right = self.quadrature.sigmoid(at);
@@ -249,8 +250,6 @@ impl ContinuousCounterexample {
 }
 
 impl Model<DeterministicLinear> for ContinuousCounterexample {
-    model_of_three_states!();
-
     #[inline(always)]
     fn bellman<R: Real>(&self, _policy: &DeterministicLinear, at: &R, state: usize, out: Bellman<'_, R>) {
         Self::equation(state, at.sigmoid(), (-*at).sigmoid(), out);
@@ -267,13 +266,6 @@ impl Model<DeterministicLinear> for ContinuousCounterexample {
     ) {
         let slope = self.action_slope(state, *at, |s| values[s]);
         policy.add_gradient(policy.features.of_number(state), at, scale * slope, gradient);
-    }
-}
-
-impl ActionSlopes for ContinuousCounterexample {
-    #[inline(always)]
-    fn action_slope<R: Real>(&self, state: usize, action: R, mut value: impl FnMut(usize) -> R) -> R {
-        action.sigmoid() * (-action).sigmoid() * rise(state, &mut value)
     }
 }
 

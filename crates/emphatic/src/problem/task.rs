@@ -8,7 +8,7 @@ use crate::random_stream::Random;
 use crate::real::Real;
 use crate::real::wide_exponent::Wide;
 use crate::theory::stationary_distribution::stationary_distribution;
-use crate::theory::{Bellman, Model, OffPolicyModel, OffPolicyTransition};
+use crate::theory::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
 use crate::theory::{compressed_rows::CompressedRows, elimination_order::EliminationOrder};
 use std::sync::Arc;
 
@@ -185,7 +185,7 @@ impl Task {
     }
 }
 
-impl<P: FinitePolicy> Model<P> for Task {
+impl ModelStates for Task {
     fn order(&self) -> &Arc<EliminationOrder> {
         &self.order
     }
@@ -205,7 +205,9 @@ impl<P: FinitePolicy> Model<P> for Task {
     fn state_name(&self, state: usize) -> &str {
         &self.problem.states[state]
     }
+}
 
+impl<P: FinitePolicy> Model<P> for Task {
     fn check(&self, policy: &P) -> Result<(), ProblemError> {
         if policy.actions() == self.actions() {
             return Ok(());

@@ -1,6 +1,6 @@
 //! The emphatic weighting m, and the emphatic density m/d_μ.
 
-use super::{Exact, Model};
+use super::{Exact, Model, ModelStates};
 use crate::policy::Policy;
 use crate::real::Real;
 use crate::real::wide_exponent::Wide;
@@ -39,7 +39,7 @@ impl<P: Policy, M: Model<P>> Exact<'_, f64, M, P> {
 }
 
 /// d_μ, without underflow.
-pub(super) fn wide_stationary<P: Policy, M: Model<P>>(model: &M) -> Vec<Wide> {
+pub(super) fn wide_stationary(model: &impl ModelStates) -> Vec<Wide> {
     model.scaled_stationary().into_iter().map(|(digits, exponent)| Wide::scaled(digits, exponent)).collect()
 }
 
@@ -54,7 +54,7 @@ impl Unit {
 }
 
 /// d_μ where there is interest, and its unit: one, unless all states of interest are visited so rarely that d_μ underflows.
-pub(super) fn stationary_in_units<P: Policy, M: Model<P>>(model: &M) -> (Vec<f64>, Unit) {
+pub(super) fn stationary_in_units(model: &impl ModelStates) -> (Vec<f64>, Unit) {
     let is_common = |(d, i): (&f64, &f64)| *i > 0.0 && Wide::near(*d).is_some_and(Wide::is_positive);
     if model.stationary().iter().zip(model.interest()).any(is_common) {
         return (model.stationary().to_vec(), Unit(1.0));
