@@ -10,7 +10,6 @@ use crate::safetensors_file::{StateFile, read_state};
 use crate::settings::{Part, Rule, Settings, StateForm};
 use emphatic::catalogue::{Acts, Role};
 use emphatic::{Action, Composable, Draw, Isa, KnownProblem, Recipe, SavedState, State, Step, StepError};
-use emphatic_problems::World;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -102,7 +101,8 @@ impl Composition {
             Some(_) => Python::attach(|py| emphases.map(|emphasis| emphasis.clone_ref(py)).collect()),
             None => Vec::new(),
         };
-        let problems: Vec<KnownProblem> = all[0].problems.iter().map(known).collect();
+        let problems: Vec<KnownProblem> =
+            all[0].problems.iter().map(|problem| problem.get().file.world.clone()).collect();
         let (catalogue, exception) = catalogue_with(emphases, recipes[0].emphasis.features.as_ref());
         let composed = R::compose(&catalogue, &recipes, &problems, Isa::best());
         exception.check()?;
@@ -116,13 +116,6 @@ impl Composition {
         boxed.exception.check()?;
         restored.or_raise()?;
         Ok(boxed)
-    }
-}
-
-fn known(problem: &Py<Problem>) -> KnownProblem {
-    match &problem.get().file.world {
-        World::Finite(task) => KnownProblem::Finite(task.clone()),
-        World::Continuous(problem) => KnownProblem::Continuous(problem.clone()),
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::error::{OrRaise, in_file};
 use crate::interrupts::{Chunks, Messages};
 use crate::memory;
-use emphatic::{Action, Exact, Fixed, ProblemError, State, Step, Table, Task, Transition};
+use emphatic::{Action, Exact, Fixed, KnownProblem, ProblemError, State, Step, Table, Task, Transition};
 use emphatic_chart::Renderer;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
-use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
+use emphatic_problems::{ProblemFile, SHIPPED, Target};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -118,8 +118,8 @@ impl Problem {
     #[getter]
     fn behaviour<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         match &self.file.world {
-            World::Finite(task) => rows(py, task.states(), |s| task.behaviour(s).to_vec()),
-            World::Continuous(problem) => rows(py, self.file.world.states().len(), |_| {
+            KnownProblem::Finite(task) => rows(py, task.states(), |s| task.behaviour(s).to_vec()),
+            KnownProblem::Continuous(problem) => rows(py, self.file.world.states().len(), |_| {
                 let (mean, deviation) = problem.behaviour();
                 vec![mean, deviation]
             }),
@@ -131,8 +131,8 @@ impl Problem {
     fn start<'py>(&self, py: Python<'py>) -> Column<'py> {
         let mut start = vec![0.0; self.file.world.states().len()];
         match &self.file.world {
-            World::Finite(task) => task.problem().start().iter().for_each(|&(s, p)| start[s] += p),
-            World::Continuous(_) => start[0] = 1.0,
+            KnownProblem::Finite(task) => task.problem().start().iter().for_each(|&(s, p)| start[s] += p),
+            KnownProblem::Continuous(_) => start[0] = 1.0,
         }
         PyArray1::from_vec(py, start)
     }
@@ -146,13 +146,7 @@ impl Problem {
     /// d_μ, by state.
     #[getter]
     fn stationary<'py>(&self, py: Python<'py>) -> Column<'py> {
-        PyArray1::from_slice(
-            py,
-            match &self.file.world {
-                World::Finite(task) => task.stationary(),
-                World::Continuous(problem) => problem.stationary(),
-            },
-        )
+        PyArray1::from_slice(py, self.file.world.stationary())
     }
 
     /// The features of the critic or of the actor: how many there are, and each state's active ones with their values.
@@ -212,11 +206,11 @@ impl Problem {
     fn objective(&self, py: Python<'_>, weights: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<f64> {
         let weights = weights.as_slice()?;
         py.detach(|| match &self.file.world {
-            World::Finite(task) => Ok(Exact::new(&**task, &task.softmax(), weights)?.objective()),
-            World::Continuous(problem) if outputs == 2 => {
+            KnownProblem::Finite(task) => Ok(Exact::new(&**task, &task.softmax(), weights)?.objective()),
+            KnownProblem::Continuous(problem) if outputs == 2 => {
                 Ok(Exact::new(&**problem, &problem.gaussian(), weights)?.objective())
             }
-            World::Continuous(problem) => {
+            KnownProblem::Continuous(problem) => {
                 Ok(Exact::new(&**problem, &problem.deterministic(), weights)?.objective())
             }
         })
@@ -274,7 +268,7 @@ impl Problem {
         run: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
         match &self.file.world {
-            World::Finite(task) => {
+            KnownProblem::Finite(task) => {
                 let steps = taken(py, task.stream(seed, run), steps)?;
                 columns(
                     py,
@@ -282,7 +276,7 @@ impl Problem {
                     |action| if let Action::Number(number) = action { number as isize } else { 0 },
                 )
             }
-            World::Continuous(problem) => {
+            KnownProblem::Continuous(problem) => {
                 let steps = taken(py, problem.stream(seed, run), steps)?;
                 columns(py, &steps, |action| if let Action::Real(real) = action { real } else { 0.0 })
             }
@@ -301,9 +295,9 @@ impl Problem {
         if let Some(weights) = weights {
             let weights = weights.as_slice()?.to_vec();
             file.target = match &file.world {
-                World::Finite(_) => Target::Softmax(weights),
-                World::Continuous(_) if outputs == 2 => Target::Gaussian(weights),
-                World::Continuous(_) => Target::Deterministic(weights),
+                KnownProblem::Finite(_) => Target::Softmax(weights),
+                KnownProblem::Continuous(_) if outputs == 2 => Target::Gaussian(weights),
+                KnownProblem::Continuous(_) => Target::Deterministic(weights),
             };
         }
         if let Some(rows) = probabilities {
@@ -316,8 +310,8 @@ impl Problem {
 
     fn finite(&self) -> PyResult<&Task> {
         match &self.file.world {
-            World::Finite(task) => Ok(task),
-            World::Continuous(_) => {
+            KnownProblem::Finite(task) => Ok(task),
+            KnownProblem::Continuous(_) => {
                 Err(PyTypeError::new_err("this problem has a real action, not a list of them"))
             }
         }

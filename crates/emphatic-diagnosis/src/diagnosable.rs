@@ -143,25 +143,25 @@ impl Diagnosable<DeterministicLinear> for ContinuousCounterexample {
 /// Evaluates an expression for a problem and the kind of policy that its target is.
 macro_rules! with_policy {
     ($world:expr, $target:expr, |$model:ident, $policy:ident, $weights:ident| $body:expr) => {{
-        use emphatic::Policy;
-        use emphatic_problems::{Target, World};
+        use emphatic::{KnownProblem, Policy};
+        use emphatic_problems::Target;
         match ($world, $target) {
-            (World::Finite(task), Target::Fixed(fixed)) => {
+            (KnownProblem::Finite(task), Target::Fixed(fixed)) => {
                 let ($model, $policy, $weights): (_, _, &[f64]) = (&**task, fixed, &[]);
                 $body
             }
-            (World::Finite(task), target) => {
+            (KnownProblem::Finite(task), target) => {
                 let ($model, $policy) = (&**task, &task.softmax());
                 let zeros = vec![0.0; $policy.len()];
                 let $weights: &[f64] = if let Target::Softmax(weights) = target { weights } else { &zeros };
                 $body
             }
-            (World::Continuous(problem), Target::Deterministic(weights)) => {
+            (KnownProblem::Continuous(problem), Target::Deterministic(weights)) => {
                 let ($model, $policy, $weights): (_, _, &[f64]) =
                     (&**problem, &problem.deterministic(), weights);
                 $body
             }
-            (World::Continuous(problem), target) => {
+            (KnownProblem::Continuous(problem), target) => {
                 let ($model, $policy) = (&**problem, &problem.gaussian());
                 let zeros = vec![0.0; $policy.len()];
                 let $weights: &[f64] = if let Target::Gaussian(weights) = target { weights } else { &zeros };

@@ -7,8 +7,8 @@ use crate::flows::{Flows, Setting, count, flows};
 use crate::solve::angle;
 use crate::suggestion::{Suggestion, suggest};
 use crate::verdict::verdict;
-use emphatic::{Exact, Policy, ProblemError};
-use emphatic_problems::{ProblemFile, Target, World};
+use emphatic::{Exact, KnownProblem, Policy, ProblemError};
+use emphatic_problems::{ProblemFile, Target};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -101,7 +101,7 @@ pub fn diagnose(
 /// The policy that learning starts from: the target, or zero weights if it has none.
 pub(crate) fn learning_start(problem: &ProblemFile) -> Target {
     match (&problem.world, &problem.target) {
-        (World::Finite(task), Target::Fixed(_)) => Target::Softmax(vec![0.0; task.softmax().len()]),
+        (KnownProblem::Finite(task), Target::Fixed(_)) => Target::Softmax(vec![0.0; task.softmax().len()]),
         (_, target) => target.clone(),
     }
 }
@@ -116,7 +116,7 @@ fn diagnose_from<P: Policy + Sync, M: Diagnosable<P>>(
     let (world, exact) = (&problem.world, start.exact);
     // A fixed target has no weights, so learning starts from another policy.
     let given = match (world, &problem.target) {
-        (World::Finite(task), Target::Fixed(fixed)) => {
+        (KnownProblem::Finite(task), Target::Fixed(fixed)) => {
             Given::new(problem, &Solved::new(&Exact::new(&**task, fixed, &[])?))
         }
         _ => Given::new(problem, start),
@@ -207,25 +207,25 @@ fn affordable_starts(transitions: usize) -> Option<usize> {
 }
 
 /// The largest absolute reward.
-fn largest_reward(world: &World) -> f64 {
-    let World::Finite(task) = world else { return 2.0 };
+fn largest_reward(world: &KnownProblem) -> f64 {
+    let KnownProblem::Finite(task) = world else { return 2.0 };
     let pairs = (0..task.states()).flat_map(|s| (0..task.actions()).map(move |a| (s, a)));
     let rewards = pairs.flat_map(|(s, a)| task.problem().transitions(s, a)).map(|t| t.reward.abs());
     rewards.fold(0.0, f64::max)
 }
 
-fn transitions(world: &World) -> usize {
+fn transitions(world: &KnownProblem) -> usize {
     match world {
-        World::Finite(task) => (0..task.states())
+        KnownProblem::Finite(task) => (0..task.states())
             .map(|s| (0..task.actions()).map(|a| task.problem().transitions(s, a).len()).sum::<usize>())
             .sum(),
-        World::Continuous(_) => 6,
+        KnownProblem::Continuous(_) => 6,
     }
 }
 
 /// The actions that the target takes and the behaviour never does, in the states that the behaviour visits.
 fn uncovered(problem: &ProblemFile) -> Vec<(String, String)> {
-    let World::Finite(task) = &problem.world else { return Vec::new() };
+    let KnownProblem::Finite(task) = &problem.world else { return Vec::new() };
     let taken = |s: usize, a: usize| match &problem.target {
         Target::Fixed(fixed) => crate::diagnosable::distribution(fixed, &[], s)[a] > 0.0,
         _ => true, // A softmax takes every action.

@@ -6,7 +6,6 @@ use emphatic::problem::ContinuousStream;
 use emphatic::{
     Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table, Task,
 };
-use emphatic_problems::World;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -57,10 +56,10 @@ impl NamedFeatures {
 }
 
 /// Returns a problem of a file as a source.
-pub(crate) fn of(world: &World) -> Arc<dyn Source> {
+pub(crate) fn of(world: &KnownProblem) -> Arc<dyn Source> {
     match world {
-        World::Finite(task) => task.clone(),
-        World::Continuous(problem) => problem.clone(),
+        KnownProblem::Finite(task) => task.clone(),
+        KnownProblem::Continuous(problem) => problem.clone(),
     }
 }
 

@@ -28,7 +28,7 @@
 //! | regular problems that need no long lists | `pattern`: `grid`, `chain`, `random` |
 //! | features of actor and critic | `features` |
 //! | behaviour and target | `policy` |
-//! | a problem with its behaviour and interest | [`World`] |
+//! | the interest | `interest` |
 //! | problems that come with the program | [`shipped`] |
 //! | JSON, read as TOML | `json` |
 //! | states and actions by name or number | `names` |
@@ -42,6 +42,7 @@
 mod excerpt;
 mod features;
 mod file_error;
+mod interest;
 mod json;
 mod names;
 mod pattern;
@@ -53,13 +54,13 @@ mod suggest;
 mod toml_message;
 mod transitions;
 pub mod values;
-mod world;
 
 pub use file_error::{FileError, Mistake, ReadError, ValueError};
-pub use policy::{Behaviour, BehaviourWord, Share, Target};
+pub use interest::Interest;
+pub use names::{find_action, find_state};
+pub use policy::{Behaviour, BehaviourWord, Share, Target, softmax_weights};
 pub use problem_file::{ProblemFile, read_text, schema};
 pub use schema::schema_of;
 pub use shipped::{SHIPPED, Shipped};
 pub use suggest::suggest;
 pub use values::{Expected, Number, Whole};
-pub use world::{Interest, World};

@@ -3,6 +3,7 @@
 use crate::file_error::ValueError;
 use crate::suggest::suggest;
 use crate::values::not_negative;
+use emphatic::KnownProblem;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::SeqAccessDeserializer;
@@ -92,6 +93,16 @@ impl<'de> Deserialize<'de> for Keys {
         }
         deserializer.deserialize_any(KeysVisitor)
     }
+}
+
+/// The number of a state.
+pub fn find_state(problem: &KnownProblem, name: &str) -> Result<usize, ValueError> {
+    Names::new("state", problem.states()).find(name)
+}
+
+/// The number of an action.
+pub fn find_action(problem: &KnownProblem, name: &str) -> Result<usize, ValueError> {
+    Names::new("action", problem.actions()).find(name)
 }
 
 /// The states or the actions of a problem, to be found by name.

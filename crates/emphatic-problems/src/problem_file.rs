@@ -21,6 +21,7 @@
 
 use crate::features::{FeaturesFile, with_features};
 use crate::file_error::{FileError, Mistake, ReadError, ValueError};
+use crate::interest::Interest;
 use crate::json;
 use crate::names::{Key, Names};
 use crate::pattern::{Chain, Grid, Layout, RandomProblem};
@@ -33,8 +34,7 @@ use crate::transitions::{
     Dynamics, MOST_TRANSITIONS, NamesValue, Outcome, Transition, listed, place_of, too_many,
 };
 use crate::values::{Expected, Number};
-use crate::world::{Interest, World};
-use emphatic::{Problem, ProblemError, Task};
+use emphatic::{KnownProblem, Problem, ProblemError, Task};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ pub struct ProblemFile {
     /// The text.
     pub text: String,
     /// The problem with its behaviour and interest.
-    pub world: World,
+    pub world: KnownProblem,
     /// The target policy: the one given, or the one that learning starts from.
     pub target: Target,
 }
@@ -171,7 +171,7 @@ scalar_or_table!(Start: Key => Start::State, BTreeMap<String, Number> => Start::
 
 /// The meaning of a problem file.
 pub(crate) struct Parsed {
-    pub(crate) world: World,
+    pub(crate) world: KnownProblem,
     pub(crate) target: Target,
     pub(crate) layout: Layout,
 }
@@ -226,14 +226,15 @@ impl File {
             }
             None => {
                 let (problem, layout) = self.problem()?;
-                (World::Finite(Arc::new(self.task(problem)?)), None, layout)
+                (KnownProblem::Finite(Arc::new(self.task(problem)?)), None, layout)
             }
         };
         if let Some(interest) = &self.interest {
-            world = world.with_interest(interest.get_ref()).map_err(at(interest))?;
+            world = interest.get_ref().applied_to(&world).map_err(at(interest))?;
         }
-        if let World::Finite(task) = &world {
-            world = World::Finite(Arc::new(with_features(&self.features, Task::clone(task), &layout)?));
+        if let KnownProblem::Finite(task) = &world {
+            world =
+                KnownProblem::Finite(Arc::new(with_features(&self.features, Task::clone(task), &layout)?));
         } else if let Some(features) = span(&self.features.actor).or(span(&self.features.critic)) {
             return Err(Mistake::at(&features, "the features of this problem cannot be changed"));
         }
@@ -268,7 +269,7 @@ impl File {
             Mistake::at(&name.span(), format!("there is no problem `{}`", name.get_ref())).maybe_help(help)
         })?;
         if let Some(behaviour) = &self.behaviour {
-            parsed.world = parsed.world.with_behaviour(behaviour.get_ref()).map_err(at(behaviour))?;
+            parsed.world = behaviour.get_ref().applied_to(&parsed.world).map_err(at(behaviour))?;
         }
         Ok(parsed)
     }

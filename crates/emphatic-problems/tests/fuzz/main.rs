@@ -2,7 +2,8 @@
 
 mod mutation;
 
-use emphatic_problems::{ProblemFile, SHIPPED, World};
+use emphatic::KnownProblem;
+use emphatic_problems::{ProblemFile, SHIPPED};
 use mutation::{cases, mutated, mutation, read_in_time, with_extremes};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -45,7 +46,7 @@ fn read(text: &str, name: &str) -> Option<ProblemFile> {
 
 /// Probabilities are probabilities.
 fn makes_sense(problem: &ProblemFile) {
-    let World::Finite(task) = &problem.world else { return };
+    let KnownProblem::Finite(task) = &problem.world else { return };
     let is_one = |sum: f64| (sum - 1.0).abs() < 1e-6;
     assert!(is_one(task.stationary().iter().sum()), "{}", problem.text);
     for s in 0..task.states() {

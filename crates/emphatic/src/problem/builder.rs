@@ -220,10 +220,10 @@ pub(super) fn check_probability(value: f64, what: impl FnOnce() -> String) -> Re
 }
 
 /// Checks the interest in each state, given the names of the states.
-pub(super) fn check_interest(states: &[impl AsRef<str>], interest: &[f64]) -> Result<(), ProblemError> {
+pub(super) fn check_interest(states: &[String], interest: &[f64]) -> Result<(), ProblemError> {
     let wrong = states.iter().zip(interest).find(|(_, i)| !(**i >= 0.0 && **i < f64::INFINITY));
     wrong.map_or(Ok(()), |(state, &value)| {
-        let what = format!("the interest in '{}'", state.as_ref());
+        let what = format!("the interest in '{state}'");
         Err(ProblemError::Number { what, value, right: "it must be finite and not negative" })
     })
 }

@@ -11,9 +11,9 @@ use crate::step::Step;
 use crate::theory::elimination_order::EliminationOrder;
 use crate::theory::sigmoid_quadrature::SigmoidQuadrature;
 use crate::theory::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-const NAMES: [&str; 3] = ["S0", "S1", "S2"];
+static STATES: LazyLock<[String; 3]> = LazyLock::new(|| ["S0", "S1", "S2"].map(str::to_owned));
 
 /// The continuous-action counterexample: S0 leads to S2 with probability σ(a) and to S1 otherwise; S1 ends with
 /// reward 2σ(−a), S2 with σ(a). The actor cannot tell S1 from S2. The behaviour is a Gaussian, the same everywhere;
@@ -69,7 +69,7 @@ impl ContinuousCounterexample {
 
     /// The same with this interest in each state.
     pub fn with_interest(mut self, interest: [f64; 3]) -> Result<Self, ProblemError> {
-        check_interest(&NAMES, &interest)?;
+        check_interest(&*STATES, &interest)?;
         self.interest = interest.into();
         Ok(self)
     }
@@ -143,8 +143,8 @@ impl ModelStates for ContinuousCounterexample {
         &self.interest
     }
 
-    fn state_name(&self, state: usize) -> &str {
-        NAMES[state]
+    fn state_names(&self) -> &[String] {
+        &*STATES
     }
 }
 

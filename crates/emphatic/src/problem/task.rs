@@ -202,8 +202,8 @@ impl ModelStates for Task {
         &self.interest
     }
 
-    fn state_name(&self, state: usize) -> &str {
-        &self.problem.states[state]
+    fn state_names(&self) -> &[String] {
+        &self.problem.states
     }
 }
 

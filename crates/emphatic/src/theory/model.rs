@@ -34,8 +34,8 @@ pub trait ModelStates: Send + Sync {
     /// i.
     fn interest(&self) -> &[f64];
 
-    /// The name of a state, for messages.
-    fn state_name(&self, state: usize) -> &str;
+    /// The names of the states.
+    fn state_names(&self) -> &[String];
 }
 
 /// A problem whose Bellman equations can be written out for policies of the form `P`.
