@@ -32,6 +32,7 @@
 //! | problems that come with the program | [`shipped`] |
 //! | JSON, read as TOML | `json` |
 //! | states and actions by name or number | `names` |
+//! | a value and its place in the file | `located` |
 //! | numbers, and values that are a scalar or a table | [`values`] |
 //! | the JSON Schema of files | `schema` |
 //! | what is wrong with a file, and where | [`FileError`], in `file_error`; the text it shows in `excerpt` |
@@ -44,6 +45,7 @@ mod features;
 mod file_error;
 mod interest;
 mod json;
+mod located;
 mod names;
 mod pattern;
 mod policy;

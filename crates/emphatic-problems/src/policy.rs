@@ -1,6 +1,7 @@
 //! Policies in problem files: the behaviour and the target.
 
 use crate::file_error::{Mistake, ValueError};
+use crate::located::Located;
 use crate::names::Names;
 use crate::scalar_or_table;
 use crate::values::{Expected, Number, forms};
@@ -9,7 +10,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use toml::Spanned;
 
 /// A target policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,7 +141,7 @@ fn gaussian(behaviour: &Behaviour) -> Result<Gaussian, ValueError> {
 
 /// The target policy of a file: the one given, or all weights 0.
 pub(crate) fn target(
-    value: Option<&Spanned<TargetValue>>,
+    value: Option<&Located<TargetValue>>,
     problem: &KnownProblem,
 ) -> Result<Target, Mistake> {
     match (problem, value) {
@@ -149,12 +149,11 @@ pub(crate) fn target(
             Ok(Target::Gaussian(vec![0.0; problem.gaussian().len()]))
         }
         (KnownProblem::Continuous(problem), Some(value)) => {
-            continuous_target(value.get_ref(), problem.gaussian().len())
-                .map_err(|error| error.at(&value.span()))
+            continuous_target(&value.value, problem.gaussian().len()).map_err(|error| value.refuse(error))
         }
         (KnownProblem::Finite(task), None) => Ok(Target::Softmax(vec![0.0; task.softmax().len()])),
         (KnownProblem::Finite(task), Some(value)) => {
-            finite_target(value.get_ref(), task).map_err(|error| error.at(&value.span()))
+            finite_target(&value.value, task).map_err(|error| value.refuse(error))
         }
     }
 }

@@ -143,6 +143,10 @@ macro_rules! form {
         fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<$type, E> {
             $crate::values::not_negative(number, &self).map($make)
         }
+
+        fn visit_u64<E>(self, number: u64) -> Result<$type, E> {
+            Ok(($make)(number))
+        }
     };
     (number, $type:ident, $make:expr) => {
         fn visit_f64<E>(self, number: f64) -> Result<$type, E> {
