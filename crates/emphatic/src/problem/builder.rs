@@ -45,19 +45,13 @@ impl fmt::Display for Key {
     }
 }
 
-/// Where a transition leads, before the start distribution is known.
-#[derive(Clone, Debug)]
-enum Target {
-    State(Key),
-    End,
-}
-
 /// A transition before it is checked.
 #[derive(Clone, Debug)]
 struct Draft {
     state: Key,
     action: Key,
-    target: Target,
+    /// `None` if the episode ends: the start distribution is not known yet.
+    next: Option<Key>,
     probability: f64,
     reward: f64,
     gamma: f64,
@@ -118,15 +112,8 @@ impl ProblemBuilder {
         reward: f64,
         gamma: f64,
     ) -> Self {
-        let target = Target::State(next.into());
-        self.drafts.push(Draft {
-            state: state.into(),
-            action: action.into(),
-            target,
-            probability,
-            reward,
-            gamma,
-        });
+        let (state, action, next) = (state.into(), action.into(), Some(next.into()));
+        self.drafts.push(Draft { state, action, next, probability, reward, gamma });
         self
     }
 
@@ -139,7 +126,7 @@ impl ProblemBuilder {
         reward: f64,
     ) -> Self {
         let (state, action) = (state.into(), action.into());
-        self.drafts.push(Draft { state, action, target: Target::End, probability, reward, gamma: 0.0 });
+        self.drafts.push(Draft { state, action, next: None, probability, reward, gamma: 0.0 });
         self
     }
 
@@ -155,11 +142,9 @@ impl ProblemBuilder {
             draft.check(|| format!("from '{}' by '{}'", self.states[s], self.actions[a]))?;
             let list = &mut lists[s * self.actions.len() + a];
             let Draft { probability, reward, gamma, .. } = *draft;
-            match &draft.target {
-                Target::State(next) => {
-                    list.push(Transition { next: states.find(next)?, probability, reward, gamma })
-                }
-                Target::End => list.extend(start.iter().map(|&(next, share)| Transition {
+            match &draft.next {
+                Some(next) => list.push(Transition { next: states.find(next)?, probability, reward, gamma }),
+                None => list.extend(start.iter().map(|&(next, share)| Transition {
                     next,
                     probability: probability * share,
                     reward,

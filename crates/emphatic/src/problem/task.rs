@@ -5,8 +5,7 @@ use super::{Problem, ProblemError, Stream, Transition};
 use crate::features::Table;
 use crate::policy::{FinitePolicy, Softmax};
 use crate::random_stream::Random;
-use crate::real::Real;
-use crate::real::wide_exponent::Wide;
+use crate::real::{Real, Wide};
 use crate::theory::stationary_distribution::stationary_distribution;
 use crate::theory::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
 use crate::theory::{compressed_rows::CompressedRows, elimination_order::EliminationOrder};
@@ -194,8 +193,8 @@ impl ModelStates for Task {
         &self.stationary
     }
 
-    fn scaled_stationary(&self) -> Vec<(f64, i32)> {
-        self.wide_stationary.iter().map(|d| d.parts()).collect()
+    fn wide_stationary(&self) -> Vec<Wide> {
+        self.wide_stationary.clone()
     }
 
     fn interest(&self) -> &[f64] {

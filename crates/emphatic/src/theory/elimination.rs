@@ -17,8 +17,7 @@
 
 use super::elimination_order::EliminationOrder;
 use super::{Bellman, ModelStates};
-use crate::real::Real;
-use crate::real::wide_exponent::Wide;
+use crate::real::{Real, Wide};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
 use std::sync::Arc;
 

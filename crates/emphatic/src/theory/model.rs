@@ -4,7 +4,7 @@ use super::elimination_order::EliminationOrder;
 use crate::features::State;
 use crate::policy::{Policy, not_finite};
 use crate::problem::ProblemError;
-use crate::real::Real;
+use crate::real::{Real, Wide};
 use std::sync::Arc;
 
 /// Where a model writes the Bellman equation of one state.
@@ -26,9 +26,9 @@ pub trait ModelStates: Send + Sync {
     /// d_μ.
     fn stationary(&self) -> &[f64];
 
-    /// d_μ as digits and exponents, (x, e) for x · 2^e: a state may be visited so rarely that an `f64` underflows.
-    fn scaled_stationary(&self) -> Vec<(f64, i32)> {
-        self.stationary().iter().map(|d| (*d, 0)).collect()
+    /// d_μ without underflow: a state may be visited more rarely than an `f64` can say.
+    fn wide_stationary(&self) -> Vec<Wide> {
+        self.stationary().iter().map(|d| Wide::new(*d)).collect()
     }
 
     /// i.

@@ -56,27 +56,17 @@ impl<R: Real> Kernel for Expectation<'_, R> {
     fn run(self) -> R {
         let Self { quadrature: SigmoidQuadrature { narrow, wide }, at } = self;
         let (mean, deviation) = (at.mean.abs(), at.standard_deviation);
+        // One where a lane's Gaussian is wide; zero where it is not, or is no Gaussian.
+        let is_wide = R::splat(WIDE).if_less(deviation, R::one(), R::zero());
         let mut tail = R::zero();
-        if any_narrow(deviation) {
+        if !(R::one() - is_wide).all_zero() {
             tail = narrow.tail(mean, deviation);
         }
-        if any_wide(deviation) {
+        if !is_wide.all_zero() {
             tail = R::splat(WIDE).if_less(deviation, wide.tail(mean, deviation), tail);
         }
         at.mean.if_less(R::zero(), tail, R::one() - tail)
     }
-}
-
-/// Whether any lane's Gaussian is wide.
-#[inline(always)]
-fn any_wide<R: Real>(deviation: R) -> bool {
-    !R::splat(WIDE).if_less(deviation, R::one(), R::zero()).all_zero()
-}
-
-/// Whether any lane's Gaussian is not wide (or not a Gaussian).
-#[inline(always)]
-fn any_narrow<R: Real>(deviation: R) -> bool {
-    !R::splat(WIDE).if_less(deviation, R::zero(), R::one()).all_zero()
 }
 
 /// Nodes and weights for the standard normal distribution: the positive half of them.

@@ -4,7 +4,7 @@ use super::compressed_rows::CompressedRows;
 use super::elimination::{Number, all_near, pass_on};
 use super::elimination_order::EliminationOrder;
 use crate::problem::{Problem, ProblemError, Transition};
-use crate::real::wide_exponent::Wide;
+use crate::real::Wide;
 
 /// d_μ of a behaviour, given by a row of probabilities for each state.
 pub(crate) fn stationary_distribution(

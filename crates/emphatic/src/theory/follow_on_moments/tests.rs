@@ -31,7 +31,7 @@ pub(in crate::theory) fn right(task: &Task) -> Fixed {
     Fixed::new(task, &vec![vec![0.0, 1.0]; task.states()]).unwrap()
 }
 
-fn near(x: f64, y: f64, tolerance: f64) {
+pub(in crate::theory) fn near(x: f64, y: f64, tolerance: f64) {
     assert!((x - y).abs() <= tolerance * (1.0 + y.abs()), "{x} is not {y}");
 }
 
