@@ -24,6 +24,26 @@ pub enum Target {
     Deterministic(Vec<f64>),
 }
 
+impl Target {
+    /// The name of its kind in files.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Softmax(_) => "softmax",
+            Self::Fixed(_) => "fixed",
+            Self::Gaussian(_) => "gaussian",
+            Self::Deterministic(_) => "deterministic",
+        }
+    }
+
+    /// Its weights; empty if its probabilities are given.
+    pub fn weights(&self) -> &[f64] {
+        match self {
+            Self::Softmax(weights) | Self::Gaussian(weights) | Self::Deterministic(weights) => weights,
+            Self::Fixed(_) => &[],
+        }
+    }
+}
+
 /// A policy: a word, a table of probabilities by action, or of such tables by state.
 #[derive(Clone, Debug, JsonSchema)]
 #[schemars(untagged)]

@@ -85,4 +85,9 @@ impl Problem {
         }
         self.transitions.row(state * self.actions.len() + action)
     }
+
+    /// The possible outcomes of all actions, state by state.
+    pub fn all_transitions(&self) -> &[Transition] {
+        &self.transitions.entries
+    }
 }

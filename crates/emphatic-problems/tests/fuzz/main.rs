@@ -79,20 +79,8 @@ fn files() -> Vec<(&'static str, &'static str)> {
 /// Any JSON, with words of problem files here and there.
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
     let word = || {
-        let words = [
-            "states",
-            "actions",
-            "start",
-            "transitions",
-            "from",
-            "to",
-            "end",
-            "grid",
-            "map",
-            "S0",
-            "uniform",
-        ];
-        prop_oneof![prop::sample::select(words.map(str::to_owned).to_vec()), "\\PC{0,5}"]
+        let words = "states actions start transitions from to end grid map S0 uniform".split(' ');
+        prop_oneof![prop::sample::select(words.map(str::to_owned).collect::<Vec<_>>()), "\\PC{0,5}"]
     };
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),

@@ -24,12 +24,6 @@ impl From<&str> for Key {
     }
 }
 
-impl From<String> for Key {
-    fn from(name: String) -> Self {
-        Self::Name(name)
-    }
-}
-
 impl From<usize> for Key {
     fn from(number: usize) -> Self {
         Self::Number(number)
