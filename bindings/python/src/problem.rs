@@ -105,13 +105,9 @@ impl Problem {
     /// The kind of the target, `softmax`, `fixed`, `gaussian` or `deterministic`, and its weights.
     #[pyo3(name = "_target")]
     fn target(&self, py: Python<'_>) -> (&'static str, Option<Py<PyArray1<f64>>>) {
-        let weights = |weights: &[f64]| Some(PyArray1::from_slice(py, weights).unbind());
-        match &self.file.target {
-            Target::Softmax(theta) => ("softmax", weights(theta)),
-            Target::Gaussian(theta) => ("gaussian", weights(theta)),
-            Target::Deterministic(theta) => ("deterministic", weights(theta)),
-            Target::Fixed(_) => ("fixed", None),
-        }
+        let target = &self.file.target;
+        let has_weights = !matches!(target, Target::Fixed(_));
+        (target.kind(), has_weights.then(|| PyArray1::from_slice(py, target.weights()).unbind()))
     }
 
     /// μ(a|s) [S, A]; with a real action, mean and standard deviation [S, 2].

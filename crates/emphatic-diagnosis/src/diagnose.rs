@@ -3,7 +3,7 @@
 use crate::critic_stability::{Critics, critic_stability};
 use crate::diagnosable::{Diagnosable, Solved, with_policy};
 use crate::emphasis::{Emphasis, emphasis};
-use crate::flows::{Flows, Setting, count, flows};
+use crate::flows::{Flows, count, flows};
 use crate::solve::angle;
 use crate::suggestion::{Suggestion, suggest};
 use crate::verdict::verdict;
@@ -124,18 +124,16 @@ fn diagnose_from<P: Policy + Sync, M: Diagnosable<P>>(
     let size = Size {
         states: world.states().len(),
         actions: Some(world.actions().len()).filter(|n| *n > 0),
-        transitions: transitions(world),
+        transitions: match world {
+            KnownProblem::Finite(task) => task.problem().all_transitions().len(),
+            KnownProblem::Continuous(_) => 6,
+        },
         actor_features: world.actor().len(),
         weights: weights.len(),
     };
     let flows = match options.starts.or_else(|| affordable_starts(size.transitions)) {
         Some(starts) => {
-            let setting = Setting {
-                states: world.states(),
-                features: world.actor(),
-                largest_reward: largest_reward(world),
-            };
-            let Some(flows) = flows(exact, weights, &setting, options, starts, progress) else {
+            let Some(flows) = flows(exact, weights, world, options, starts, progress) else {
                 return Ok(None);
             };
             Some(flows)
@@ -204,23 +202,6 @@ fn affordable_starts(transitions: usize) -> Option<usize> {
     let affordable = WORK / transitions.max(1);
     let most = affordable.checked_sub(count(0))? / (count(1) - count(0));
     Some(most.min(STARTS))
-}
-
-/// The largest absolute reward.
-fn largest_reward(world: &KnownProblem) -> f64 {
-    let KnownProblem::Finite(task) = world else { return 2.0 };
-    let pairs = (0..task.states()).flat_map(|s| (0..task.actions()).map(move |a| (s, a)));
-    let rewards = pairs.flat_map(|(s, a)| task.problem().transitions(s, a)).map(|t| t.reward.abs());
-    rewards.fold(0.0, f64::max)
-}
-
-fn transitions(world: &KnownProblem) -> usize {
-    match world {
-        KnownProblem::Finite(task) => (0..task.states())
-            .map(|s| (0..task.actions()).map(|a| task.problem().transitions(s, a).len()).sum::<usize>())
-            .sum(),
-        KnownProblem::Continuous(_) => 6,
-    }
 }
 
 /// The actions that the target takes and the behaviour never does, in the states that the behaviour visits.
