@@ -2,7 +2,7 @@
 //!
 //! The engine knows nothing of a problem but what [`Source`] says.
 
-use emphatic::problem::ContinuousStream;
+use emphatic::problem::Sampled;
 use emphatic::{
     Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table, Task,
 };
@@ -90,7 +90,7 @@ impl Source for Task {
     }
 }
 
-impl Stream for emphatic::problem::Stream<'_> {
+impl<T: Sampled> Stream for emphatic::problem::Stream<'_, T> {
     fn next(&mut self) -> Option<Step<State<'_>, Action>> {
         Iterator::next(self)
     }
@@ -121,12 +121,6 @@ impl Source for ContinuousCounterexample {
         let what = || "the interest".to_owned();
         let right = |given: Vec<f64>| ProblemError::Shape { what: what(), got: given.len(), right: 3 };
         Ok(Arc::new(self.clone().with_interest(interest.try_into().map_err(right)?)?))
-    }
-}
-
-impl Stream for ContinuousStream<'_> {
-    fn next(&mut self) -> Option<Step<State<'_>, Action>> {
-        Iterator::next(self)
     }
 }
 

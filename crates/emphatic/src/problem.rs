@@ -10,10 +10,10 @@ mod stream;
 mod task;
 
 pub use builder::{Key, ProblemBuilder};
-pub use continuous_counterexample::{ContinuousCounterexample, ContinuousStream};
+pub use continuous_counterexample::ContinuousCounterexample;
 pub use error::ProblemError;
 pub use known_problem::KnownProblem;
-pub use stream::Stream;
+pub use stream::{Sampled, Stream};
 pub use task::Task;
 
 use crate::theory::compressed_rows::CompressedRows;

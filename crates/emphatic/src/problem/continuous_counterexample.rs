@@ -1,13 +1,12 @@
 //! The counterexample with one real action.
 
-use super::ProblemError;
 use super::builder::check_interest;
+use super::{ProblemError, Sampled, Stream, Transition};
 use crate::action::Action;
-use crate::features::{State, Table};
+use crate::features::Table;
 use crate::policy::{DeterministicLinear, DeterministicPolicy, Gaussian, Normal, add_outputs};
 use crate::random_stream::Random;
 use crate::real::{Real, elementary};
-use crate::step::Step;
 use crate::theory::elimination_order::EliminationOrder;
 use crate::theory::sigmoid_quadrature::SigmoidQuadrature;
 use crate::theory::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
@@ -106,8 +105,8 @@ impl ContinuousCounterexample {
     }
 
     /// An endless stream of the behaviour's experience.
-    pub fn stream(&self, seed: u64, run: u64) -> ContinuousStream<'_> {
-        ContinuousStream { task: self, random: Random::new(seed, run), state: 0, gamma: 0.0 }
+    pub fn stream(&self, seed: u64, run: u64) -> Stream<'_, Self> {
+        Stream { problem: self, random: Random::new(seed, run), state: 0, gamma: 0.0 }
     }
 
     /// ∂q(s,a)/∂a, given v.
@@ -279,39 +278,18 @@ fn rise<R: Real>(state: usize, mut value: impl FnMut(usize) -> R) -> R {
     }
 }
 
-/// The endless steps of the behaviour in the continuous-action counterexample.
-#[derive(Clone, Debug)]
-pub struct ContinuousStream<'a> {
-    task: &'a ContinuousCounterexample,
-    random: Random,
-    state: usize,
-    gamma: f64,
-}
-
-impl Iterator for ContinuousStream<'_> {
-    type Item = Step<State<'static>, Action>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let state = self.state;
-        let Normal { mean, standard_deviation, .. } = self.task.behaviour;
-        let action = mean + standard_deviation * self.random.normal();
+impl Sampled for ContinuousCounterexample {
+    fn sample(&self, state: usize, random: &mut Random) -> (Action, f64, Transition) {
+        let Normal { mean, standard_deviation, .. } = self.behaviour;
+        let action = mean + standard_deviation * random.normal();
         let right = action.sigmoid();
-        let (reward, next, gamma_next) = match state {
-            0 => (0.0, if self.random.uniform() < right { 2 } else { 1 }, 1.0),
-            1 => (2.0 * (-action).sigmoid(), 0, 0.0),
-            _ => (right, 0, 0.0),
+        let (next, reward, gamma) = match state {
+            0 => (if random.uniform() < right { 2 } else { 1 }, 0.0, 1.0),
+            1 => (0, 2.0 * (-action).sigmoid(), 0.0),
+            _ => (0, right, 0.0),
         };
-        let step = Step {
-            state: State::Number(state),
-            action: action.into(),
-            mu: action.normal_density(mean, standard_deviation),
-            reward,
-            next: State::Number(next),
-            gamma: self.gamma,
-            gamma_next,
-            interest: self.task.interest[state],
-        };
-        (self.state, self.gamma) = (next, gamma_next);
-        Some(step)
+        let probability = [1.0, 1.0 - right, right][next];
+        let mu = action.normal_density(mean, standard_deviation);
+        (action.into(), mu, Transition { next, probability, reward, gamma })
     }
 }
