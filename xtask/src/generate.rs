@@ -218,8 +218,9 @@ fn unions(text: &mut String, catalogue: &Catalogue) {
     union("StochasticPolicy", policies(&|acts| acts != Acts::Deterministic));
     union("FinitePolicy", policies(&|acts| acts == Acts::Finite));
     union("DeterministicPolicy", policies(&|acts| acts == Acts::Deterministic));
-    let critics =
-        |signal: Signal| in_order(catalogue, Role::Critic).filter(|part| part.signals.contains(&signal)).collect();
+    let critics = |signal: Signal| {
+        in_order(catalogue, Role::Critic).filter(|part| part.signals.contains(&signal)).collect()
+    };
     union("Critic", in_order(catalogue, Role::Critic).collect());
     for signal in [Signal::Delta, Signal::Advantages, Signal::Slope] {
         union(union_of(signal), critics(signal));

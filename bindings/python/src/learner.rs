@@ -10,7 +10,6 @@ use crate::safetensors_file::{StateFile, read_state};
 use crate::settings::{Part, Settings, StateForm};
 use emphatic::catalogue::{Acts, Role};
 use emphatic::{Action, Composable, Draw, Isa, KnownProblem, Recipe, SavedState, State, Step, StepError};
-use emphatic_problems::World;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -105,7 +104,8 @@ impl Composition {
         let recipes: Vec<&Recipe> = all.iter().map(|composition| &composition.recipe).collect();
         let emphases: Vec<_> = all.iter().filter_map(|each| each.python_emphasis.as_ref()).collect();
         let (catalogue, exception) = catalogue_with(&emphases, recipes[0].emphasis.features.as_ref())?;
-        let problems: Vec<KnownProblem> = all[0].problems.iter().map(known).collect();
+        let problems: Vec<KnownProblem> =
+            all[0].problems.iter().map(|problem| problem.get().file.world.clone()).collect();
         let learner = R::compose(&catalogue, &recipes, &problems, Isa::best()).map_err(raised)?;
         Ok(BoxedLearner { learner, exception })
     }
@@ -115,13 +115,6 @@ impl Composition {
         let mut boxed = self.compose()?;
         boxed.call(|learner| learner.restore(state))?;
         Ok(boxed)
-    }
-}
-
-fn known(problem: &Py<Problem>) -> KnownProblem {
-    match &problem.get().file.world {
-        World::Finite(task) => KnownProblem::Finite(task.clone()),
-        World::Continuous(problem) => KnownProblem::Continuous(problem.clone()),
     }
 }
 

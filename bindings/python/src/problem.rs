@@ -3,10 +3,10 @@
 use crate::error::{in_file, raised, wrong_value};
 use crate::interrupts::{Chunks, Messages};
 use crate::memory;
-use emphatic::{Action, Exact, Fixed, ProblemError, State, Step, Table, Task, Transition};
+use emphatic::{Action, Exact, Fixed, KnownProblem, ProblemError, State, Step, Table, Task, Transition};
 use emphatic_chart::Renderer;
 use emphatic_diagnosis::{Options, Solution, diagnose, figure, solve};
-use emphatic_problems::{ProblemFile, SHIPPED, Target, World};
+use emphatic_problems::{ProblemFile, SHIPPED, Target};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -88,21 +88,17 @@ impl Problem {
     /// The kind of the target, `softmax`, `fixed`, `gaussian` or `deterministic`, and its weights.
     #[pyo3(name = "_target")]
     fn target(&self, py: Python<'_>) -> (&'static str, Option<Py<PyArray1<f64>>>) {
-        let weights = |weights: &[f64]| Some(PyArray1::from_slice(py, weights).unbind());
-        match &self.file.target {
-            Target::Softmax(theta) => ("softmax", weights(theta)),
-            Target::Gaussian(theta) => ("gaussian", weights(theta)),
-            Target::Deterministic(theta) => ("deterministic", weights(theta)),
-            Target::Fixed(_) => ("fixed", None),
-        }
+        let target = &self.file.target;
+        let has_weights = !matches!(target, Target::Fixed(_));
+        (target.kind(), has_weights.then(|| PyArray1::from_slice(py, target.weights()).unbind()))
     }
 
     /// μ(a|s) [S, A]; with a real action, mean and standard deviation [S, 2].
     #[getter]
     fn behaviour<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows: Vec<Vec<f64>> = match &self.file.world {
-            World::Finite(task) => (0..task.states()).map(|s| task.behaviour(s).to_vec()).collect(),
-            World::Continuous(problem) => {
+            KnownProblem::Finite(task) => (0..task.states()).map(|s| task.behaviour(s).to_vec()).collect(),
+            KnownProblem::Continuous(problem) => {
                 let (mean, deviation) = problem.behaviour();
                 vec![vec![mean, deviation]; self.file.world.states().len()]
             }
@@ -115,8 +111,8 @@ impl Problem {
     fn start<'py>(&self, py: Python<'py>) -> Column<'py> {
         let mut start = vec![0.0; self.file.world.states().len()];
         match &self.file.world {
-            World::Finite(task) => task.problem().start().iter().for_each(|&(s, p)| start[s] += p),
-            World::Continuous(_) => start[0] = 1.0,
+            KnownProblem::Finite(task) => task.problem().start().iter().for_each(|&(s, p)| start[s] += p),
+            KnownProblem::Continuous(_) => start[0] = 1.0,
         }
         PyArray1::from_vec(py, start)
     }
@@ -130,11 +126,7 @@ impl Problem {
     /// d_μ, by state.
     #[getter]
     fn stationary<'py>(&self, py: Python<'py>) -> Column<'py> {
-        let stationary = match &self.file.world {
-            World::Finite(task) => task.stationary(),
-            World::Continuous(problem) => problem.stationary(),
-        };
-        PyArray1::from_slice(py, stationary)
+        PyArray1::from_slice(py, self.file.world.stationary())
     }
 
     /// The features of the critic or of the actor: how many there are, and each state's active ones with their values.
@@ -194,13 +186,13 @@ impl Problem {
     fn objective(&self, py: Python<'_>, weights: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<f64> {
         let weights = weights.as_slice()?;
         py.detach(|| match &self.file.world {
-            World::Finite(task) => {
+            KnownProblem::Finite(task) => {
                 Exact::new(&**task, &task.softmax(), weights).map(|exact| exact.objective())
             }
-            World::Continuous(problem) if outputs == 2 => {
+            KnownProblem::Continuous(problem) if outputs == 2 => {
                 Exact::new(&**problem, &problem.gaussian(), weights).map(|exact| exact.objective())
             }
-            World::Continuous(problem) => {
+            KnownProblem::Continuous(problem) => {
                 Exact::new(&**problem, &problem.deterministic(), weights).map(|exact| exact.objective())
             }
         })
@@ -255,11 +247,11 @@ impl Problem {
         run: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
         match &self.file.world {
-            World::Finite(task) => {
+            KnownProblem::Finite(task) => {
                 let number = |action| if let Action::Number(number) = action { number as isize } else { 0 };
                 columns(py, &taken(py, task.stream(seed, run), steps)?, number)
             }
-            World::Continuous(problem) => {
+            KnownProblem::Continuous(problem) => {
                 let real = |action| if let Action::Real(real) = action { real } else { 0.0 };
                 columns(py, &taken(py, problem.stream(seed, run), steps)?, real)
             }
@@ -278,9 +270,9 @@ impl Problem {
         if let Some(weights) = weights {
             let weights = weights.as_slice()?.to_vec();
             file.target = match &file.world {
-                World::Finite(_) => Target::Softmax(weights),
-                World::Continuous(_) if outputs == 2 => Target::Gaussian(weights),
-                World::Continuous(_) => Target::Deterministic(weights),
+                KnownProblem::Finite(_) => Target::Softmax(weights),
+                KnownProblem::Continuous(_) if outputs == 2 => Target::Gaussian(weights),
+                KnownProblem::Continuous(_) => Target::Deterministic(weights),
             };
         }
         if let Some(rows) = probabilities {
@@ -293,8 +285,8 @@ impl Problem {
 
     fn finite(&self) -> PyResult<&Task> {
         match &self.file.world {
-            World::Finite(task) => Ok(task),
-            World::Continuous(_) => {
+            KnownProblem::Finite(task) => Ok(task),
+            KnownProblem::Continuous(_) => {
                 Err(PyTypeError::new_err("this problem has a real action, not a list of them"))
             }
         }

@@ -79,7 +79,7 @@ pub(crate) fn solve(arguments: &SolveArguments) -> miette::Result<()> {
     display.clear();
     let solution = solution?;
     match (arguments.json, arguments.csv) {
-        (true, _) => print_json(&solution.json()),
+        (true, _) => print_json(&solution),
         (_, Some(Lines::States)) => print(&solution.csv()),
         (_, Some(Lines::Weights)) => print(&solution.weights_csv()),
         _ => print(&solution.text(arguments.top)),

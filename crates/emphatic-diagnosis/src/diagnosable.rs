@@ -142,29 +142,26 @@ impl Diagnosable<DeterministicLinear> for ContinuousCounterexample {
 
 /// Evaluates an expression for a problem and the kind of policy that its target is.
 macro_rules! with_policy {
-    ($world:expr, $target:expr, |$model:ident, $policy:ident, $weights:ident| $body:expr) => {{
-        use emphatic::Policy;
-        use emphatic_problems::{Target, World};
-        match ($world, $target) {
-            (World::Finite(task), Target::Fixed(fixed)) => {
-                let ($model, $policy, $weights): (_, _, &[f64]) = (&**task, fixed, &[]);
+    ($problem:expr, $target:expr, |$model:ident, $policy:ident, $weights:ident| $body:expr) => {{
+        use emphatic::KnownProblem;
+        use emphatic_problems::Target;
+        let target: &Target = $target;
+        let $weights = target.weights();
+        match ($problem, target) {
+            (KnownProblem::Finite(task), Target::Fixed(fixed)) => {
+                let ($model, $policy) = (&**task, fixed);
                 $body
             }
-            (World::Finite(task), target) => {
+            (KnownProblem::Finite(task), _) => {
                 let ($model, $policy) = (&**task, &task.softmax());
-                let zeros = vec![0.0; $policy.len()];
-                let $weights: &[f64] = if let Target::Softmax(weights) = target { weights } else { &zeros };
                 $body
             }
-            (World::Continuous(problem), Target::Deterministic(weights)) => {
-                let ($model, $policy, $weights): (_, _, &[f64]) =
-                    (&**problem, &problem.deterministic(), weights);
+            (KnownProblem::Continuous(problem), Target::Deterministic(_)) => {
+                let ($model, $policy) = (&**problem, &problem.deterministic());
                 $body
             }
-            (World::Continuous(problem), target) => {
+            (KnownProblem::Continuous(problem), _) => {
                 let ($model, $policy) = (&**problem, &problem.gaussian());
-                let zeros = vec![0.0; $policy.len()];
-                let $weights: &[f64] = if let Target::Gaussian(weights) = target { weights } else { &zeros };
                 $body
             }
         }

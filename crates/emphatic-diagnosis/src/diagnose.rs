@@ -3,12 +3,12 @@
 use crate::critic_stability::{Critics, critic_stability};
 use crate::diagnosable::{Diagnosable, Solved, with_policy};
 use crate::emphasis::{Emphasis, emphasis};
-use crate::flows::{Flows, Setting, count, flows};
+use crate::flows::{Flows, count, flows};
 use crate::solve::angle;
 use crate::suggestion::{Suggestion, suggest};
 use crate::verdict::verdict;
-use emphatic::{Exact, Policy, ProblemError};
-use emphatic_problems::{ProblemFile, Target, World};
+use emphatic::{Exact, KnownProblem, Policy, ProblemError};
+use emphatic_problems::{ProblemFile, Target};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
@@ -101,7 +101,7 @@ pub fn diagnose(
 /// The policy that learning starts from: the target, or zero weights if it has none.
 pub(crate) fn learning_start(problem: &ProblemFile) -> Target {
     match (&problem.world, &problem.target) {
-        (World::Finite(task), Target::Fixed(_)) => Target::Softmax(vec![0.0; task.softmax().len()]),
+        (KnownProblem::Finite(task), Target::Fixed(_)) => Target::Softmax(vec![0.0; task.softmax().len()]),
         (_, target) => target.clone(),
     }
 }
@@ -116,7 +116,7 @@ fn diagnose_from<P: Policy + Sync, M: Diagnosable<P>>(
     let (world, exact) = (&problem.world, start.exact);
     // A fixed target has no weights, so learning starts from another policy.
     let given = match (world, &problem.target) {
-        (World::Finite(task), Target::Fixed(fixed)) => {
+        (KnownProblem::Finite(task), Target::Fixed(fixed)) => {
             Given::new(problem, &Solved::new(&Exact::new(&**task, fixed, &[])?))
         }
         _ => Given::new(problem, start),
@@ -124,18 +124,16 @@ fn diagnose_from<P: Policy + Sync, M: Diagnosable<P>>(
     let size = Size {
         states: world.states().len(),
         actions: Some(world.actions().len()).filter(|n| *n > 0),
-        transitions: transitions(world),
+        transitions: match world {
+            KnownProblem::Finite(task) => task.problem().all_transitions().len(),
+            KnownProblem::Continuous(_) => 6,
+        },
         actor_features: world.actor().len(),
         weights: weights.len(),
     };
     let flows = match options.starts.or_else(|| affordable_starts(size.transitions)) {
         Some(starts) => {
-            let setting = Setting {
-                states: world.states(),
-                features: world.actor(),
-                largest_reward: largest_reward(world),
-            };
-            let Some(flows) = flows(exact, weights, &setting, options, starts, progress) else {
+            let Some(flows) = flows(exact, weights, world, options, starts, progress) else {
                 return Ok(None);
             };
             Some(flows)
@@ -206,26 +204,9 @@ fn affordable_starts(transitions: usize) -> Option<usize> {
     Some(most.min(STARTS))
 }
 
-/// The largest absolute reward.
-fn largest_reward(world: &World) -> f64 {
-    let World::Finite(task) = world else { return 2.0 };
-    let pairs = (0..task.states()).flat_map(|s| (0..task.actions()).map(move |a| (s, a)));
-    let rewards = pairs.flat_map(|(s, a)| task.problem().transitions(s, a)).map(|t| t.reward.abs());
-    rewards.fold(0.0, f64::max)
-}
-
-fn transitions(world: &World) -> usize {
-    match world {
-        World::Finite(task) => (0..task.states())
-            .map(|s| (0..task.actions()).map(|a| task.problem().transitions(s, a).len()).sum::<usize>())
-            .sum(),
-        World::Continuous(_) => 6,
-    }
-}
-
 /// The actions that the target takes and the behaviour never does, in the states that the behaviour visits.
 fn uncovered(problem: &ProblemFile) -> Vec<(String, String)> {
-    let World::Finite(task) = &problem.world else { return Vec::new() };
+    let KnownProblem::Finite(task) = &problem.world else { return Vec::new() };
     let taken = |s: usize, a: usize| match &problem.target {
         Target::Fixed(fixed) => crate::diagnosable::distribution(fixed, &[], s)[a] > 0.0,
         _ => true, // A softmax takes every action.

@@ -3,7 +3,7 @@
 use crate::format::{list, name, paragraph};
 use crate::suggestion::{CriticKind, Suggestion};
 use emphatic::catalogue::Algorithm;
-use emphatic_problems::{ProblemFile, Target, shipped};
+use emphatic_problems::{ProblemFile, shipped};
 use emphatic_text::json_escaped;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -26,7 +26,11 @@ impl Suggestion {
             "\nproblem = {of_problem}\nseed = 1\nruns = 10\nsteps = {}\nfresh_runs = 30\n",
             self.steps
         );
-        let policy = start_of_policy(&problem.target);
+        let weights = problem.target.weights();
+        let policy = match weights.iter().any(|w| *w != 0.0) {
+            true => format!("policy.weights = {weights:?}\n"),
+            false => String::new(),
+        };
         let method = |name: &str, algorithm: Algorithm, lambda_a: Option<f64>, critic: &str| {
             let (algorithm, alpha) = (algorithm.name, list(&self.alpha));
             let lambda_a = lambda_a.map_or(String::new(), |l| format!("lambda_a = {l:?}\n"));
@@ -62,18 +66,6 @@ impl Suggestion {
                 list(&critic.lambda)
             ),
         }
-    }
-}
-
-/// The line with the weights that the policy starts from; empty if they are zero.
-fn start_of_policy(target: &Target) -> String {
-    match target {
-        Target::Softmax(weights) | Target::Gaussian(weights) | Target::Deterministic(weights)
-            if weights.iter().any(|w| *w != 0.0) =>
-        {
-            format!("policy.weights = {weights:?}\n")
-        }
-        _ => String::new(),
     }
 }
 

@@ -7,11 +7,11 @@ use crate::format::number;
 use crate::names::feature_names;
 use emphatic::real::elementary;
 use emphatic::theory::integrate_flow;
-use emphatic::{Exact, Policy, Real};
+use emphatic::{Exact, KnownProblem, Policy, Real};
 use emphatic_chart::{
     Axis, Drawing, Flow, Landscape, Line, Note, Panel, ParameterAxis, Point, Reference, Scale,
 };
-use emphatic_problems::{ProblemFile, Target, World};
+use emphatic_problems::{ProblemFile, Target};
 use std::ops::ControlFlow;
 
 /// The names of the flows.
@@ -72,19 +72,19 @@ impl Plane {
             [0, 1].map(|k| ParameterAxis { label: label(k), ticks: ticks.to_vec() })
         };
         let (kind, sides) = match (world, target, features.len(), actions.len()) {
-            (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) if alone => {
+            (KnownProblem::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) if alone => {
                 let label = |f| format!("π({}) in {}", actions[0], in_states(f));
                 (Parameters::TwoFeatures, sides(&label, &probabilities))
             }
-            (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) => {
+            (KnownProblem::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) => {
                 let label = |f| format!("preference of {} over {} by feature {f}", actions[0], actions[1]);
                 (Parameters::TwoFeatures, sides(&label, &preferences))
             }
-            (World::Finite(_), Target::Softmax(_) | Target::Fixed(_), 1, 3) => {
+            (KnownProblem::Finite(_), Target::Softmax(_) | Target::Fixed(_), 1, 3) => {
                 let label = |a: usize| format!("preference of {} over {}", actions[a], actions[2]);
                 (Parameters::ThreeActions, sides(&label, &preferences))
             }
-            (World::Continuous(_), Target::Deterministic(_), 2, _) => {
+            (KnownProblem::Continuous(_), Target::Deterministic(_), 2, _) => {
                 let label = |f| format!("action in {}", in_states(f));
                 (Parameters::TwoActions, sides(&label, &preferences))
             }

@@ -5,7 +5,7 @@ use crate::diagnose::{Options, Progress};
 use crate::names::aliased_names;
 use crate::parallel::in_threads;
 use emphatic::theory::{FlowPoint, integrate_flow};
-use emphatic::{Exact, Limit, Policy, Random, Table};
+use emphatic::{Exact, KnownProblem, Limit, Policy, Random};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -176,36 +176,25 @@ pub(crate) fn count(starts: usize) -> usize {
     STEPS + 1 + starts * LAMBDAS.len()
 }
 
-/// What flows need to know of a problem besides its model.
-pub(crate) struct Setting<'a> {
-    pub(crate) states: &'a [String],
-    pub(crate) features: &'a Table,
-    pub(crate) largest_reward: f64,
-}
-
 /// Integrates flows from the given weights, which have been solved, and from random ones. `None` if `progress` returned `Break`.
 pub(crate) fn flows<P: Policy + Sync, M: Diagnosable<P>>(
     exact: &Exact<f64, M, P>,
     weights: &[f64],
-    setting: &Setting,
+    problem: &KnownProblem,
     options: &Options,
     starts: usize,
     progress: &Progress,
 ) -> Option<Flows> {
     let (model, policy) = (exact.model(), exact.policy());
-    let field = Field { model, policy, bound: HUGE * setting.largest_reward };
+    let field = Field { model, policy, bound: HUGE * largest_reward(problem) };
     let ends = in_threads(
         &jobs(starts),
         options.threads,
         |job| {
             let keep_path = job.start == 0 && (job.lambda_a == 0.0 || job.lambda_a == 1.0);
-            match job.start.checked_sub(1) {
-                None => field.integrate(weights, job.lambda_a, keep_path),
-                Some(run) => {
-                    let random = random_weights(weights.len(), options.seed, run);
-                    field.integrate(&random, job.lambda_a, keep_path)
-                }
-            }
+            let random = |run| random_weights(weights.len(), options.seed, run);
+            let start = job.start.checked_sub(1).map_or(weights.to_vec(), random);
+            field.integrate(&start, job.lambda_a, keep_path)
         },
         progress,
     )?;
@@ -222,7 +211,7 @@ pub(crate) fn flows<P: Policy + Sync, M: Diagnosable<P>>(
         reached: reached(scan, random),
         smallest_lambda_a: None,
         highest_on_semi_gradient: semi_gradient.fold(start, |high, point| high.max(point.objective)),
-        apart: apart(model, policy, &end_weights, setting),
+        apart: apart(model, policy, &end_weights, problem),
         times: both.clone().map(|end| time_to_cover(&end.path, start, end.objective().unwrap_or(start))),
         paths: both.map(|end| end.path.clone()),
         ends: end_weights,
@@ -231,6 +220,12 @@ pub(crate) fn flows<P: Policy + Sync, M: Diagnosable<P>>(
     flows.smallest_lambda_a =
         smallest(&scanned, |lambda_a| flows.reaches(field.integrate(weights, lambda_a, false).objective()));
     Some(flows)
+}
+
+/// The largest absolute reward.
+fn largest_reward(problem: &KnownProblem) -> f64 {
+    let KnownProblem::Finite(task) = problem else { return 2.0 };
+    task.problem().all_transitions().iter().map(|t| t.reward.abs()).fold(0.0, f64::max)
 }
 
 /// A flow to be integrated: start 0 is the given policy, the others are random.
@@ -334,11 +329,11 @@ fn apart<P: Policy, M: Diagnosable<P>>(
     model: &M,
     policy: &P,
     ends: &Both<Vec<f64>>,
-    setting: &Setting,
+    problem: &KnownProblem,
 ) -> Vec<Apart> {
     let columns = |weights: &Vec<f64>| model.policy_columns(policy, weights);
     let (gradient, semi_gradient) = (columns(&ends.gradient), columns(&ends.semi_gradient));
-    let names = aliased_names(setting.features, setting.states);
+    let names = aliased_names(problem.actor(), problem.states());
     let mut all: Vec<(f64, Apart)> = Vec::new();
     for (one, other) in gradient.into_iter().zip(semi_gradient) {
         for (s, name) in names.iter().enumerate() {

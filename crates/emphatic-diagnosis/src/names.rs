@@ -1,10 +1,9 @@
 //! Names for features and weights.
 
-use emphatic::Table;
-use emphatic_problems::World;
+use emphatic::{KnownProblem, Table};
 
 /// A name for each weight: the states that have its feature, and the action.
-pub(crate) fn weight_names(world: &World, weights: usize) -> Vec<String> {
+pub(crate) fn weight_names(world: &KnownProblem, weights: usize) -> Vec<String> {
     let features = feature_names(world.actor(), world.states());
     let outputs: Vec<String> = match weights / features.len().max(1) {
         2 if world.actions().is_empty() => vec![".mean".to_owned(), ".deviation".to_owned()],

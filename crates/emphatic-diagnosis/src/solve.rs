@@ -4,10 +4,9 @@ use crate::diagnosable::{Diagnosable, with_policy};
 use crate::format::{name, number, table};
 use crate::names::weight_names;
 use emphatic::{Exact, Policy, ProblemError};
-use emphatic_problems::{ProblemFile, Target};
+use emphatic_problems::ProblemFile;
 use emphatic_text::csv;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
 use std::fmt::Write;
 
 /// The number of states and weights that text shows by default.
@@ -30,8 +29,8 @@ impl Column {
     }
 }
 
-/// The exact solution of a problem for its target policy.
-#[derive(Clone, Debug)]
+/// The exact solution of a problem for its target policy. As JSON, NaN is null.
+#[derive(Clone, Debug, Serialize)]
 pub struct Solution {
     /// The problem's name.
     pub problem: String,
@@ -39,14 +38,19 @@ pub struct Solution {
     pub policy: &'static str,
     /// λ_a of the weighting m and of the third gradient.
     pub lambda_a: f64,
+    /// J_μ.
+    pub objective: f64,
     /// The names of the states.
     pub states: Vec<String>,
     /// d_μ, the interest, the policy, v, q, m and m/d_μ.
+    #[serde(serialize_with = "by_name")]
     pub columns: Vec<Column>,
-    /// J_μ.
-    pub objective: f64,
     /// The gradients; `None` for a policy without weights.
     pub gradients: Option<Gradients>,
+}
+
+fn by_name<S: Serializer>(columns: &[Column], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(columns.iter().map(|column| (&column.name, &column.values)))
 }
 
 /// The gradient of J_μ and the semi-gradient.
@@ -99,7 +103,7 @@ fn solve_for<P: Policy, M: Diagnosable<P>>(
     columns.push(Column::new("emphatic_density", "m/d_μ", exact.emphatic_density(lambda_a)));
     Ok(Solution {
         problem: problem.name.clone(),
-        policy: policy_name(&problem.target),
+        policy: problem.target.kind(),
         lambda_a,
         states: problem.world.states().to_vec(),
         columns,
@@ -124,16 +128,6 @@ fn gradients<P: Policy, M: Diagnosable<P>>(
         gradient,
         semi_gradient,
         with_lambda_a,
-    }
-}
-
-/// The name of the target's kind in files.
-pub(crate) fn policy_name(target: &Target) -> &'static str {
-    match target {
-        Target::Softmax(_) => "softmax",
-        Target::Fixed(_) => "fixed",
-        Target::Gaussian(_) => "gaussian",
-        Target::Deterministic(_) => "deterministic",
     }
 }
 
@@ -198,56 +192,31 @@ impl Solution {
 
     /// A line for each weight; only the header for a policy without weights.
     pub fn weights_csv(&self) -> String {
-        let asked = self.gradients.as_ref().and_then(|g| g.with_lambda_a.as_ref());
-        let own = asked.map(|_| format!("gradient({})", self.lambda_a));
-        let names =
-            ["weight", "value", "gradient", "semi_gradient"].into_iter().map(str::to_owned).chain(own);
-        let mut text = csv::line(names);
-        let Some(g) = &self.gradients else { return text };
-        for (k, name) in g.names.iter().enumerate() {
-            let numbers = [g.weights[k], g.gradient[k], g.semi_gradient[k]].into_iter();
-            let numbers = numbers.chain(asked.map(|own| own[k])).map(csv::number);
-            text += &csv::line(std::iter::once(csv::text(name)).chain(numbers));
+        let mut header = ["weight", "value", "gradient", "semi_gradient"].map(str::to_owned).to_vec();
+        let Some(gradients) = &self.gradients else { return csv::line(header) };
+        header.extend(gradients.with_lambda_a.as_ref().map(|_| format!("gradient({})", self.lambda_a)));
+        let mut text = csv::line(header);
+        for (k, name) in gradients.names.iter().enumerate() {
+            text += &csv::line(std::iter::once(csv::text(name)).chain(gradients.of(k).map(csv::number)));
         }
         text
-    }
-
-    /// All of it as data; NaN is null.
-    pub fn json(&self) -> Value {
-        let columns: Map<String, Value> =
-            self.columns.iter().map(|column| (column.name.clone(), json!(column.values))).collect();
-        json!({
-            "problem": self.problem,
-            "policy": self.policy,
-            "lambda_a": self.lambda_a,
-            "objective": self.objective,
-            "states": self.states,
-            "columns": columns,
-            "gradients": self.gradients,
-        })
     }
 }
 
 impl Gradients {
+    /// A weight and its slopes.
+    fn of(&self, k: usize) -> impl Iterator<Item = f64> {
+        let own = self.with_lambda_a.as_ref().map(|own| own[k]);
+        [self.weights[k], self.gradient[k], self.semi_gradient[k]].into_iter().chain(own)
+    }
+
     fn text(&self, lambda_a: f64, most: usize) -> String {
         let sizes: Vec<f64> = self.gradient.iter().map(|x| x.abs()).collect();
         let shown = largest(&sizes, most);
         let mut text = heading("weights", self.names.len(), shown.len(), "the gradient");
-        let mut header = vec!["weight", "value", "gradient", "semi-gradient"]
-            .into_iter()
-            .map(str::to_owned)
-            .collect::<Vec<_>>();
+        let mut header = ["weight", "value", "gradient", "semi-gradient"].map(str::to_owned).to_vec();
         header.extend(self.with_lambda_a.as_ref().map(|_| format!("λ_a = {lambda_a}")));
-        let row = |k: usize| {
-            let mut row = vec![
-                self.names[k].clone(),
-                number(self.weights[k]),
-                number(self.gradient[k]),
-                number(self.semi_gradient[k]),
-            ];
-            row.extend(self.with_lambda_a.as_ref().map(|own| number(own[k])));
-            row
-        };
+        let row = |k: usize| std::iter::once(self.names[k].clone()).chain(self.of(k).map(number)).collect();
         text += &table(header, shown.into_iter().map(row));
         let degrees = |angle: Option<f64>| match angle {
             Some(angle) => format!("{angle:.2}°"),

@@ -6,8 +6,8 @@ use crate::emphasis::Emphasis;
 use crate::flows::{Flows, Reached};
 use crate::format::number;
 use emphatic::catalogue::Algorithm;
-use emphatic::{Exact, Policy};
-use emphatic_problems::{ProblemFile, Target, World};
+use emphatic::{Exact, KnownProblem, Policy};
+use emphatic_problems::{ProblemFile, Target};
 use serde::{Serialize, Serializer};
 
 /// The number of step-sizes to try.
@@ -253,7 +253,7 @@ fn guessed_time<P: Policy, M: Diagnosable<P>>(exact: &Exact<f64, M, P>) -> Optio
     (largest > 0.0).then(|| 5.0 / largest * exact.policy().features().most_active() as f64)
 }
 
-fn critic(world: &World, deterministic: bool) -> CriticSuggestion {
+fn critic(world: &KnownProblem, deterministic: bool) -> CriticSuggestion {
     if deterministic {
         let [alpha_v, alpha_w, lambda] = [const { Vec::new() }; 3];
         return CriticSuggestion { kind: CriticKind::Exact, alpha_v, alpha_w, lambda };

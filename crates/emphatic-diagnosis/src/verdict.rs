@@ -3,7 +3,7 @@
 use crate::critic_stability::Stability;
 use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
-use crate::flows::{Flows, Reached};
+use crate::flows::Flows;
 use crate::format::{name, number, plural, rounded};
 
 /// The verdict, a sentence or two for each finding, the most important first.
@@ -48,11 +48,11 @@ fn coverage(diagnosis: &Diagnosis) -> Option<String> {
 }
 
 fn safety(flows: &Flows, given: &str) -> String {
-    let (semi, full) = (flows.semi_gradient(), flows.gradient());
+    let (end_of_semi, end_of_full) = (flows.semi_gradient().objective, flows.gradient().objective);
     let (fall, from_random) = flows.falls();
     let worse = from_random.iter().filter(|fall| **fall > flows.margin()).count();
     let starts = from_random.len();
-    let ends = |reached: &Reached| reached.objective.map_or("nowhere".to_owned(), number);
+    let shown = |end: Option<f64>| end.map_or("nowhere".to_owned(), number);
     let random = match (worse, starts) {
         (_, 0) => String::new(),
         (0, _) => format!(" From {starts} random starts it ends as high as the gradient."),
@@ -61,29 +61,21 @@ fn safety(flows: &Flows, given: &str) -> String {
             format!(" From {worse} of {starts} random starts it ends lower, by up to {}.", number(most))
         }
     };
-    if fall > flows.margin() {
-        let walks = if semi.objective.is_some_and(|end| end < flows.start - flows.margin()) {
-            ": it walks away from where it starts"
-        } else {
-            ""
+    let (start, semi, full) = (number(flows.start), shown(end_of_semi), shown(end_of_full));
+    let (is_safe, leads) = if fall > flows.margin() {
+        let walks_away = end_of_semi.is_some_and(|end| end < flows.start - flows.margin());
+        let walks = if walks_away { ": it walks away from where it starts" } else { "" };
+        (format!("is not safe here{walks}"), format!("{semi}; the gradient leads to {full}"))
+    } else {
+        let is_safe = match worse {
+            0 if fall < -flows.margin() => "is safe here, as far as these starts tell, and even ends higher",
+            0 => "is safe here, as far as these starts tell",
+            _ => "is not safe here",
         };
-        return format!(
-            "The semi-gradient (OffPAC, DPG and what is built on them) is not safe here{walks}. From {given}, where J_μ is {}, it leads to {}; the gradient leads to {}.{random}",
-            number(flows.start),
-            ends(semi),
-            ends(full)
-        );
-    }
-    let safe = match worse {
-        0 if fall < -flows.margin() => "is safe here, as far as these starts tell, and even ends higher",
-        0 => "is safe here, as far as these starts tell",
-        _ => "is not safe here",
+        (is_safe.to_owned(), format!("{semi}, the gradient to {full}"))
     };
     format!(
-        "The semi-gradient (OffPAC, DPG and what is built on them) {safe}. From {given}, where J_μ is {}, it leads to {}, the gradient to {}.{random}",
-        number(flows.start),
-        ends(semi),
-        ends(full)
+        "The semi-gradient (OffPAC, DPG and what is built on them) {is_safe}. From {given}, where J_μ is {start}, it leads to {leads}.{random}"
     )
 }
 

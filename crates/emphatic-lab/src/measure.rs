@@ -11,7 +11,7 @@ mod weights;
 use emphatic::{
     Action, Composable, ComposeError, Isa, KnownProblem, Lanes, Learner, Real, Recipe, State, Step, Update,
 };
-use emphatic_problems::{ValueError, World, suggest};
+use emphatic_problems::{ValueError, suggest};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct Kind {
     /// What it is, in a line.
     pub(crate) about: &'static str,
     /// Returns the measures that a name stands for; `None` if it is not a name of this kind.
-    parse: fn(&str, &World) -> Option<Result<Columns, ValueError>>,
+    parse: fn(&str, &KnownProblem) -> Option<Result<Columns, ValueError>>,
 }
 
 /// Measures with the names of their columns.
@@ -40,7 +40,7 @@ pub(crate) const MEASURES: [Kind; 7] = [
 ];
 
 /// Returns the measures that a name stands for.
-pub(crate) fn named(name: &str, world: &World) -> Result<Columns, ValueError> {
+pub(crate) fn named(name: &str, world: &KnownProblem) -> Result<Columns, ValueError> {
     match MEASURES.iter().find_map(|kind| (kind.parse)(name, world)) {
         Some(columns) => columns,
         None => {

@@ -2,11 +2,10 @@
 //!
 //! The engine knows nothing of a problem but what [`Source`] says.
 
-use emphatic::problem::ContinuousStream;
+use emphatic::problem::Sampled;
 use emphatic::{
     Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table, Task,
 };
-use emphatic_problems::World;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -57,10 +56,10 @@ impl NamedFeatures {
 }
 
 /// Returns a problem of a file as a source.
-pub(crate) fn of(world: &World) -> Arc<dyn Source> {
+pub(crate) fn of(world: &KnownProblem) -> Arc<dyn Source> {
     match world {
-        World::Finite(task) => task.clone(),
-        World::Continuous(problem) => problem.clone(),
+        KnownProblem::Finite(task) => task.clone(),
+        KnownProblem::Continuous(problem) => problem.clone(),
     }
 }
 
@@ -91,7 +90,7 @@ impl Source for Task {
     }
 }
 
-impl Stream for emphatic::problem::Stream<'_> {
+impl<T: Sampled> Stream for emphatic::problem::Stream<'_, T> {
     fn next(&mut self) -> Option<Step<State<'_>, Action>> {
         Iterator::next(self)
     }
@@ -122,12 +121,6 @@ impl Source for ContinuousCounterexample {
         let what = || "the interest".to_owned();
         let right = |given: Vec<f64>| ProblemError::Shape { what: what(), got: given.len(), right: 3 };
         Ok(Arc::new(self.clone().with_interest(interest.try_into().map_err(right)?)?))
-    }
-}
-
-impl Stream for ContinuousStream<'_> {
-    fn next(&mut self) -> Option<Step<State<'_>, Action>> {
-        Iterator::next(self)
     }
 }
 

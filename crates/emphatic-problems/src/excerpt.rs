@@ -3,7 +3,6 @@
 use emphatic_text::{printable, printable_same_length};
 use miette::{MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The most bytes of a place that are marked, and that are shown before and after it in a long line.
 const MARKED: usize = 200;
@@ -14,28 +13,23 @@ const LONG: usize = 3000;
 
 /// The text of a file. Long lines are shown in part.
 #[derive(Debug)]
-pub(crate) struct Excerpt {
-    name: String,
-    text: Arc<str>,
-    source: NamedSource<Arc<str>>,
-}
+pub(crate) struct Excerpt(NamedSource<String>);
 
 impl Excerpt {
     pub(crate) fn new(name: &str, text: &str) -> Self {
         // Unprintable characters are replaced by others of the same length, so that places stay valid.
-        let (name, text) = (printable(name).into_owned(), Arc::<str>::from(printable_same_length(text)));
-        let source = NamedSource::new(&name, text.clone()).with_language("toml");
-        Self { name, text, source }
+        Self(NamedSource::new(printable(name), printable_same_length(text)).with_language("toml"))
     }
 
     /// The text around a place in its line, and the column where it begins.
     fn around(&self, span: &SourceSpan) -> (Range<usize>, usize) {
-        let start = self.text.floor_char_boundary(span.offset());
-        let end = self.text.ceil_char_boundary(span.offset() + span.len());
-        let line = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = self.text[end..].find('\n').map_or(self.text.len(), |newline| end + newline);
-        let first = self.text.floor_char_boundary(start.saturating_sub(AROUND));
-        let last = self.text.ceil_char_boundary(end + AROUND);
+        let text = self.0.inner();
+        let start = text.floor_char_boundary(span.offset());
+        let end = text.ceil_char_boundary(span.offset() + span.len());
+        let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
+        let first = text.floor_char_boundary(start.saturating_sub(AROUND));
+        let last = text.ceil_char_boundary(end + AROUND);
         let first = first.max(line);
         (first..last.min(line_end), first - line)
     }
@@ -48,15 +42,15 @@ impl SourceCode for Excerpt {
         before: usize,
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let lines = self.source.read_span(span, before, after)?;
+        let lines = self.0.read_span(span, before, after)?;
         if lines.data().len() <= LONG {
             return Ok(lines);
         }
-        let place = self.source.read_span(span, 0, 0)?;
+        let place = self.0.read_span(span, 0, 0)?;
         let (around, column) = self.around(span);
-        let text = self.text[around.clone()].as_bytes();
+        let text = self.0.inner()[around.clone()].as_bytes();
         let contents = MietteSpanContents::new_named(
-            self.name.clone(),
+            self.0.name().to_owned(),
             text,
             around.into(),
             place.line(),

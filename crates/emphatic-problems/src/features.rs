@@ -1,6 +1,7 @@
 //! The features of a problem file: what actor and critic see of a state.
 
 use crate::file_error::{Mistake, ValueError};
+use crate::located::Located;
 use crate::names::{Key, Names};
 use crate::pattern::Layout;
 use crate::scalar_or_table;
@@ -11,7 +12,6 @@ use emphatic::{Table, Task};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use toml::Spanned;
 
 /// The most weights of a target policy: one for each of the actor's features and each action.
 const MOST_WEIGHTS: u64 = 10_000_000;
@@ -21,11 +21,9 @@ const MOST_WEIGHTS: u64 = 10_000_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct FeaturesFile {
     /// What the actor sees.
-    #[schemars(with = "Option<FeaturesValue>")]
-    pub(crate) actor: Option<Spanned<FeaturesValue>>,
+    pub(crate) actor: Option<Located<FeaturesValue>>,
     /// What the critic sees; also `actor`, the same.
-    #[schemars(with = "Option<FeaturesValue>")]
-    pub(crate) critic: Option<Spanned<FeaturesValue>>,
+    pub(crate) critic: Option<Located<FeaturesValue>>,
 }
 
 /// Features: `states` (each state alone), `actor`, a table with each state's vector, `{ alias = [["S1", "S2"]] }` (which states look alike), or
@@ -87,12 +85,12 @@ impl FeatureEntry {
 pub(crate) fn with_features(file: &FeaturesFile, mut task: Task, layout: &Layout) -> Result<Task, Mistake> {
     if let Some(actor) = &file.actor {
         let table = table(actor, &task, layout)?;
-        check_weights(table.len(), task.actions()).map_err(|error| error.at(&actor.span()))?;
-        task = task.with_actor(table).map_err(|error| ValueError::from(error).at(&actor.span()))?;
+        check_weights(table.len(), task.actions()).map_err(|error| actor.refuse(error))?;
+        task = task.with_actor(table).map_err(|error| actor.refuse(error))?;
     }
     let Some(critic) = &file.critic else { return Ok(task) };
     let table = table(critic, &task, layout)?;
-    task.with_critic(table).map_err(|error| ValueError::from(error).at(&critic.span()))
+    task.with_critic(table).map_err(|error| critic.refuse(error))
 }
 
 fn check_weights(features: usize, actions: usize) -> Result<(), ValueError> {
@@ -105,10 +103,10 @@ fn check_weights(features: usize, actions: usize) -> Result<(), ValueError> {
     )))
 }
 
-fn table(value: &Spanned<FeaturesValue>, task: &Task, layout: &Layout) -> Result<Table, Mistake> {
+fn table(value: &Located<FeaturesValue>, task: &Task, layout: &Layout) -> Result<Table, Mistake> {
     let states = task.problem().states();
-    let table = match value.get_ref() {
-        FeaturesValue::Word(word) => return named(word, task).map_err(|error| error.at(&value.span())),
+    let table = match &value.value {
+        FeaturesValue::Word(word) => return named(word, task).map_err(|error| value.refuse(error)),
         FeaturesValue::Table(table) => table,
     };
     let names = Names::new("state", states);
@@ -117,7 +115,7 @@ fn table(value: &Spanned<FeaturesValue>, task: &Task, layout: &Layout) -> Result
             aliases(&names, states.len(), groups).map(|groups| Table::aliased(&groups))
         }
         (1, Some((key, FeatureEntry::Blocks(size)))) if key == "blocks" => {
-            let size = count(&Spanned::new(value.span(), *size), "blocks")? as usize;
+            let size = count(&Located { value: *size, span: value.span.clone() }, "blocks")? as usize;
             let blocks = layout.blocks(states.len(), size);
             blocks.map(|blocks| Table::aliased(&blocks)).ok_or_else(|| {
                 ValueError::new("only the states of a grid or a chain have neighbours")
@@ -126,7 +124,7 @@ fn table(value: &Spanned<FeaturesValue>, task: &Task, layout: &Layout) -> Result
         }
         _ => vectors(&names, states, table),
     };
-    made.map_err(|error| error.at(&value.span()))
+    made.map_err(|error| value.refuse(error))
 }
 
 fn named(word: &str, task: &Task) -> Result<Table, ValueError> {

@@ -4,6 +4,7 @@
 
 use crate::excerpt::{Excerpt, first_line};
 use crate::toml_message::{needed, translated};
+use emphatic::ProblemError;
 use emphatic_text::message;
 use miette::{Diagnostic, SourceSpan};
 use std::ops::Range;
@@ -115,6 +116,24 @@ impl ValueError {
     /// The error at this place.
     pub fn at(self, span: &Range<usize>) -> Mistake {
         Mistake { error: self, span: Some(span.clone()), other_file: None }
+    }
+}
+
+impl From<ProblemError> for ValueError {
+    fn from(error: ProblemError) -> Self {
+        let help = match &error {
+            ProblemError::Sum { sum, .. } if (sum - 1.0).abs() < 1e-3 => {
+                Some("give more digits: a sum may be off by rounding, one part in 10⁹")
+            }
+            ProblemError::Missing { .. } => Some(
+                "every action needs a transition in every state; one that does nothing leads back to the state",
+            ),
+            ProblemError::Stationary(..) => {
+                Some("let episodes end: they start again, and come to all that the start leads to")
+            }
+            _ => None,
+        };
+        ValueError::new(error.to_string()).maybe_help(help.map(str::to_owned))
     }
 }
 

@@ -37,9 +37,6 @@ impl Table {
 
 fn as_toml(text: &str) -> Result<Table, Mistake> {
     serde_json::from_str::<IgnoredAny>(text).map_err(|error| syntax(&error, text))?;
-    if let Some(place) = find_null(text) {
-        return Err(Mistake::at(&(place..place + 4), "null says nothing here").help("leave the key out"));
-    }
     let mut table = Table { toml: String::with_capacity(text.len()), places: vec![(0, 0)] };
     let (mut in_string, mut copied, mut k) = (false, 0, 0);
     while let Some(&byte) = text.as_bytes().get(k) {
@@ -49,6 +46,10 @@ fn as_toml(text: &str) -> Result<Table, Mistake> {
                 None
             }
             b':' if !in_string => Some((1, '='.into())),
+            // `true` and `false` do not have this letter.
+            b'n' if !in_string => {
+                return Err(Mistake::at(&(k..k + 4), "null says nothing here").help("leave the key out"));
+            }
             b'\\' => escape(text, k)?,
             // TOML has this character only escaped.
             b'\x7f' => Some((1, "\\u007f".to_owned())),
@@ -88,23 +89,6 @@ fn escape(text: &str, k: usize) -> Result<Option<(usize, String)>, Mistake> {
             .help("its two halves stand side by side, as in \\ud83d\\ude00; or write the character itself")
     };
     whole.map(|character| Some((12, character))).ok_or_else(mistake)
-}
-
-/// The place of the first `null` in valid JSON.
-fn find_null(text: &str) -> Option<usize> {
-    let mut in_string = false;
-    let mut escaped = false;
-    text.bytes().position(|byte| {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => in_string = !in_string,
-            // `true` and `false` do not have this letter.
-            b'n' if !in_string => return true,
-            _ => {}
-        }
-        false
-    })
 }
 
 fn syntax(error: &serde_json::Error, text: &str) -> Mistake {

@@ -28,10 +28,11 @@
 //! | regular problems that need no long lists | `pattern`: `grid`, `chain`, `random` |
 //! | features of actor and critic | `features` |
 //! | behaviour and target | `policy` |
-//! | a problem with its behaviour and interest | [`World`] |
+//! | the interest | `interest` |
 //! | problems that come with the program | [`shipped`] |
 //! | JSON, read as TOML | `json` |
 //! | states and actions by name or number | `names` |
+//! | a value and its place in the file | `located` |
 //! | numbers, and values that are a scalar or a table | [`values`] |
 //! | the JSON Schema of files | `schema` |
 //! | what is wrong with a file, and where | [`FileError`], in `file_error`; the text it shows in `excerpt` |
@@ -42,7 +43,9 @@
 mod excerpt;
 mod features;
 mod file_error;
+mod interest;
 mod json;
+mod located;
 mod names;
 mod pattern;
 mod policy;
@@ -53,13 +56,13 @@ mod suggest;
 mod toml_message;
 mod transitions;
 pub mod values;
-mod world;
 
 pub use file_error::{FileError, Mistake, ReadError, ValueError};
-pub use policy::{Behaviour, BehaviourWord, Share, Target};
+pub use interest::Interest;
+pub use names::{find_action, find_state};
+pub use policy::{Behaviour, BehaviourWord, Share, Target, softmax_weights};
 pub use problem_file::{ProblemFile, read_text, schema};
 pub use schema::schema_of;
 pub use shipped::{SHIPPED, Shipped};
 pub use suggest::suggest;
 pub use values::{Expected, Number, Whole};
-pub use world::{Interest, World};

@@ -2,13 +2,11 @@
 
 use crate::file_error::ValueError;
 use crate::suggest::suggest;
-use crate::values::not_negative;
+use crate::values::forms;
+use emphatic::KnownProblem;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserializer, SeqAccess, Visitor};
 use std::collections::HashMap;
-use std::fmt;
 
 /// A state or an action: its name, or its number from 0.
 #[derive(Clone, Debug, PartialEq, JsonSchema)]
@@ -40,58 +38,24 @@ impl Keys {
     }
 }
 
-struct KeyVisitor;
+forms!(Key, "a name in quotation marks, or a number from 0", text: Key::Name, whole: Key::Number);
 
-impl Visitor<'_> for KeyVisitor {
-    type Value = Key;
+forms!(
+    Keys,
+    "a name in quotation marks, a number from 0, or a list of such",
+    text: |name| Keys::One(Key::Name(name)),
+    whole: |number| Keys::One(Key::Number(number)),
+    list: Keys::Many,
+);
 
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a name in quotation marks, or a number from 0")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Key, E> {
-        Ok(Key::Name(name.to_owned()))
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Key, E> {
-        not_negative(number, &self).map(Key::Number)
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Key, E> {
-        Ok(Key::Number(number))
-    }
+/// The number of a state.
+pub fn find_state(problem: &KnownProblem, name: &str) -> Result<usize, ValueError> {
+    Names::new("state", problem.states()).find(name)
 }
 
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(KeyVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for Keys {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeysVisitor;
-        impl<'de> Visitor<'de> for KeysVisitor {
-            type Value = Keys;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a name in quotation marks, a number from 0, or a list of such")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Keys, E> {
-                KeyVisitor.visit_str(name).map(Keys::One)
-            }
-
-            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Keys, E> {
-                KeyVisitor.visit_i64(number).map(Keys::One)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Keys, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Keys::Many)
-            }
-        }
-        deserializer.deserialize_any(KeysVisitor)
-    }
+/// The number of an action.
+pub fn find_action(problem: &KnownProblem, name: &str) -> Result<usize, ValueError> {
+    Names::new("action", problem.actions()).find(name)
 }
 
 /// The states or the actions of a problem, to be found by name.

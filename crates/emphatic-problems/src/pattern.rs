@@ -9,11 +9,11 @@ pub(crate) use grid::Grid;
 pub(crate) use random::RandomProblem;
 
 use crate::file_error::Mistake;
+use crate::located::Located;
 use crate::values::Number;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use toml::Spanned;
 
 /// How states are arranged, so that neighbours can share a feature.
 #[derive(Default)]
@@ -62,13 +62,13 @@ impl Cell {
 }
 
 /// A probability; 0 if it is left out.
-fn probability(value: Option<&Spanned<Number>>, key: &str) -> Result<f64, Mistake> {
+fn probability(value: Option<&Located<Number>>, key: &str) -> Result<f64, Mistake> {
     let Some(value) = value else { return Ok(0.0) };
-    let Number(x) = *value.get_ref();
+    let Number(x) = value.value;
     if (0.0..=1.0).contains(&x) {
         return Ok(x);
     }
-    Err(Mistake::at(&value.span(), format!("`{key}` is {x}; a probability lies between 0 and 1")))
+    Err(Mistake::at(&value.span, format!("`{key}` is {x}; a probability lies between 0 and 1")))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Policies in problem files: the behaviour and the target.
 
 use crate::file_error::{Mistake, ValueError};
+use crate::located::Located;
 use crate::names::Names;
 use crate::scalar_or_table;
 use crate::values::{Expected, Number, forms};
-use crate::world::World;
-use emphatic::{Fixed, Policy, Problem, Table, Task};
+use emphatic::{ContinuousCounterexample, Fixed, KnownProblem, Policy, Problem, Table, Task};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use toml::Spanned;
+use std::sync::Arc;
 
 /// A target policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,26 @@ pub enum Target {
     Gaussian(Vec<f64>),
     /// A deterministic policy over the actor's features with these weights.
     Deterministic(Vec<f64>),
+}
+
+impl Target {
+    /// The name of its kind in files.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Softmax(_) => "softmax",
+            Self::Fixed(_) => "fixed",
+            Self::Gaussian(_) => "gaussian",
+            Self::Deterministic(_) => "deterministic",
+        }
+    }
+
+    /// Its weights; empty if its probabilities are given.
+    pub fn weights(&self) -> &[f64] {
+        match self {
+            Self::Softmax(weights) | Self::Gaussian(weights) | Self::Deterministic(weights) => weights,
+            Self::Fixed(_) => &[],
+        }
+    }
 }
 
 /// A policy: a word, a table of probabilities by action, or of such tables by state.
@@ -97,17 +117,63 @@ forms!(
     list: TargetEntry::Weights,
 );
 
-/// The target policy of a file: the one given, or all weights 0.
-pub(crate) fn target(value: Option<&Spanned<TargetValue>>, world: &World) -> Result<Target, Mistake> {
-    match (world, value) {
-        (World::Continuous(problem), None) => Ok(Target::Gaussian(vec![0.0; problem.gaussian().len()])),
-        (World::Continuous(problem), Some(value)) => {
-            continuous_target(value.get_ref(), problem.gaussian().len())
-                .map_err(|error| error.at(&value.span()))
+impl Behaviour {
+    /// The problem with this behaviour. States that a table leaves out keep their own.
+    pub fn applied_to(&self, problem: &KnownProblem) -> Result<KnownProblem, ValueError> {
+        match problem {
+            KnownProblem::Finite(task) => {
+                let rows = policy_rows(task.problem(), self, |s| task.behaviour(s).to_vec())?;
+                Ok(KnownProblem::Finite(Arc::new(Task::clone(task).with_behaviour(&rows)?)))
+            }
+            KnownProblem::Continuous(problem) => {
+                let Gaussian { mean, standard_deviation } = gaussian(self)?;
+                let problem =
+                    ContinuousCounterexample::clone(problem).with_behaviour(mean, standard_deviation)?;
+                Ok(KnownProblem::Continuous(Arc::new(problem)))
+            }
         }
-        (World::Finite(task), None) => Ok(Target::Softmax(vec![0.0; task.softmax().len()])),
-        (World::Finite(task), Some(value)) => {
-            finite_target(value.get_ref(), task).map_err(|error| error.at(&value.span()))
+    }
+}
+
+struct Gaussian {
+    mean: f64,
+    standard_deviation: f64,
+}
+
+/// The behaviour of a problem with real actions.
+fn gaussian(behaviour: &Behaviour) -> Result<Gaussian, ValueError> {
+    let error = |message: &str| {
+        ValueError::new(message).help("it is a Gaussian: { mean = 1.0, standard_deviation = 1.0 }")
+    };
+    let Behaviour::Table(table) = behaviour else {
+        return Err(error("there is no uniform behaviour over all real numbers"));
+    };
+    let number = |key: &str| match table.get(key) {
+        Some(Share::Number(Number(x))) => Ok(*x),
+        _ => Err(error(&format!("the behaviour of this problem needs a number `{key}`"))),
+    };
+    let gaussian = Gaussian { mean: number("mean")?, standard_deviation: number("standard_deviation")? };
+    if table.len() > 2 {
+        return Err(error("the behaviour has more than a mean and a standard_deviation"));
+    }
+    Ok(gaussian)
+}
+
+/// The target policy of a file: the one given, or all weights 0.
+pub(crate) fn target(
+    value: Option<&Located<TargetValue>>,
+    problem: &KnownProblem,
+) -> Result<Target, Mistake> {
+    match (problem, value) {
+        (KnownProblem::Continuous(problem), None) => {
+            Ok(Target::Gaussian(vec![0.0; problem.gaussian().len()]))
+        }
+        (KnownProblem::Continuous(problem), Some(value)) => {
+            continuous_target(&value.value, problem.gaussian().len()).map_err(|error| value.refuse(error))
+        }
+        (KnownProblem::Finite(task), None) => Ok(Target::Softmax(vec![0.0; task.softmax().len()])),
+        (KnownProblem::Finite(task), Some(value)) => {
+            finite_target(&value.value, task).map_err(|error| value.refuse(error))
         }
     }
 }
@@ -124,7 +190,7 @@ fn finite_target(value: &TargetValue, task: &Task) -> Result<Target, ValueError>
     };
     let rows = policy_rows(task.problem(), &policy, |_| uniform(task.actions()))?;
     let fixed = Fixed::new(task, &rows)?;
-    Ok(match softmax_weights(task.actor(), |s| &rows[s]) {
+    Ok(match weights_of_rows(task.actor(), |s| &rows[s]) {
         Some(weights) => Target::Softmax(weights),
         None => Target::Fixed(fixed),
     })
@@ -187,9 +253,26 @@ fn checked_weights(weights: &[Number], len: usize) -> Result<Vec<f64>, ValueErro
     }
 }
 
+/// The weights of a softmax with these probabilities in every state, those of the last action being zero.
+pub fn softmax_weights(
+    problem: &KnownProblem,
+    table: &BTreeMap<String, Number>,
+) -> Result<Vec<f64>, ValueError> {
+    let row = probabilities(&Names::new("action", problem.actions()), problem.actions().len(), table)?;
+    let sum: f64 = row.iter().sum();
+    if row.iter().any(|p| !(*p > 0.0 && *p < 1.0)) || (sum - 1.0).abs() > 1e-9 {
+        let help = "every action needs a probability between 0 and 1 (a softmax has no 0), and they sum to 1";
+        return Err(ValueError::new(format!("these are no probabilities of a softmax: {row:?}")).help(help));
+    }
+    weights_of_rows(problem.actor(), |_| &row).ok_or_else(|| {
+        ValueError::new("the same probabilities everywhere are no single set of weights")
+            .help("in this problem a state has several features: give `weights` instead")
+    })
+}
+
 /// The weights of a softmax with these probabilities, those of the last action being zero. `None` if there are no such weights: a
 /// probability is 0, a state has other than one feature of value one, or states with the same feature have different rows.
-pub(crate) fn softmax_weights<'a>(features: &Table, row: impl Fn(usize) -> &'a Vec<f64>) -> Option<Vec<f64>> {
+fn weights_of_rows<'a>(features: &Table, row: impl Fn(usize) -> &'a Vec<f64>) -> Option<Vec<f64>> {
     let is_uniform = |s: usize| row(s).windows(2).all(|pair| pair[0] == pair[1]);
     if (0..features.states()).all(is_uniform) {
         return Some(vec![0.0; features.len() * row(0).len()]); // Whatever the features.
@@ -254,7 +337,7 @@ pub(crate) fn uniform(actions: usize) -> Vec<f64> {
 }
 
 /// The probability of each action; 0 for those left out.
-pub(crate) fn probabilities(
+fn probabilities(
     names: &Names,
     actions: usize,
     table: &BTreeMap<String, Number>,

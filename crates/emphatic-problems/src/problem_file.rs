@@ -21,7 +21,9 @@
 
 use crate::features::{FeaturesFile, with_features};
 use crate::file_error::{FileError, Mistake, ReadError, ValueError};
+use crate::interest::Interest;
 use crate::json;
+use crate::located::{Located, span};
 use crate::names::{Key, Names};
 use crate::pattern::{Chain, Grid, Layout, RandomProblem};
 use crate::policy::{Behaviour, Target, TargetValue, policy_rows, target, uniform};
@@ -33,8 +35,7 @@ use crate::transitions::{
     Dynamics, MOST_TRANSITIONS, NamesValue, Outcome, Transition, listed, place_of, too_many,
 };
 use crate::values::{Expected, Number};
-use crate::world::{Interest, World};
-use emphatic::{Problem, ProblemError, Task};
+use emphatic::{KnownProblem, Problem, ProblemError, Task};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -42,7 +43,6 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use toml::Spanned;
 
 /// The largest file that is read. A larger one has millions of lines, for which there are patterns.
 const MOST_BYTES: u64 = 100_000_000;
@@ -55,7 +55,7 @@ pub struct ProblemFile {
     /// The text.
     pub text: String,
     /// The problem with its behaviour and interest.
-    pub world: World,
+    pub world: KnownProblem,
     /// The target policy: the one given, or the one that learning starts from.
     pub target: Target,
 }
@@ -114,42 +114,30 @@ pub fn schema() -> serde_json::Value {
 #[schemars(title = "A decision problem for emphatic")]
 pub(crate) struct File {
     /// The names of the states, or how many there are: they are then named 0, 1, 2 …
-    #[schemars(with = "Option<NamesValue>")]
-    pub(crate) states: Option<Spanned<NamesValue>>,
+    pub(crate) states: Option<Located<NamesValue>>,
     /// The names of the actions, or how many there are. Every action exists in every state.
-    #[schemars(with = "Option<NamesValue>")]
-    pub(crate) actions: Option<Spanned<NamesValue>>,
+    pub(crate) actions: Option<Located<NamesValue>>,
     /// How every action can turn out in every state.
-    #[schemars(with = "Option<Vec<Transition>>")]
-    pub(crate) transitions: Option<Spanned<Vec<Spanned<Transition>>>>,
+    pub(crate) transitions: Option<Located<Vec<Located<Transition>>>>,
     /// Instead of states, actions and transitions: a grid.
-    #[schemars(with = "Option<Grid>")]
-    grid: Option<Spanned<Grid>>,
+    grid: Option<Located<Grid>>,
     /// Instead of states, actions and transitions: a chain.
-    #[schemars(with = "Option<Chain>")]
-    chain: Option<Spanned<Chain>>,
+    chain: Option<Located<Chain>>,
     /// Instead of states, actions and transitions: a random problem.
-    #[schemars(with = "Option<RandomProblem>")]
-    random: Option<Spanned<RandomProblem>>,
+    random: Option<Located<RandomProblem>>,
     /// Instead of states, actions and transitions: a problem that comes with the program, of which this one is a variant.
-    #[schemars(with = "Option<String>")]
-    problem: Option<Spanned<String>>,
+    problem: Option<Located<String>>,
     /// Where episodes start: a state, a table of probabilities by state, or `uniform`.
-    #[schemars(with = "Option<Start>")]
-    start: Option<Spanned<Start>>,
+    start: Option<Located<Start>>,
     /// The discount of transitions that do not say. Left out, it is 1.
-    #[schemars(with = "Option<Number>")]
-    gamma: Option<Spanned<Number>>,
+    gamma: Option<Located<Number>>,
     /// The policy that generates the experience: `uniform`, `{ A0 = 0.25, A1 = 0.75 }` in every state, or
     /// `{ S0 = { A0 = 1.0 } }` by state, where the states left out have all actions alike.
-    #[schemars(with = "Option<Behaviour>")]
-    behaviour: Option<Spanned<Behaviour>>,
+    behaviour: Option<Located<Behaviour>>,
     /// The policy that is asked about, or that learning starts from: likewise, or `{ weights = [...] }`. Left out, all weights are 0.
-    #[schemars(with = "Option<TargetValue>")]
-    target: Option<Spanned<TargetValue>>,
+    target: Option<Located<TargetValue>>,
     /// The interest in each state: a number, or a table by state. Left out, it is 1.
-    #[schemars(with = "Option<Interest>")]
-    interest: Option<Spanned<Interest>>,
+    interest: Option<Located<Interest>>,
     /// What actor and critic see of a state. Left out, it is the state itself.
     #[serde(default)]
     features: FeaturesFile,
@@ -171,7 +159,7 @@ scalar_or_table!(Start: Key => Start::State, BTreeMap<String, Number> => Start::
 
 /// The meaning of a problem file.
 pub(crate) struct Parsed {
-    pub(crate) world: World,
+    pub(crate) world: KnownProblem,
     pub(crate) target: Target,
     pub(crate) layout: Layout,
 }
@@ -206,17 +194,6 @@ fn check_amount(text: &str) -> Result<(), Mistake> {
     ))
 }
 
-/// The place of a value, if it is given.
-fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
-    value.as_ref().map(Spanned::span)
-}
-
-/// Attaches the place of a value to an error.
-fn at<T, E: Into<ValueError>>(value: &Spanned<T>) -> impl Fn(E) -> Mistake + use<T, E> {
-    let span = value.span();
-    move |error| error.into().at(&span)
-}
-
 impl File {
     fn meaning(&self) -> Result<Parsed, Mistake> {
         let (mut world, base_target, layout) = match &self.problem {
@@ -226,14 +203,15 @@ impl File {
             }
             None => {
                 let (problem, layout) = self.problem()?;
-                (World::Finite(Arc::new(self.task(problem)?)), None, layout)
+                (KnownProblem::Finite(Arc::new(self.task(problem)?)), None, layout)
             }
         };
         if let Some(interest) = &self.interest {
-            world = world.with_interest(interest.get_ref()).map_err(at(interest))?;
+            world = interest.value.applied_to(&world).map_err(|error| interest.refuse(error))?;
         }
-        if let World::Finite(task) = &world {
-            world = World::Finite(Arc::new(with_features(&self.features, Task::clone(task), &layout)?));
+        if let KnownProblem::Finite(task) = &world {
+            world =
+                KnownProblem::Finite(Arc::new(with_features(&self.features, Task::clone(task), &layout)?));
         } else if let Some(features) = span(&self.features.actor).or(span(&self.features.critic)) {
             return Err(Mistake::at(&features, "the features of this problem cannot be changed"));
         }
@@ -246,7 +224,7 @@ impl File {
     }
 
     /// The problem that this one is a variant of, with the behaviour of the variant.
-    fn variant(&self, name: &Spanned<String>) -> Result<Parsed, Mistake> {
+    fn variant(&self, name: &Located<String>) -> Result<Parsed, Mistake> {
         let excluded = [
             ("states", span(&self.states)),
             ("actions", span(&self.actions)),
@@ -263,12 +241,13 @@ impl File {
                 "a variant of a problem changes its `behaviour`, `interest`, `target` or `features`; `emphatic new` writes a copy to change all of it",
             ));
         }
-        let mut parsed = shipped::problem(name.get_ref()).ok_or_else(|| {
-            let help = suggest(name.get_ref(), shipped::SHIPPED.iter().map(|shipped| shipped.name));
-            Mistake::at(&name.span(), format!("there is no problem `{}`", name.get_ref())).maybe_help(help)
+        let mut parsed = shipped::problem(&name.value).ok_or_else(|| {
+            let help = suggest(&name.value, shipped::SHIPPED.iter().map(|shipped| shipped.name));
+            Mistake::at(&name.span, format!("there is no problem `{}`", name.value)).maybe_help(help)
         })?;
         if let Some(behaviour) = &self.behaviour {
-            parsed.world = parsed.world.with_behaviour(behaviour.get_ref()).map_err(at(behaviour))?;
+            parsed.world =
+                behaviour.value.applied_to(&parsed.world).map_err(|error| behaviour.refuse(error))?;
         }
         Ok(parsed)
     }
@@ -277,10 +256,11 @@ impl File {
     fn task(&self, problem: Problem) -> Result<Task, Mistake> {
         let Some(behaviour) = &self.behaviour else { return Err(Mistake::missing("behaviour")) };
         let alike = uniform(problem.actions().len());
-        let rows = policy_rows(&problem, behaviour.get_ref(), |_| alike.clone()).map_err(at(behaviour))?;
+        let rows = policy_rows(&problem, &behaviour.value, |_| alike.clone())
+            .map_err(|error| behaviour.refuse(error))?;
         Task::new(problem, &rows).map_err(|error| match (&error, self.place_of_transitions()) {
             (ProblemError::Fill { .. }, Some(place)) => Mistake::at(&place, error.to_string()),
-            _ => at(behaviour)(error),
+            _ => behaviour.refuse(error),
         })
     }
 
@@ -313,9 +293,9 @@ impl File {
     fn dynamics(&self) -> Result<Dynamics, Mistake> {
         let pattern = match (&self.grid, &self.chain, &self.random) {
             (None, None, None) => return listed(self),
-            (Some(grid), None, None) => grid.get_ref().dynamics(&grid.span())?,
-            (None, Some(chain), None) => chain.get_ref().dynamics()?,
-            (None, None, Some(random)) => random.get_ref().dynamics(self.gamma()?)?,
+            (Some(grid), None, None) => grid.value.dynamics(&grid.span)?,
+            (None, Some(chain), None) => chain.value.dynamics()?,
+            (None, None, Some(random)) => random.value.dynamics(self.gamma()?)?,
             (grid, chain, random) => {
                 let chain = span(chain).filter(|_| grid.is_some());
                 let second = chain.or(span(random)).unwrap_or_default();
@@ -335,11 +315,11 @@ impl File {
     /// The discount of transitions without one.
     fn gamma(&self) -> Result<f64, Mistake> {
         let Some(gamma) = &self.gamma else { return Ok(1.0) };
-        let Number(x) = *gamma.get_ref();
+        let Number(x) = gamma.value;
         if (0.0..=1.0).contains(&x) {
             return Ok(x);
         }
-        Err(Mistake::at(&gamma.span(), format!("`gamma` is {x}; it must lie between 0 and 1")))
+        Err(Mistake::at(&gamma.span, format!("`gamma` is {x}; it must lie between 0 and 1")))
     }
 
     /// The states in which episodes start, with their probabilities.
@@ -359,18 +339,21 @@ impl File {
             return Ok(alike(&dynamics.start));
         };
         let (n, names) = (dynamics.states.len(), Names::new("state", &dynamics.states));
-        match start.get_ref() {
+        match &start.value {
             // Building the problem refuses an empty list of states.
             _ if n == 0 => Ok(Vec::new()),
             // A state of that name comes first.
             Start::State(Key::Name(name)) if name == "uniform" && !names.has(name) => {
                 Ok(alike(&(0..n).collect::<Vec<_>>()))
             }
-            Start::State(key) => Ok(vec![(names.find_key(key).map_err(at(start))?, 1.0)]),
+            Start::State(key) => Ok(vec![(names.find_key(key).map_err(|error| start.refuse(error))?, 1.0)]),
             Start::Shares(shares) => {
-                let share =
-                    |(state, share): (&String, &Number)| Ok((names.find(state).map_err(at(start))?, share.0));
-                shares.iter().map(share).collect()
+                let share = |(state, share): (&String, &Number)| Ok((names.find(state)?, share.0));
+                shares
+                    .iter()
+                    .map(share)
+                    .collect::<Result<_, ValueError>>()
+                    .map_err(|error| start.refuse(error))
             }
         }
     }

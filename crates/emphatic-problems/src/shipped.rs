@@ -3,8 +3,7 @@
 use crate::pattern::Layout;
 use crate::policy::Target;
 use crate::problem_file::{Parsed, parse};
-use crate::world::World;
-use emphatic::{ContinuousCounterexample, Policy};
+use emphatic::{ContinuousCounterexample, KnownProblem, Policy};
 use std::sync::Arc;
 
 /// A problem that comes with the program.
@@ -56,7 +55,11 @@ pub(crate) fn problem(name: &str) -> Option<Parsed> {
     if name == "continuous-counterexample" {
         let problem = ContinuousCounterexample::default();
         let target = Target::Deterministic(vec![0.0; problem.deterministic().len()]);
-        return Some(Parsed { world: World::Continuous(Arc::new(problem)), target, layout: Layout::None });
+        return Some(Parsed {
+            world: KnownProblem::Continuous(Arc::new(problem)),
+            target,
+            layout: Layout::None,
+        });
     }
     let shipped = find(name)?;
     parse(shipped.text, shipped.name).ok()
@@ -75,8 +78,8 @@ mod tests {
 
     fn task(file: &ProblemFile) -> &Task {
         match &file.world {
-            World::Finite(task) => task,
-            World::Continuous(_) => panic!("{} has named actions", file.name),
+            KnownProblem::Finite(task) => task,
+            KnownProblem::Continuous(_) => panic!("{} has named actions", file.name),
         }
     }
 
@@ -104,7 +107,7 @@ mod tests {
             (0..right.states()).for_each(|s| assert_eq!(task(&file).behaviour(s), right.behaviour(s)));
         }
         let (file, right) = (open("continuous-counterexample"), ContinuousCounterexample::default());
-        let World::Continuous(problem) = &file.world else { panic!("it has a real action") };
+        let KnownProblem::Continuous(problem) = &file.world else { panic!("it has a real action") };
         assert_eq!((problem.behaviour(), problem.actor()), (right.behaviour(), right.actor()));
         assert_eq!((problem.stationary(), problem.interest()), (right.stationary(), right.interest()));
         let target = self::problem("continuous-counterexample").expect("it is shipped").target;

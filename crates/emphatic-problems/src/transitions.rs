@@ -1,6 +1,7 @@
 //! The states, actions and transitions of a problem: as a file lists them, and how many are possible.
 
 use crate::file_error::Mistake;
+use crate::located::Located;
 use crate::names::{Key, Keys, Names};
 use crate::pattern::Layout;
 use crate::problem_file::File;
@@ -8,7 +9,6 @@ use crate::values::{Number, Whole, forms};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::ops::Range;
-use toml::Spanned;
 
 /// The most states or actions of a problem.
 pub(crate) const MOST: u64 = 1_000_000;
@@ -79,15 +79,15 @@ forms!(
 pub(crate) fn listed(file: &File) -> Result<Dynamics, Mistake> {
     let rows = length(file.states.as_ref(), "states")? * length(file.actions.as_ref(), "actions")?;
     if let (Some(states), true) = (&file.states, rows > MOST_TRANSITIONS) {
-        return Err(too_many(&states.span(), rows.into()));
+        return Err(too_many(&states.span, rows.into()));
     }
     let Some(transitions) = &file.transitions else { return Err(Mistake::missing("transitions")) };
     let (states, actions) = (names(file.states.as_ref()), names(file.actions.as_ref()));
     let (state_names, action_names) = (Names::new("state", &states), Names::new("action", &actions));
-    let mut outcomes = Vec::with_capacity(transitions.get_ref().len());
+    let mut outcomes = Vec::with_capacity(transitions.value.len());
     // Building the problem refuses empty lists of names.
     if !states.is_empty() && !actions.is_empty() {
-        for transition in transitions.get_ref() {
+        for transition in &transitions.value {
             add_outcomes(&mut outcomes, transition, &state_names, &action_names)?;
         }
     }
@@ -105,15 +105,15 @@ pub(crate) fn place_of(file: &File, message: &str, number: Option<f64>) -> Optio
             message.contains(&from) && action.as_slice().iter().any(|action| message.contains(&by(action)))
         })
     };
-    let found = transitions.get_ref().iter().find(|transition| {
-        let transition = transition.get_ref();
+    let found = transitions.value.iter().find(|transition| {
+        let transition = &transition.value;
         number.is_none_or(|number| transition.has(number)) && is_named(transition)
     });
-    Some(found.map_or(transitions.span(), Spanned::span))
+    Some(found.map_or(&transitions.span, |found| &found.span).clone())
 }
 
-fn names(value: Option<&Spanned<NamesValue>>) -> Vec<String> {
-    match value.map(Spanned::get_ref) {
+fn names(value: Option<&Located<NamesValue>>) -> Vec<String> {
+    match value.map(|names| &names.value) {
         Some(NamesValue::Names(names)) => names.clone(),
         Some(NamesValue::Number(Whole(n))) => numbered(*n as usize),
         None => Vec::new(),
@@ -121,8 +121,8 @@ fn names(value: Option<&Spanned<NamesValue>>) -> Vec<String> {
 }
 
 /// The name that messages have for a key.
-fn name_of(key: &Key, names: Option<&Spanned<NamesValue>>) -> String {
-    match (key, names.map(Spanned::get_ref)) {
+fn name_of(key: &Key, names: Option<&Located<NamesValue>>) -> String {
+    match (key, names.map(|names| &names.value)) {
         (Key::Name(name), _) => name.clone(),
         (Key::Number(k), Some(NamesValue::Names(names))) => {
             names.get(*k as usize).cloned().unwrap_or_default()
@@ -158,20 +158,21 @@ impl Transition {
 /// Adds the outcomes that a transition stands for: one for each combination of its lists.
 fn add_outcomes(
     outcomes: &mut Vec<Outcome>,
-    transition: &Spanned<Transition>,
+    transition: &Located<Transition>,
     states: &Names,
     actions: &Names,
 ) -> Result<(), Mistake> {
-    let (span, transition) = (transition.span(), transition.get_ref());
-    let to = transition.next_states(states, &span)?;
-    let (from, action) = (find(states, &transition.from, &span)?, find(actions, &transition.action, &span)?);
+    let Located { value: transition, span } = transition;
+    let to = transition.next_states(states, span)?;
+    let (from, action) = (find(states, &transition.from, span)?, find(actions, &transition.action, span)?);
     if from.is_empty() || action.is_empty() || to.is_empty() {
-        return Err(Mistake::at(&span, "a list of this transition is empty")
-            .help("give at least one state or action"));
+        return Err(
+            Mistake::at(span, "a list of this transition is empty").help("give at least one state or action")
+        );
     }
     let all = outcomes.len() as u128 + product([from.len(), action.len(), to.len()]);
     if all > MOST_TRANSITIONS.into() {
-        return Err(too_many(&span, all));
+        return Err(too_many(span, all));
     }
     let probability = transition.probability.map_or(1.0, |p| p.0) / to.len() as f64;
     let reward = transition.reward.map_or(0.0, |r| r.0);
@@ -199,23 +200,22 @@ pub(crate) fn numbered(n: usize) -> Vec<String> {
 }
 
 /// A number of states, actions and such, if it is possible.
-pub(crate) fn count(value: &Spanned<Whole>, key: &str) -> Result<u64, Mistake> {
-    let Whole(x) = *value.get_ref();
-    if (1..=MOST).contains(&x) {
-        return Ok(x);
+pub(crate) fn count(Located { value: Whole(x), span }: &Located<Whole>, key: &str) -> Result<u64, Mistake> {
+    if (1..=MOST).contains(x) {
+        return Ok(*x);
     }
-    Err(Mistake::at(&value.span(), format!("`{key}` is {x}; it must lie between 1 and {MOST}")))
+    Err(Mistake::at(span, format!("`{key}` is {x}; it must lie between 1 and {MOST}")))
 }
 
 /// The number of states or actions, if it is possible.
-fn length(value: Option<&Spanned<NamesValue>>, key: &str) -> Result<u64, Mistake> {
+fn length(value: Option<&Located<NamesValue>>, key: &str) -> Result<u64, Mistake> {
     let Some(value) = value else { return Err(Mistake::missing(key)) };
-    match value.get_ref() {
-        NamesValue::Number(n) => count(&Spanned::new(value.span(), *n), key),
+    match &value.value {
+        NamesValue::Number(n) => count(&Located { value: *n, span: value.span.clone() }, key),
         NamesValue::Names(names) if names.len() as u64 <= MOST => Ok(names.len() as u64),
         NamesValue::Names(names) => {
             let message = format!("`{key}` is a list of {}; at most {MOST} are possible", names.len());
-            Err(Mistake::at(&value.span(), message))
+            Err(Mistake::at(&value.span, message))
         }
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, IntoDeserializer, MapAccess, Unexpected, Visitor};
+use serde::de::{IntoDeserializer, MapAccess, Unexpected, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -39,70 +39,6 @@ impl Expected for Whole {
 
 impl Expected for String {
     const EXPECTED: &'static str = "a name in quotation marks";
-}
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumberVisitor;
-        impl Visitor<'_> for NumberVisitor {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str(Number::EXPECTED)
-            }
-
-            fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
-                Ok(Number(value))
-            }
-
-            fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-
-            fn visit_i128<E>(self, value: i128) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-
-            fn visit_u128<E>(self, value: u128) -> Result<Number, E> {
-                Ok(Number(value as f64))
-            }
-        }
-        deserializer.deserialize_any(NumberVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for Whole {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WholeVisitor;
-        impl Visitor<'_> for WholeVisitor {
-            type Value = Whole;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a whole number that is not negative")
-            }
-
-            fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Whole, E> {
-                not_negative(value, &self).map(Whole)
-            }
-
-            fn visit_u64<E>(self, value: u64) -> Result<Whole, E> {
-                Ok(Whole(value))
-            }
-
-            fn visit_i128<E: serde::de::Error>(self, _: i128) -> Result<Whole, E> {
-                Err(E::custom(format!("a whole number here lies between 0 and {}", u64::MAX)))
-            }
-
-            fn visit_u128<E: serde::de::Error>(self, _: u128) -> Result<Whole, E> {
-                self.visit_i128(0)
-            }
-        }
-        deserializer.deserialize_any(WholeVisitor)
-    }
 }
 
 /// The number, unless it is negative.
@@ -143,14 +79,38 @@ macro_rules! form {
         fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<$type, E> {
             $crate::values::not_negative(number, &self).map($make)
         }
+
+        fn visit_u64<E>(self, number: u64) -> Result<$type, E> {
+            Ok(($make)(number))
+        }
+
+        fn visit_i128<E: serde::de::Error>(self, _: i128) -> Result<$type, E> {
+            Err(E::custom(format!("a whole number here lies between 0 and {}", u64::MAX)))
+        }
+
+        fn visit_u128<E: serde::de::Error>(self, _: u128) -> Result<$type, E> {
+            self.visit_i128(0)
+        }
     };
     (number, $type:ident, $make:expr) => {
         fn visit_f64<E>(self, number: f64) -> Result<$type, E> {
             Ok(($make)($crate::values::Number(number)))
         }
 
-        fn visit_i64<E>(self, number: i64) -> Result<$type, E> {
-            Ok(($make)($crate::values::Number(number as f64)))
+        fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<$type, E> {
+            self.visit_f64(number as f64)
+        }
+
+        fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<$type, E> {
+            self.visit_f64(number as f64)
+        }
+
+        fn visit_i128<E: serde::de::Error>(self, number: i128) -> Result<$type, E> {
+            self.visit_f64(number as f64)
+        }
+
+        fn visit_u128<E: serde::de::Error>(self, number: u128) -> Result<$type, E> {
+            self.visit_f64(number as f64)
         }
     };
     (text, $type:ident, $make:expr) => {
@@ -177,6 +137,9 @@ macro_rules! form {
 }
 
 pub(crate) use {form, forms};
+
+forms!(Number, "a number", number: |number| number);
+forms!(Whole, "a whole number that is not negative", whole: Whole);
 
 /// A type that is written as a scalar or as a table.
 pub trait ScalarOrTable<'de>: Sized + Expected {

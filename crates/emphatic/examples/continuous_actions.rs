@@ -6,7 +6,7 @@
 //!
 //! Run with `cargo run --release --example continuous_actions`.
 
-use emphatic::theory::{Bellman, EliminationOrder};
+use emphatic::theory::Bellman;
 use emphatic::{
     Action, ContinuousCounterexample, Draw, Exact, ExactCritic, Features, Gaussian, Isa, Learner, Model,
     Normal, Policy, Real, Row, State, StepError, StochasticPolicy, ace, dpg,
@@ -111,22 +111,6 @@ impl Policy for Released {
 
 /// Its exact values are the same too.
 impl Model<Released> for ContinuousCounterexample {
-    fn order(&self) -> &Arc<EliminationOrder> {
-        Model::<Gaussian>::order(self)
-    }
-
-    fn stationary(&self) -> &[f64] {
-        self.stationary()
-    }
-
-    fn interest(&self) -> &[f64] {
-        self.interest()
-    }
-
-    fn state_name(&self, state: usize) -> &str {
-        Model::<Gaussian>::state_name(self, state)
-    }
-
     #[inline(always)]
     fn bellman<R: Real>(&self, policy: &Released, at: &Normal<R>, state: usize, out: Bellman<'_, R>) {
         self.bellman(&policy.0, at, state, out);

@@ -10,10 +10,10 @@ mod stream;
 mod task;
 
 pub use builder::{Key, ProblemBuilder};
-pub use continuous_counterexample::{ContinuousCounterexample, ContinuousStream};
+pub use continuous_counterexample::ContinuousCounterexample;
 pub use error::ProblemError;
 pub use known_problem::KnownProblem;
-pub use stream::Stream;
+pub use stream::{Sampled, Stream};
 pub use task::Task;
 
 use crate::theory::compressed_rows::CompressedRows;
@@ -84,5 +84,10 @@ impl Problem {
             return &[];
         }
         self.transitions.row(state * self.actions.len() + action)
+    }
+
+    /// The possible outcomes of all actions, state by state.
+    pub fn all_transitions(&self) -> &[Transition] {
+        &self.transitions.entries
     }
 }

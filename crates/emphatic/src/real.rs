@@ -10,12 +10,12 @@
 mod dual;
 pub mod elementary;
 mod lanes;
-pub(crate) mod wide_exponent;
+mod wide_exponent;
 
 pub use dual::Dual;
 pub use lanes::Lanes;
+pub use wide_exponent::Wide;
 
-use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
@@ -29,8 +29,6 @@ pub trait Real:
     + PartialEq
     + Send
     + Sync
-    + Serialize
-    + DeserializeOwned
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>

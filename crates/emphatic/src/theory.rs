@@ -38,7 +38,7 @@ pub use elimination_order::EliminationOrder;
 pub use follow_on_moments::FollowOnMoments;
 pub use gradient::derivative;
 pub use gradient_flow::{FlowPoint, Limit, best_attainable, integrate_flow, limit};
-pub use model::{ActionSlopes, Bellman, Model, OffPolicyModel, OffPolicyTransition};
+pub use model::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
 pub use objective::{ExactObjective, Objective};
 
 use crate::policy::Policy;
@@ -93,14 +93,14 @@ impl<'a, R: Real, P: Policy, M: Model<P>> Exact<'a, R, M, P> {
         for place in 0..stationary.len() {
             let pivot = chain.eliminate(place);
             if (0..R::LANES).any(|lane| pivot.lane(lane) == 0.0) {
-                return Err(ProblemError::NeverEnds(model.state_name(chain.order.state[place]).to_owned()));
+                return Err(ProblemError::NeverEnds(model.state_names()[chain.order.state[place]].clone()));
             }
             chain.carry(place);
         }
         let (values, weighting) = chain.values_and_weighting();
         let overflows = |s: &usize| !(values[*s].all_finite() && weighting[*s].all_finite());
         if let Some(s) = (0..stationary.len()).find(overflows) {
-            return Err(ProblemError::NotFinite(model.state_name(s).to_owned()));
+            return Err(ProblemError::NotFinite(model.state_names()[s].clone()));
         }
         Ok(Self { model, policy, distributions, chain, values, stationary, weighting, unit })
     }

@@ -7,7 +7,7 @@ use crate::one_or_list::{Located, OneOrList};
 use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Role, Signal};
 use emphatic::learner::ALPHA;
 use emphatic::{Recipe, RuleKind, Subset};
-use emphatic_problems::{Interest, Mistake, Number, Whole, suggest};
+use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -359,7 +359,7 @@ impl GridReader<'_> {
 
     fn interest(&self, choice: &Choice) -> Result<Option<Vec<f64>>, Mistake> {
         let Some(Located { value, span }) = choice.interest else { return Ok(None) };
-        let world = self.scenario.world.with_interest(value).map_err(|error| error.at(span))?;
+        let world = value.applied_to(&self.scenario.world).map_err(|error| error.at(span))?;
         Ok(Some(world.interest().to_vec()))
     }
 
@@ -391,7 +391,7 @@ impl GridReader<'_> {
                 return Err(Mistake::at(span, "only a softmax policy starts from probabilities")
                     .help("give `weights`"));
             }
-            return self.scenario.world.softmax_weights(value).map_err(|error| error.at(span));
+            return softmax_weights(&self.scenario.world, value).map_err(|error| error.at(span));
         }
         let Some((vector, span)) = choice.weights else { return Ok(vec![0.0; len]) };
         let weights = match vector {

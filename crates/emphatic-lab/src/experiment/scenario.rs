@@ -6,9 +6,9 @@ use crate::measure::Measure;
 use crate::one_or_list::{Located, OneOrList};
 use crate::source::{self, NamedFeatures, Source};
 use crate::store::PROBLEMS;
-use emphatic::{ContinuousCounterexample, Task};
+use emphatic::{ContinuousCounterexample, KnownProblem, Task};
 use emphatic_problems::{
-    Behaviour, Interest, Mistake, Number, ProblemFile, ReadError, SHIPPED, Share, ValueError, Whole, World,
+    Behaviour, Interest, Mistake, Number, ProblemFile, ReadError, SHIPPED, Share, ValueError, Whole,
     read_text, shipped, suggest,
 };
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const MOST_CHAIN: u64 = 10_000;
 /// A problem with a behaviour and an interest.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
-    pub(crate) world: World,
+    pub(crate) world: KnownProblem,
     /// The same as a source of experience.
     pub(crate) source: Arc<dyn Source>,
     /// The features that parts may learn from.
@@ -37,7 +37,7 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    fn new(world: World, columns: Vec<(&'static str, Cell)>) -> Self {
+    fn new(world: KnownProblem, columns: Vec<(&'static str, Cell)>) -> Self {
         let source = source::of(&world);
         Self { features: NamedFeatures::of(&*source), source, world, measures: Vec::new(), columns }
     }
@@ -84,11 +84,11 @@ impl Scenarios {
             scenarios.add(problem, beside)?;
         }
         if let Some(behaviours) = &file.behaviour {
-            let with = |s: &Scenario, b: &Behaviour| s.world.with_behaviour(b);
+            let with = |s: &Scenario, b: &Behaviour| b.applied_to(&s.world);
             scenarios.spread(behaviours, "behaviour", with, behaviour_text)?;
         }
         if let Some(interests) = &file.interest {
-            let with = |s: &Scenario, i: &Interest| s.world.with_interest(i);
+            let with = |s: &Scenario, i: &Interest| i.applied_to(&s.world);
             scenarios.spread(interests, "interest", with, interest_text)?;
         }
         Ok(scenarios)
@@ -99,7 +99,7 @@ impl Scenarios {
         &mut self,
         list: &OneOrList<T>,
         key: &'static str,
-        with: impl Fn(&Scenario, &T) -> Result<World, ValueError>,
+        with: impl Fn(&Scenario, &T) -> Result<KnownProblem, ValueError>,
         text: impl Fn(&T) -> String,
     ) -> Result<(), Mistake> {
         let values = list.non_empty(key)?;
@@ -137,12 +137,12 @@ impl Scenarios {
         let columns = vec![("problem", Cell::Text(name.clone()))];
         match name.as_str() {
             "counterexample" => {
-                self.all.push(Scenario::new(World::Finite(Arc::new(Task::counterexample())), columns));
+                self.all.push(Scenario::new(KnownProblem::Finite(Arc::new(Task::counterexample())), columns));
                 Ok(())
             }
             "continuous-counterexample" => {
                 let problem = ContinuousCounterexample::default();
-                self.all.push(Scenario::new(World::Continuous(Arc::new(problem)), columns));
+                self.all.push(Scenario::new(KnownProblem::Continuous(Arc::new(problem)), columns));
                 Ok(())
             }
             "long-counterexample" => self.add_chains(steps, &span, &columns),
@@ -185,7 +185,7 @@ impl Scenarios {
             let mut columns = columns.to_vec();
             columns.push(("problem_steps", Cell::Number(*steps as f64)));
             let task = Task::long_counterexample(*steps as usize);
-            self.all.push(Scenario::new(World::Finite(Arc::new(task)), columns));
+            self.all.push(Scenario::new(KnownProblem::Finite(Arc::new(task)), columns));
         }
         Ok(())
     }

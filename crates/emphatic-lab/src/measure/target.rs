@@ -1,8 +1,8 @@
 //! The target policy in a state: the probabilities of its actions, or the mean of a real action.
 
 use super::{Columns, Context, Kind, Measure, Recorder, recorders};
-use emphatic::{ComposeError, Learner, Real, State};
-use emphatic_problems::{ValueError, World};
+use emphatic::{ComposeError, KnownProblem, Learner, Real, State};
+use emphatic_problems::{ValueError, find_action, find_state};
 use std::sync::Arc;
 
 pub(super) const OF_STATE: Kind = Kind {
@@ -25,7 +25,7 @@ struct Target {
 }
 
 /// Reads `STATE` or `STATE.ACTION`.
-fn parse(place: &str, world: &World) -> Result<Columns, ValueError> {
+fn parse(place: &str, world: &KnownProblem) -> Result<Columns, ValueError> {
     let (states, actions) = (world.states(), world.actions());
     let column = |state: &str, action: &str, target: Target| {
         (format!("target.{state}.{action}"), Arc::new(target) as Arc<dyn Measure>)
@@ -41,7 +41,7 @@ fn parse(place: &str, world: &World) -> Result<Columns, ValueError> {
     let mut first_error = None;
     for (state, name) in states.iter().enumerate() {
         let action = place.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'));
-        match action.map(|action| (action, world.action(action))) {
+        match action.map(|action| (action, find_action(world, action))) {
             Some((action, Ok(number))) => return Ok(vec![column(name, action, Target { state, number })]),
             // Another state's name may begin with this one's.
             Some((_, Err(error))) => first_error = first_error.or(Some(error)),
@@ -50,7 +50,7 @@ fn parse(place: &str, world: &World) -> Result<Columns, ValueError> {
     }
     match first_error {
         Some(error) => Err(error),
-        None => world.state(place.split('.').next().unwrap_or(place)).map(|_| Vec::new()),
+        None => find_state(world, place.split('.').next().unwrap_or(place)).map(|_| Vec::new()),
     }
 }
 

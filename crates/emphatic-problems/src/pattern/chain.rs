@@ -2,11 +2,11 @@
 
 use super::{Cell, Layout, probability};
 use crate::file_error::Mistake;
+use crate::located::Located;
 use crate::transitions::{Dynamics, Outcome, count, numbered};
 use crate::values::{Number, Whole};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 /// States in a line, named 0, 1, 2 …; the actions are `left` and `right`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -14,8 +14,7 @@ use toml::Spanned;
 #[schemars(rename = "Line")]
 pub(crate) struct Chain {
     /// How many states.
-    #[schemars(with = "Whole")]
-    states: Spanned<Whole>,
+    states: Located<Whole>,
     /// What happens on a step to the left of the first state: `{ end = true, reward = 0 }`. Left out, the step stays there.
     #[serde(default)]
     left: Cell,
@@ -23,8 +22,7 @@ pub(crate) struct Chain {
     #[serde(default)]
     right: Cell,
     /// With what probability a step goes the other way. Left out, it is 0.
-    #[schemars(with = "Option<Number>")]
-    slip: Option<Spanned<Number>>,
+    slip: Option<Located<Number>>,
     /// The reward of every step, to which that of an end is added. Left out, it is 0.
     step_reward: Option<Number>,
 }

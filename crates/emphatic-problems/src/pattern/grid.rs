@@ -2,6 +2,7 @@
 
 use super::{Cell, Layout, probability};
 use crate::file_error::{Mistake, ValueError};
+use crate::located::{Located, span as place_of};
 use crate::names::{Key, Keys};
 use crate::transitions::{Dynamics, MOST, MOST_TRANSITIONS, Outcome, count, too_many};
 use crate::values::{Number, Whole};
@@ -10,7 +11,6 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use toml::Spanned;
 
 /// A grid with walls. Each action moves one cell; a move into a wall or over the edge stays.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -18,24 +18,18 @@ use toml::Spanned;
 pub(crate) struct Grid {
     /// The cells as characters, a line for each row: `#` is a wall, `.` or a space is free, `S` is free and a place where episodes
     /// start, `G` is a goal; others are described in `cells`. Either this or `rows` and `columns`.
-    #[schemars(with = "Option<String>")]
-    map: Option<Spanned<String>>,
+    map: Option<Located<String>>,
     /// The number of rows of a grid without walls.
-    #[schemars(with = "Option<Whole>")]
-    rows: Option<Spanned<Whole>>,
+    rows: Option<Located<Whole>>,
     /// Its number of columns.
-    #[schemars(with = "Option<Whole>")]
-    columns: Option<Spanned<Whole>>,
+    columns: Option<Located<Whole>>,
     /// What is in which cells of a grid given by `rows` and `columns`: `{ G = "r9c9", "#" = ["r4c0", "r4c1"] }`.
-    #[schemars(with = "Option<BTreeMap<String, Keys>>")]
-    places: Option<Spanned<BTreeMap<String, Keys>>>,
+    places: Option<Located<BTreeMap<String, Keys>>>,
     /// What the characters mean: `{ L = { reward = -1 }, G = { reward = 1, end = true } }`.
-    #[schemars(with = "BTreeMap<String, Cell>")]
     #[serde(default)]
-    cells: BTreeMap<String, Spanned<Cell>>,
+    cells: BTreeMap<String, Located<Cell>>,
     /// With what probability a move goes in one of the other three directions instead, each alike. Left out, it is 0.
-    #[schemars(with = "Option<Number>")]
-    slip: Option<Spanned<Number>>,
+    slip: Option<Located<Number>>,
     /// The reward of every step, to which that of the cell is added. Left out, it is 0.
     step_reward: Option<Number>,
 }
@@ -87,11 +81,11 @@ impl Grid {
 
     fn check_cells(&self) -> Result<(), Mistake> {
         if let Some((text, cell)) = self.cells.iter().find(|(text, _)| text.chars().count() != 1) {
-            return Err(Mistake::at(&cell.span(), format!("`{text}` is not one character"))
+            return Err(Mistake::at(&cell.span, format!("`{text}` is not one character"))
                 .help("cells = { L = { reward = -1 } } says what the character L means in the map"));
         }
-        match self.cells.values().find(|cell| !cell.get_ref().reward().is_finite()) {
-            Some(cell) => Err(Mistake::at(&cell.span(), "the reward of this cell is not finite")),
+        match self.cells.values().find(|cell| !cell.value.reward().is_finite()) {
+            Some(cell) => Err(Mistake::at(&cell.span, "the reward of this cell is not finite")),
             None => Ok(()),
         }
     }
@@ -103,18 +97,18 @@ impl Grid {
     ) -> Result<Box<dyn Iterator<Item = Cow<'_, str>> + '_>, Mistake> {
         match (&self.map, &self.rows, &self.columns, &self.places) {
             (Some(map), None, None, None) => {
-                let lines = map.get_ref().lines().map(str::trim_end).filter(|line| !line.is_empty());
+                let lines = map.value.lines().map(str::trim_end).filter(|line| !line.is_empty());
                 Ok(Box::new(lines.map(Cow::Borrowed)))
             }
             (None, Some(rows), Some(columns), places) => {
                 let (r, c) = (count(rows, "rows")?, count(columns, "columns")?);
                 if r.saturating_mul(c) > MOST {
                     let message = format!("{r} rows of {c} columns; at most {MOST} cells are possible");
-                    return Err(Mistake::at(&rows.span(), message));
+                    return Err(Mistake::at(&rows.span, message));
                 }
                 let mut cells = vec![vec!['.'; c as usize]; r as usize];
                 if let Some(places) = places {
-                    put(places.get_ref(), &mut cells).map_err(|error| error.at(&places.span()))?;
+                    put(&places.value, &mut cells).map_err(|error| places.refuse(error))?;
                 }
                 Ok(Box::new(cells.into_iter().map(|row| row.into_iter().collect())))
             }
@@ -128,7 +122,7 @@ impl Grid {
         rows: impl Iterator<Item = Cow<'a, str>>,
         span: &Range<usize>,
     ) -> Result<FreeCells, Mistake> {
-        let place = self.map.as_ref().map_or(span.clone(), Spanned::span);
+        let place = place_of(&self.map).unwrap_or(span.clone());
         let mut cells = FreeCells::default();
         for (r, row) in rows.enumerate() {
             for (c, character) in row.chars().enumerate() {
@@ -158,15 +152,14 @@ impl Grid {
         span: &Range<usize>,
     ) -> Result<Option<Cell>, Mistake> {
         if let Some(cell) = self.cells.get(character.encode_utf8(&mut [0; 4]) as &str) {
-            return Ok(Some(*cell.get_ref()));
+            return Ok(Some(cell.value));
         }
         match character {
             '#' => Ok(None),
             '.' | ' ' | 'S' => Ok(Some(Cell::default())),
             'G' => Ok(Some(Cell { reward: Some(Number(1.0)), end: true })),
             _ => {
-                let place = self.map.as_ref().map(Spanned::span).or(self.places.as_ref().map(Spanned::span));
-                let place = place.unwrap_or(span.clone());
+                let place = place_of(&self.map).or(place_of(&self.places)).unwrap_or(span.clone());
                 Err(Mistake::at(&place, format!("it is not said what `{character}` means, in r{r}c{c}")).help(format!(
                     "`#` is a wall, `.` is free, `S` a start, `G` a goal; or describe it: cells = {{ {character} = {{ reward = -1 }} }}"
                 )))

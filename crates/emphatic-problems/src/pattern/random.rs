@@ -2,13 +2,13 @@
 
 use super::{Layout, probability};
 use crate::file_error::Mistake;
+use crate::located::{Located, span};
 use crate::transitions::{Dynamics, MOST_TRANSITIONS, Outcome, count, numbered, too_many};
 use crate::values::{Number, Whole};
 use emphatic::Random;
 use emphatic::theory::EliminationOrder;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toml::Spanned;
 
 /// A random problem (a Garnet): each action leads to a few random states, with random probabilities and rewards.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -17,17 +17,13 @@ pub(crate) struct RandomProblem {
     /// What the randomness comes from: the same seed gives the same problem everywhere.
     seed: Whole,
     /// How many states, named 0, 1, 2 …
-    #[schemars(with = "Whole")]
-    states: Spanned<Whole>,
+    states: Located<Whole>,
     /// How many actions, named 0, 1, 2 …
-    #[schemars(with = "Whole")]
-    actions: Spanned<Whole>,
+    actions: Located<Whole>,
     /// To how many states an action may lead. Left out, it is 3, or all if there are fewer.
-    #[schemars(with = "Option<Whole>")]
-    branching: Option<Spanned<Whole>>,
+    branching: Option<Located<Whole>>,
     /// With what probability a step ends the episode. Left out, it is 0.
-    #[schemars(with = "Option<Number>")]
-    end: Option<Spanned<Number>>,
+    end: Option<Located<Number>>,
 }
 
 /// The numbers of a random problem, checked.
@@ -76,7 +72,7 @@ impl RandomProblem {
             None => n.min(3),
         };
         let end = probability(self.end.as_ref(), "end")?;
-        let span = self.branching.as_ref().map_or(self.states.span(), Spanned::span);
+        let span = span(&self.branching).unwrap_or(self.states.span.clone());
         if branching > n {
             let message = format!("an action cannot lead to {branching} of {n} states");
             return Err(Mistake::at(&span, message).help(format!("`branching` lies between 1 and {n} here")));
@@ -89,7 +85,7 @@ impl RandomProblem {
         let successors = if gamma == 0.0 { branching } else { branching * actions };
         if end < 1.0 {
             EliminationOrder::check_random(n as usize, successors as usize)
-                .map_err(|error| Mistake::at(&self.states.span(), error.to_string()))?;
+                .map_err(|error| Mistake::at(&self.states.span, error.to_string()))?;
         }
         Ok(Size { states: n as usize, actions: actions as usize, branching: branching as usize, end })
     }

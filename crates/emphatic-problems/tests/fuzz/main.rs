@@ -2,7 +2,8 @@
 
 mod mutation;
 
-use emphatic_problems::{ProblemFile, SHIPPED, World};
+use emphatic::KnownProblem;
+use emphatic_problems::{ProblemFile, SHIPPED};
 use mutation::{cases, mutated, mutation, read_in_time, with_extremes};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -45,7 +46,7 @@ fn read(text: &str, name: &str) -> Option<ProblemFile> {
 
 /// Probabilities are probabilities.
 fn makes_sense(problem: &ProblemFile) {
-    let World::Finite(task) = &problem.world else { return };
+    let KnownProblem::Finite(task) = &problem.world else { return };
     let is_one = |sum: f64| (sum - 1.0).abs() < 1e-6;
     assert!(is_one(task.stationary().iter().sum()), "{}", problem.text);
     for s in 0..task.states() {
@@ -78,20 +79,8 @@ fn files() -> Vec<(&'static str, &'static str)> {
 /// Any JSON, with words of problem files here and there.
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
     let word = || {
-        let words = [
-            "states",
-            "actions",
-            "start",
-            "transitions",
-            "from",
-            "to",
-            "end",
-            "grid",
-            "map",
-            "S0",
-            "uniform",
-        ];
-        prop_oneof![prop::sample::select(words.map(str::to_owned).to_vec()), "\\PC{0,5}"]
+        let words = "states actions start transitions from to end grid map S0 uniform".split(' ');
+        prop_oneof![prop::sample::select(words.map(str::to_owned).collect::<Vec<_>>()), "\\PC{0,5}"]
     };
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),

@@ -4,11 +4,12 @@ use super::{ActionCritic, Critic, SlopeCritic};
 use crate::catalogue::{Need, Role, Signal};
 use crate::problem::known_problem::Solvable;
 use crate::saved_state::digest;
-use crate::theory::ActionSlopes;
+use crate::theory::ModelStates;
 use crate::theory::incremental_solution::{IncrementalSolution, Quantity};
 use crate::{
-    Built, ComposeError, Declaration, Declared, DeterministicPolicy, Features, FinitePolicy, Model, Part,
-    PartBuilder, Policy, ProblemError, Real, Seen, Softmax, State, StateError, Task, Visitor,
+    Built, ComposeError, ContinuousCounterexample, Declaration, Declared, DeterministicPolicy, Features,
+    FinitePolicy, Model, Part, PartBuilder, Policy, ProblemError, Real, Seen, Softmax, State, StateError,
+    Task, Visitor,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -58,7 +59,7 @@ impl<R: Real, P: Policy, M: Model<P>> ExactCritic<R, M, P> {
 }
 
 /// Returns a description of a problem that distinguishes it from others: its number of states, and a digest of d_μ and i.
-pub(crate) fn described<P: Policy>(model: &impl Model<P>) -> String {
+pub(crate) fn described(model: &impl ModelStates) -> String {
     let known = model.stationary().iter().chain(model.interest()).map(|x| x.to_bits());
     format!("{} states (digest {:016x})", model.order().states(), digest(known))
 }
@@ -134,11 +135,9 @@ impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
     }
 }
 
-impl<R, P, M> SlopeCritic<R> for ExactCritic<R, M, P>
+impl<R: Real, P: DeterministicPolicy> SlopeCritic<R> for ExactCritic<R, ContinuousCounterexample, P>
 where
-    R: Real,
-    P: DeterministicPolicy,
-    M: Model<P> + ActionSlopes,
+    ContinuousCounterexample: Model<P>,
 {
     #[inline(always)]
     fn slope(&mut self, step: &Seen, action: R) -> R {

@@ -24,12 +24,6 @@ impl From<&str> for Key {
     }
 }
 
-impl From<String> for Key {
-    fn from(name: String) -> Self {
-        Self::Name(name)
-    }
-}
-
 impl From<usize> for Key {
     fn from(number: usize) -> Self {
         Self::Number(number)
@@ -45,19 +39,13 @@ impl fmt::Display for Key {
     }
 }
 
-/// Where a transition leads, before the start distribution is known.
-#[derive(Clone, Debug)]
-enum Target {
-    State(Key),
-    End,
-}
-
 /// A transition before it is checked.
 #[derive(Clone, Debug)]
 struct Draft {
     state: Key,
     action: Key,
-    target: Target,
+    /// `None` if the episode ends: the start distribution is not known yet.
+    next: Option<Key>,
     probability: f64,
     reward: f64,
     gamma: f64,
@@ -118,15 +106,8 @@ impl ProblemBuilder {
         reward: f64,
         gamma: f64,
     ) -> Self {
-        let target = Target::State(next.into());
-        self.drafts.push(Draft {
-            state: state.into(),
-            action: action.into(),
-            target,
-            probability,
-            reward,
-            gamma,
-        });
+        let (state, action, next) = (state.into(), action.into(), Some(next.into()));
+        self.drafts.push(Draft { state, action, next, probability, reward, gamma });
         self
     }
 
@@ -139,7 +120,7 @@ impl ProblemBuilder {
         reward: f64,
     ) -> Self {
         let (state, action) = (state.into(), action.into());
-        self.drafts.push(Draft { state, action, target: Target::End, probability, reward, gamma: 0.0 });
+        self.drafts.push(Draft { state, action, next: None, probability, reward, gamma: 0.0 });
         self
     }
 
@@ -155,11 +136,9 @@ impl ProblemBuilder {
             draft.check(|| format!("from '{}' by '{}'", self.states[s], self.actions[a]))?;
             let list = &mut lists[s * self.actions.len() + a];
             let Draft { probability, reward, gamma, .. } = *draft;
-            match &draft.target {
-                Target::State(next) => {
-                    list.push(Transition { next: states.find(next)?, probability, reward, gamma })
-                }
-                Target::End => list.extend(start.iter().map(|&(next, share)| Transition {
+            match &draft.next {
+                Some(next) => list.push(Transition { next: states.find(next)?, probability, reward, gamma }),
+                None => list.extend(start.iter().map(|&(next, share)| Transition {
                     next,
                     probability: probability * share,
                     reward,
@@ -220,10 +199,10 @@ pub(super) fn check_probability(value: f64, what: impl FnOnce() -> String) -> Re
 }
 
 /// Checks the interest in each state, given the names of the states.
-pub(super) fn check_interest(states: &[impl AsRef<str>], interest: &[f64]) -> Result<(), ProblemError> {
+pub(super) fn check_interest(states: &[String], interest: &[f64]) -> Result<(), ProblemError> {
     let wrong = states.iter().zip(interest).find(|(_, i)| !(**i >= 0.0 && **i < f64::INFINITY));
     wrong.map_or(Ok(()), |(state, &value)| {
-        let what = format!("the interest in '{}'", state.as_ref());
+        let what = format!("the interest in '{state}'");
         Err(ProblemError::Number { what, value, right: "it must be finite and not negative" })
     })
 }

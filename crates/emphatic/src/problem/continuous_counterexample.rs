@@ -1,19 +1,18 @@
 //! The counterexample with one real action.
 
-use super::ProblemError;
 use super::builder::check_interest;
+use super::{ProblemError, Sampled, Stream, Transition};
 use crate::action::Action;
-use crate::features::{State, Table};
+use crate::features::Table;
 use crate::policy::{DeterministicLinear, DeterministicPolicy, Gaussian, Normal, add_outputs};
 use crate::random_stream::Random;
 use crate::real::{Real, elementary};
-use crate::step::Step;
 use crate::theory::elimination_order::EliminationOrder;
 use crate::theory::sigmoid_quadrature::SigmoidQuadrature;
-use crate::theory::{ActionSlopes, Bellman, Model, OffPolicyModel, OffPolicyTransition};
-use std::sync::Arc;
+use crate::theory::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
+use std::sync::{Arc, LazyLock};
 
-const NAMES: [&str; 3] = ["S0", "S1", "S2"];
+static STATES: LazyLock<[String; 3]> = LazyLock::new(|| ["S0", "S1", "S2"].map(str::to_owned));
 
 /// The continuous-action counterexample: S0 leads to S2 with probability σ(a) and to S1 otherwise; S1 ends with
 /// reward 2σ(−a), S2 with σ(a). The actor cannot tell S1 from S2. The behaviour is a Gaussian, the same everywhere;
@@ -69,7 +68,7 @@ impl ContinuousCounterexample {
 
     /// The same with this interest in each state.
     pub fn with_interest(mut self, interest: [f64; 3]) -> Result<Self, ProblemError> {
-        check_interest(&NAMES, &interest)?;
+        check_interest(&*STATES, &interest)?;
         self.interest = interest.into();
         Ok(self)
     }
@@ -106,8 +105,14 @@ impl ContinuousCounterexample {
     }
 
     /// An endless stream of the behaviour's experience.
-    pub fn stream(&self, seed: u64, run: u64) -> ContinuousStream<'_> {
-        ContinuousStream { task: self, random: Random::new(seed, run), state: 0, gamma: 0.0 }
+    pub fn stream(&self, seed: u64, run: u64) -> Stream<'_, Self> {
+        Stream { problem: self, random: Random::new(seed, run), state: 0, gamma: 0.0 }
+    }
+
+    /// ∂q(s,a)/∂a, given v.
+    #[inline(always)]
+    pub(crate) fn action_slope<R: Real>(&self, state: usize, action: R, value: impl FnMut(usize) -> R) -> R {
+        action.sigmoid() * (-action).sigmoid() * rise(state, value)
     }
 
     /// The Bellman equation of a state in terms of E[σ(a)] and E[σ(−a)] under the policy.
@@ -124,30 +129,25 @@ impl ContinuousCounterexample {
     }
 }
 
-/// The part of [`Model`] that is the same for every kind of policy.
-macro_rules! model_of_three_states {
-    () => {
-        fn order(&self) -> &Arc<EliminationOrder> {
-            &self.order
-        }
+impl ModelStates for ContinuousCounterexample {
+    fn order(&self) -> &Arc<EliminationOrder> {
+        &self.order
+    }
 
-        fn stationary(&self) -> &[f64] {
-            &self.stationary
-        }
+    fn stationary(&self) -> &[f64] {
+        &self.stationary
+    }
 
-        fn interest(&self) -> &[f64] {
-            &self.interest
-        }
+    fn interest(&self) -> &[f64] {
+        &self.interest
+    }
 
-        fn state_name(&self, state: usize) -> &str {
-            NAMES[state]
-        }
-    };
+    fn state_names(&self) -> &[String] {
+        &*STATES
+    }
 }
 
 impl Model<Gaussian> for ContinuousCounterexample {
-    model_of_three_states!();
-
     #[inline(always)]
     fn bellman<R: Real>(&self, _policy: &Gaussian, at: &Normal<R>, state: usize, out: Bellman<'_, R>) {
         let right = self.quadrature.sigmoid(at);
@@ -249,8 +249,6 @@ impl ContinuousCounterexample {
 }
 
 impl Model<DeterministicLinear> for ContinuousCounterexample {
-    model_of_three_states!();
-
     #[inline(always)]
     fn bellman<R: Real>(&self, _policy: &DeterministicLinear, at: &R, state: usize, out: Bellman<'_, R>) {
         Self::equation(state, at.sigmoid(), (-*at).sigmoid(), out);
@@ -270,13 +268,6 @@ impl Model<DeterministicLinear> for ContinuousCounterexample {
     }
 }
 
-impl ActionSlopes for ContinuousCounterexample {
-    #[inline(always)]
-    fn action_slope<R: Real>(&self, state: usize, action: R, mut value: impl FnMut(usize) -> R) -> R {
-        action.sigmoid() * (-action).sigmoid() * rise(state, &mut value)
-    }
-}
-
 /// ∂q/∂σ(a): action-values are linear in σ(a).
 #[inline(always)]
 fn rise<R: Real>(state: usize, mut value: impl FnMut(usize) -> R) -> R {
@@ -287,39 +278,18 @@ fn rise<R: Real>(state: usize, mut value: impl FnMut(usize) -> R) -> R {
     }
 }
 
-/// The endless steps of the behaviour in the continuous-action counterexample.
-#[derive(Clone, Debug)]
-pub struct ContinuousStream<'a> {
-    task: &'a ContinuousCounterexample,
-    random: Random,
-    state: usize,
-    gamma: f64,
-}
-
-impl Iterator for ContinuousStream<'_> {
-    type Item = Step<State<'static>, Action>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let state = self.state;
-        let Normal { mean, standard_deviation, .. } = self.task.behaviour;
-        let action = mean + standard_deviation * self.random.normal();
+impl Sampled for ContinuousCounterexample {
+    fn sample(&self, state: usize, random: &mut Random) -> (Action, f64, Transition) {
+        let Normal { mean, standard_deviation, .. } = self.behaviour;
+        let action = mean + standard_deviation * random.normal();
         let right = action.sigmoid();
-        let (reward, next, gamma_next) = match state {
-            0 => (0.0, if self.random.uniform() < right { 2 } else { 1 }, 1.0),
-            1 => (2.0 * (-action).sigmoid(), 0, 0.0),
-            _ => (right, 0, 0.0),
+        let (next, reward, gamma) = match state {
+            0 => (if random.uniform() < right { 2 } else { 1 }, 0.0, 1.0),
+            1 => (0, 2.0 * (-action).sigmoid(), 0.0),
+            _ => (0, right, 0.0),
         };
-        let step = Step {
-            state: State::Number(state),
-            action: action.into(),
-            mu: action.normal_density(mean, standard_deviation),
-            reward,
-            next: State::Number(next),
-            gamma: self.gamma,
-            gamma_next,
-            interest: self.task.interest[state],
-        };
-        (self.state, self.gamma) = (next, gamma_next);
-        Some(step)
+        let probability = [1.0, 1.0 - right, right][next];
+        let mu = action.normal_density(mean, standard_deviation);
+        (action.into(), mu, Transition { next, probability, reward, gamma })
     }
 }

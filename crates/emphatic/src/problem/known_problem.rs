@@ -3,18 +3,19 @@
 use super::{ContinuousCounterexample, Task};
 use crate::boxed::WithIsa;
 use crate::emphasis::{Emphasis, ExactEmphasis};
+use crate::features::Table;
 use crate::instruction_set::Isa;
 use crate::part::ComposeError;
 use crate::policy::{DeterministicLinear, Gaussian, Softmax};
 use crate::real::Real;
-use crate::theory::{ExactObjective, Objective};
+use crate::theory::{ExactObjective, ModelStates, Objective};
 use std::any::Any;
 use std::sync::Arc;
 
-/// A problem that is known exactly, of either kind.
+/// A problem that is known exactly, of either kind, with its behaviour and interest.
 #[derive(Clone, Debug)]
 pub enum KnownProblem {
-    /// Finitely many actions.
+    /// Named actions.
     Finite(Arc<Task>),
     /// One real action.
     Continuous(Arc<ContinuousCounterexample>),
@@ -28,6 +29,65 @@ pub(crate) enum Solvable<'a> {
 }
 
 impl KnownProblem {
+    fn model(&self) -> &dyn ModelStates {
+        match self {
+            Self::Finite(task) => &**task,
+            Self::Continuous(problem) => &**problem,
+        }
+    }
+
+    /// The names of the states.
+    pub fn states(&self) -> &[String] {
+        self.model().state_names()
+    }
+
+    /// The names of the actions; empty if the action is a real number.
+    pub fn actions(&self) -> &[String] {
+        match self {
+            Self::Finite(task) => task.problem().actions(),
+            Self::Continuous(_) => &[],
+        }
+    }
+
+    /// The features of the actor.
+    pub fn actor(&self) -> &Table {
+        match self {
+            Self::Finite(task) => task.actor(),
+            Self::Continuous(problem) => problem.actor(),
+        }
+    }
+
+    /// The features that a critic has by default.
+    pub fn critic(&self) -> Table {
+        match self {
+            Self::Finite(task) => task.critic().clone(),
+            Self::Continuous(_) => Table::one_hot(self.states().len()),
+        }
+    }
+
+    /// The interest i, by state.
+    pub fn interest(&self) -> &[f64] {
+        self.model().interest()
+    }
+
+    /// d_μ, by state.
+    pub fn stationary(&self) -> &[f64] {
+        self.model().stationary()
+    }
+
+    /// The mean number of steps in an episode of the behaviour; `None` if episodes never end.
+    pub fn episode_length(&self) -> Option<f64> {
+        let Self::Finite(task) = self else { return Some(2.0) };
+        let ending = |s: usize, a: usize| -> f64 {
+            let ends = task.problem().transitions(s, a).iter().filter(|t| t.gamma == 0.0);
+            ends.map(|t| t.probability).sum()
+        };
+        let in_state =
+            |s: usize| -> f64 { task.behaviour(s).iter().enumerate().map(|(a, mu)| mu * ending(s, a)).sum() };
+        let rate: f64 = (0..task.states()).map(|s| task.stationary()[s] * in_state(s)).sum();
+        (rate > 0.0).then(|| 1.0 / rate)
+    }
+
     /// The problem with a policy of any type.
     pub(crate) fn with_policy<'a>(&self, policy: &'a dyn Any) -> Result<Solvable<'a>, ComposeError> {
         let refuse = |message: &str| Err(ComposeError::Incompatible(message.to_owned()));

@@ -1,14 +1,14 @@
 //! A decision problem with a behaviour, an interest and features: everything needed to learn off-policy in it.
 
 use super::builder::{check_interest, check_probability, check_sum};
-use super::{Problem, ProblemError, Stream, Transition};
+use super::{Problem, ProblemError, Sampled, Stream, Transition};
+use crate::action::Action;
 use crate::features::Table;
 use crate::policy::{FinitePolicy, Softmax};
 use crate::random_stream::Random;
-use crate::real::Real;
-use crate::real::wide_exponent::Wide;
+use crate::real::{Real, Wide};
 use crate::theory::stationary_distribution::stationary_distribution;
-use crate::theory::{Bellman, Model, OffPolicyModel, OffPolicyTransition};
+use crate::theory::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
 use crate::theory::{compressed_rows::CompressedRows, elimination_order::EliminationOrder};
 use std::sync::Arc;
 
@@ -159,7 +159,9 @@ impl Task {
 
     /// An endless stream of the behaviour's experience, the same for the same seed and run on every machine.
     pub fn stream(&self, seed: u64, run: u64) -> Stream<'_> {
-        Stream::new(self, Random::new(seed, run))
+        let (mut random, start) = (Random::new(seed, run), self.problem.start());
+        let state = start[random.index(start.iter().map(|s| s.1))].0;
+        Stream { problem: self, random, state, gamma: 0.0 }
     }
 
     /// A softmax policy over the actor's features.
@@ -185,7 +187,7 @@ impl Task {
     }
 }
 
-impl<P: FinitePolicy> Model<P> for Task {
+impl ModelStates for Task {
     fn order(&self) -> &Arc<EliminationOrder> {
         &self.order
     }
@@ -194,18 +196,31 @@ impl<P: FinitePolicy> Model<P> for Task {
         &self.stationary
     }
 
-    fn scaled_stationary(&self) -> Vec<(f64, i32)> {
-        self.wide_stationary.iter().map(|d| d.parts()).collect()
+    fn wide_stationary(&self) -> Vec<Wide> {
+        self.wide_stationary.clone()
     }
 
     fn interest(&self) -> &[f64] {
         &self.interest
     }
 
-    fn state_name(&self, state: usize) -> &str {
-        &self.problem.states[state]
+    fn state_names(&self) -> &[String] {
+        &self.problem.states
     }
+}
 
+impl Sampled for Task {
+    fn sample(&self, state: usize, random: &mut Random) -> (Action, f64, Transition) {
+        let behaviour = self.behaviour(state);
+        let action = random.index(behaviour.iter().copied());
+        let outcomes = self.problem.transitions(state, action);
+        let drawn =
+            if outcomes.len() == 1 { 0 } else { random.index(outcomes.iter().map(|t| t.probability)) };
+        (action.into(), behaviour[action], outcomes[drawn])
+    }
+}
+
+impl<P: FinitePolicy> Model<P> for Task {
     fn check(&self, policy: &P) -> Result<(), ProblemError> {
         if policy.actions() == self.actions() {
             return Ok(());

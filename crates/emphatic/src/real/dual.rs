@@ -1,7 +1,6 @@
 //! A value with its derivatives in some directions.
 
 use super::{Lanes, Real, elementary};
-use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// A dual number: a value and its derivatives in N directions (one, unless said otherwise), carried through every operation
@@ -15,7 +14,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 /// let y = x * x.exp();
 /// assert!((y.slope.0[0] - (1.0 + 3.0) * 3f64.exp()).abs() < 1e-12);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Dual<const N: usize = 1> {
     /// The value.
     pub value: f64,

@@ -3,10 +3,6 @@
 #![allow(clippy::needless_range_loop, reason = "one index for several arrays says what a lane does")]
 
 use super::{Real, elementary};
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::ser::SerializeTuple;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// `N` numbers side by side, one for each of `N` learners.
@@ -197,41 +193,6 @@ impl<const N: usize> Real for Lanes<N> {
     }
 }
 
-// serde implements arrays only up to a fixed length, so lanes are written as a tuple of N numbers by hand.
-impl<const N: usize> Serialize for Lanes<N> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut tuple = serializer.serialize_tuple(N)?;
-        for x in &self.0 {
-            tuple.serialize_element(x)?;
-        }
-        tuple.end()
-    }
-}
-
-impl<'de, const N: usize> Deserialize<'de> for Lanes<N> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Numbers<const N: usize>;
-
-        impl<'de, const N: usize> Visitor<'de> for Numbers<N> {
-            type Value = Lanes<N>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                write!(f, "{N} numbers, one for each lane")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Lanes<N>, A::Error> {
-                let mut out = [0.0; N];
-                for (k, x) in out.iter_mut().enumerate() {
-                    *x = seq.next_element()?.ok_or_else(|| A::Error::invalid_length(k, &self))?;
-                }
-                Ok(Lanes(out))
-            }
-        }
-
-        deserializer.deserialize_tuple(N, Numbers::<N>)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,14 +230,5 @@ mod tests {
     fn one_lane_that_is_not_zero_is_seen() {
         assert!(Lanes([0.0, -0.0, 0.0, 0.0]).all_zero());
         assert!(!Lanes([0.0, 0.0, 5e-324, 0.0]).all_zero() && !Lanes([f64::NAN, 0.0]).all_zero());
-    }
-
-    #[test]
-    fn saved_lanes_keep_every_bit() {
-        let x = Lanes([0.1, -0.0, f64::INFINITY, 5e-324]);
-        let bytes = postcard::to_allocvec(&x).unwrap();
-        let back: Lanes<4> = postcard::from_bytes(&bytes).unwrap();
-        assert_eq!(x.0.map(f64::to_bits), back.0.map(f64::to_bits));
-        assert!(postcard::from_bytes::<Lanes<8>>(&bytes).is_err());
     }
 }

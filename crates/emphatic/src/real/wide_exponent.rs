@@ -8,7 +8,7 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
 /// The visits of different states, and the size of the trace there, may span more than the range of `f64`: a few rare transitions
 /// in a row suffice, or a drift along a long chain. Powers of two are exact, so within the range of `f64` the bits are the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Wide {
+pub struct Wide {
     /// Between 2^−256 and 2^256, or zero, or not finite.
     digits: f64,
     scale: i32,
@@ -30,19 +30,9 @@ impl Wide {
     pub(crate) const ZERO: Self = Self { digits: 0.0, scale: BOTTOM };
     pub(crate) const ONE: Self = Self { digits: 1.0, scale: 0 };
 
-    pub(crate) fn new(x: f64) -> Self {
+    /// The number as a wide one.
+    pub fn new(x: f64) -> Self {
         Self::normal(x, 0)
-    }
-
-    /// `digits` · 2^`exponent`.
-    pub(crate) fn scaled(digits: f64, exponent: i32) -> Self {
-        let by = Self::new(power_of_two(i64::from(exponent.rem_euclid(512))));
-        Self { scale: by.scale + exponent.div_euclid(512), ..by } * Self::new(digits)
-    }
-
-    /// The number as digits and an exponent of two.
-    pub(crate) fn parts(self) -> (f64, i32) {
-        if self.digits == 0.0 { (0.0, 0) } else { (self.digits, 512 * self.scale) }
     }
 
     /// A power of two that is at least the number and not far above it; one if the number is not tiny.
@@ -85,7 +75,7 @@ impl Wide {
     }
 
     /// The nearest `f64`, which may be zero or infinite.
-    pub(crate) fn get(self) -> f64 {
+    pub fn get(self) -> f64 {
         match self.scale {
             0 | TOP => self.digits,
             1 => self.digits * UP,
@@ -217,15 +207,6 @@ mod tests {
         assert!(product > Wide::ZERO && product < tiny && product + tiny == tiny);
         assert!(Wide::ZERO - product < Wide::ZERO);
         assert_eq!((Wide::new(5e-324).get(), Wide::new(f64::MAX).get()), (5e-324, f64::MAX));
-    }
-
-    #[test]
-    fn parts_make_the_whole() {
-        for x in [Wide::ZERO, Wide::new(-3.0), Wide::new(1e-300) * Wide::new(1e-300)] {
-            let (digits, exponent) = x.parts();
-            assert_eq!(Wide::scaled(digits, exponent), x);
-        }
-        assert_eq!(Wide::scaled(3.0, -1537).parts(), (1.5, -1536));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CompressedRows<T> {
     pub(super) starts: Vec<usize>,
-    pub(super) entries: Vec<T>,
+    pub(crate) entries: Vec<T>,
 }
 
 impl<T> CompressedRows<T> {
@@ -33,14 +33,6 @@ impl<T> CompressedRows<T> {
     #[inline(always)]
     pub(crate) fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.starts[row]..self.starts[row + 1]
-    }
-
-    #[inline(always)]
-    pub(crate) fn entry(&self, slot: usize) -> T
-    where
-        T: Copy,
-    {
-        self.entries[slot]
     }
 
     #[inline(always)]

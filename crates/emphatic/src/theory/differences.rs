@@ -11,7 +11,7 @@
 
 use super::elimination::Chain;
 use super::elimination_order::EliminationOrder;
-use crate::real::wide_exponent::Wide;
+use crate::real::Wide;
 use std::sync::Arc;
 
 /// The inverse of a pivot above which differences are worth the work, which is that of one more elimination: subtraction would leave

@@ -16,10 +16,8 @@
 //! ```
 
 use super::elimination_order::EliminationOrder;
-use super::{Bellman, Model};
-use crate::policy::Policy;
-use crate::real::Real;
-use crate::real::wide_exponent::Wide;
+use super::{Bellman, ModelStates};
+use crate::real::{Real, Wide};
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Sub};
 use std::sync::Arc;
 
@@ -264,7 +262,7 @@ impl<R: Number> Chain<R> {
 
 impl<R: Real> Chain<R> {
     /// A chain for policies in this problem, with all rows still to be written and eliminated.
-    pub(crate) fn of_model<P: Policy, M: Model<P>>(model: &M) -> Self {
+    pub(crate) fn of_model(model: &impl ModelStates) -> Self {
         let interest = model.stationary().iter().zip(model.interest()).map(|(d, i)| d * i).collect();
         Self::new(model.order().clone(), interest)
     }

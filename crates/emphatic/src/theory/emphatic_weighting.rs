@@ -1,9 +1,8 @@
 //! The emphatic weighting m, and the emphatic density m/d_μ.
 
-use super::{Exact, Model};
+use super::{Exact, Model, ModelStates};
 use crate::policy::Policy;
-use crate::real::Real;
-use crate::real::wide_exponent::Wide;
+use crate::real::{Real, Wide};
 
 impl<R: Real, P: Policy, M: Model<P>> Exact<'_, R, M, P> {
     /// m_{λ_a} = (1 − λ_a) i + λ_a m, which equals iᵀ(I − P)⁻¹(I − (1 − λ_a)P) since mᵀP = mᵀ − iᵀ. (Here, as in
@@ -26,7 +25,7 @@ impl<P: Policy, M: Model<P>> Exact<'_, f64, M, P> {
     /// m_{λ_a}/d_μ, also where both underflow. NaN in states that are never visited.
     pub fn emphatic_density(&self, lambda_a: f64) -> Vec<f64> {
         let (mix, rest) = (Wide::new(lambda_a), Wide::new(1.0 - lambda_a));
-        let stationary = wide_stationary(self.model);
+        let stationary = self.model.wide_stationary();
         let interest = || stationary.iter().zip(self.model.interest()).map(|(d, i)| (*d, Wide::new(*i)));
         let weightings =
             self.chain.wide().solve_transposed(&interest().map(|(d, i)| d * i).collect::<Vec<_>>());
@@ -36,11 +35,6 @@ impl<P: Policy, M: Model<P>> Exact<'_, f64, M, P> {
         };
         interest().zip(weightings).map(density).collect()
     }
-}
-
-/// d_μ, without underflow.
-pub(super) fn wide_stationary<P: Policy, M: Model<P>>(model: &M) -> Vec<Wide> {
-    model.scaled_stationary().into_iter().map(|(digits, exponent)| Wide::scaled(digits, exponent)).collect()
 }
 
 /// A power of two, represented by its square root since it may underflow itself.
@@ -54,14 +48,14 @@ impl Unit {
 }
 
 /// d_μ where there is interest, and its unit: one, unless all states of interest are visited so rarely that d_μ underflows.
-pub(super) fn stationary_in_units<P: Policy, M: Model<P>>(model: &M) -> (Vec<f64>, Unit) {
+pub(super) fn stationary_in_units(model: &impl ModelStates) -> (Vec<f64>, Unit) {
     let is_common = |(d, i): (&f64, &f64)| *i > 0.0 && Wide::near(*d).is_some_and(Wide::is_positive);
     if model.stationary().iter().zip(model.interest()).any(is_common) {
         return (model.stationary().to_vec(), Unit(1.0));
     }
     let of_interest = |(d, i): (Wide, &f64)| if *i > 0.0 { d } else { Wide::ZERO };
     let stationary: Vec<Wide> =
-        wide_stationary(model).into_iter().zip(model.interest()).map(of_interest).collect();
+        model.wide_stationary().into_iter().zip(model.interest()).map(of_interest).collect();
     let unit = stationary.iter().fold(Wide::ZERO, |most, d| most.max(*d)).unit();
     (stationary.into_iter().map(|d| (d / unit).get()).collect(), Unit(unit.sqrt().get()))
 }

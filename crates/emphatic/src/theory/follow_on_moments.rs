@@ -15,11 +15,10 @@
 use super::differences::Differences;
 use super::elimination::{Chain, Row};
 use super::elimination_order::EliminationOrder;
-use super::emphatic_weighting::wide_stationary;
 use super::spectral_radius::{grows, spectral_radius};
 use super::{Exact, OffPolicyModel, OffPolicyTransition};
 use crate::policy::Policy;
-use crate::real::wide_exponent::Wide;
+use crate::real::Wide;
 use std::sync::{Arc, OnceLock};
 
 #[cfg(test)]
@@ -240,7 +239,7 @@ impl Transition {
 impl<'a, P: Policy, M: OffPolicyModel<P>> Mean<'a, M, P> {
     fn new(exact: &'a Exact<'a, f64, M, P>) -> Self {
         let chain = exact.chain.wide();
-        let stationary = wide_stationary(exact.model);
+        let stationary = exact.model.wide_stationary();
         let n = stationary.len();
         let interest: Vec<Wide> = exact.model.interest().iter().map(|i| Wide::new(*i)).collect();
         let f = chain.solve_backwards(&stationary, &interest, || lost(exact, &stationary));

@@ -341,6 +341,7 @@ pub fn best_attainable<P: Policy, M: Model<P>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::theory::tests::near;
     use crate::{ContinuousCounterexample, Problem, ProblemBuilder, Table, Task};
 
     /// The objective of a flow that has settled.
@@ -349,38 +350,22 @@ mod tests {
         limit.objective
     }
 
-    fn near(got: f64, expected: f64, tolerance: f64) {
-        assert!((got - expected).abs() <= tolerance, "got {got}, expected {expected}");
+    /// Checks the best attainable objective, and the limit of the semi-gradient from zero weights.
+    fn check_limits<P: Policy, M: Model<P>>(model: &M, policy: &P, limits: [f64; 2], tolerance: f64) {
+        near(settled(best_attainable(model, policy, 4, 1).unwrap()), limits[0], tolerance);
+        let zeros = vec![0.0; policy.len()];
+        near(settled(limit(model, policy, &zeros, 0.0).unwrap()), limits[1], tolerance);
     }
 
     #[test]
-    fn best_attainable_objectives() {
+    fn best_attainable_objectives_and_limits_of_the_semi_gradient() {
         let three = Task::counterexample();
-        near(settled(best_attainable(&three, &three.softmax(), 4, 1).unwrap()), 1.25, 1e-8);
+        check_limits(&three, &three.softmax(), [1.25, 0.875], 1e-8);
         let eleven = Task::long_counterexample(5);
-        near(settled(best_attainable(&eleven, &eleven.softmax(), 4, 1).unwrap()), 1.817568, 5e-7);
+        check_limits(&eleven, &eleven.softmax(), [1.817568, 0.999625], 5e-7);
         let continuous = ContinuousCounterexample::default();
-        near(
-            settled(best_attainable(&continuous, &continuous.deterministic(), 4, 1).unwrap()),
-            1.303265,
-            5e-7,
-        );
-        near(settled(best_attainable(&continuous, &continuous.gaussian(), 4, 1).unwrap()), 1.303265, 5e-7);
-    }
-
-    #[test]
-    fn limits_of_the_semi_gradient() {
-        let three = Task::counterexample();
-        near(settled(limit(&three, &three.softmax(), &[0.0; 4], 0.0).unwrap()), 0.875, 1e-8);
-        let eleven = Task::long_counterexample(5);
-        near(settled(limit(&eleven, &eleven.softmax(), &[0.0; 20], 0.0).unwrap()), 0.999625, 5e-7);
-        let continuous = ContinuousCounterexample::default();
-        near(
-            settled(limit(&continuous, &continuous.deterministic(), &[0.0; 2], 0.0).unwrap()),
-            0.848367,
-            5e-7,
-        );
-        near(settled(limit(&continuous, &continuous.gaussian(), &[0.0; 4], 0.0).unwrap()), 0.848367, 5e-7);
+        check_limits(&continuous, &continuous.deterministic(), [1.303265, 0.848367], 5e-7);
+        check_limits(&continuous, &continuous.gaussian(), [1.303265, 0.848367], 5e-7);
     }
 
     fn task(builder: ProblemBuilder, groups: &[usize]) -> Task {
@@ -412,48 +397,35 @@ mod tests {
     fn a_plateau_is_not_taken_for_a_limit() {
         let task = Task::counterexample();
         for start in [[15.0, 0.0, -15.0, 0.0], [20.0, 0.0, -10.0, 0.0]] {
-            let reached = limit(&task, &task.softmax(), &start, 1.0).unwrap();
-            assert!(reached.settled && (reached.objective - 1.25).abs() < 1e-8, "{reached:?}");
+            near(settled(limit(&task, &task.softmax(), &start, 1.0).unwrap()), 1.25, 1e-8);
         }
+    }
+
+    /// One state with two actions.
+    fn one_state() -> ProblemBuilder {
+        Problem::builder().states(["only"]).actions(["a", "b"]).start("only", 1.0)
     }
 
     #[test]
     fn rewards_of_any_size() {
         for size in [1e-9, 1.0, 1e9] {
-            let builder = Problem::builder()
-                .states(["only"])
-                .actions(["a", "b"])
-                .start("only", 1.0)
-                .end("only", "a", 1.0, size)
-                .end("only", "b", 1.0, -size);
-            let task = task(builder, &[0]);
-            let reached = limit(&task, &task.softmax(), &[0.0, 0.0], 0.5).unwrap();
-            assert!(reached.settled && (reached.objective / size - 1.0).abs() < 1e-8, "{size}: {reached:?}");
+            let task = task(one_state().end("only", "a", 1.0, size).end("only", "b", 1.0, -size), &[0]);
+            let objective = settled(limit(&task, &task.softmax(), &[0.0, 0.0], 0.5).unwrap());
+            near(objective / size, 1.0, 1e-8);
         }
     }
 
     #[test]
     fn nothing_to_gain() {
-        let builder = Problem::builder()
-            .states(["only"])
-            .actions(["a", "b"])
-            .start("only", 1.0)
-            .end("only", "a", 1.0, 3.0);
-        let task = task(builder.end("only", "b", 1.0, 3.0), &[0]);
-        let reached = limit(&task, &task.softmax(), &[0.3, 0.0], 1.0).unwrap();
-        assert!(reached.settled && (reached.objective - 3.0).abs() < 1e-12, "{reached:?}");
+        let task = task(one_state().end("only", "a", 1.0, 3.0).end("only", "b", 1.0, 3.0), &[0]);
+        near(settled(limit(&task, &task.softmax(), &[0.3, 0.0], 1.0).unwrap()), 3.0, 1e-12);
     }
 
     /// Staying pays for ever: the objective has no limit, and that is not an error of the caller's.
     #[test]
     fn an_objective_without_bound_does_not_settle() {
-        let builder = Problem::builder()
-            .states(["only"])
-            .actions(["stay", "go"])
-            .start("only", 1.0)
-            .transition("only", "stay", "only", 1.0, 1.0, 1.0)
-            .end("only", "go", 1.0, 0.0);
-        let task = task(builder, &[0]);
+        let staying = one_state().transition("only", "a", "only", 1.0, 1.0, 1.0);
+        let task = task(staying.end("only", "b", 1.0, 0.0), &[0]);
         let reached = limit(&task, &task.softmax(), &[0.0, 0.0], 1.0).unwrap();
         assert!(!reached.settled && reached.objective > 1e6, "{reached:?}");
     }
@@ -472,11 +444,8 @@ mod tests {
         let task = Task::counterexample();
         for interest in [1e-12, 1e-6, 1e6] {
             let task = task.clone().with_interest(vec![interest; 3]).unwrap();
-            let reached = limit(&task, &task.softmax(), &[0.0; 4], 1.0).unwrap();
-            assert!(
-                reached.settled && (reached.objective / interest - 1.25).abs() < 1e-8,
-                "{interest}: {reached:?}"
-            );
+            let objective = settled(limit(&task, &task.softmax(), &[0.0; 4], 1.0).unwrap());
+            near(objective / interest, 1.25, 1e-8);
         }
     }
 
@@ -485,9 +454,8 @@ mod tests {
     fn a_policy_that_is_as_certain_as_can_be_has_settled() {
         let task = Task::counterexample();
         for certain in [300.0, 360.0, 380.0, 800.0] {
-            let reached =
-                limit(&task, &task.softmax(), &[certain, -certain, certain, -certain], 1.0).unwrap();
-            assert!(reached.settled && (reached.objective - 1.25).abs() < 1e-12, "{certain}: {reached:?}");
+            let weights = [certain, -certain, certain, -certain];
+            near(settled(limit(&task, &task.softmax(), &weights, 1.0).unwrap()), 1.25, 1e-12);
         }
     }
 
@@ -508,8 +476,7 @@ mod tests {
             .end("choice", "b", 1.0, 0.0);
         let task = task(builder, &[0, 0, 1]);
         let start = [0.0, 0.0, -12.0, 12.0];
-        let reached = limit(&task, &task.softmax(), &start, 1.0).unwrap();
         // The behaviour is in `first`, `second` and `choice` with 2/5, 1/5 and 2/5: J = 400 p(1 − p) + 200 p + 400.
-        assert!(reached.settled && (reached.objective - (225.0 + 400.0)).abs() < 1e-5, "{reached:?}");
+        near(settled(limit(&task, &task.softmax(), &start, 1.0).unwrap()), 225.0 + 400.0, 1e-5);
     }
 }

@@ -94,11 +94,11 @@ impl<R: Real, P: Policy, M: Model<P>> IncrementalSolution<R, M, P> {
             Some(State::Number(state)) => {
                 let group = self.group[state];
                 for k in self.members.range(group) {
-                    self.set_row(weights, self.members.entry(k));
+                    self.set_row(weights, self.members.entries[k]);
                 }
                 let mut next = None;
                 for k in self.outdated.range(group) {
-                    let place = self.outdated.entry(k);
+                    let place = self.outdated.entries[k];
                     self.solution.eliminate(place);
                     next = self.solution.chain.order.parent[place];
                 }

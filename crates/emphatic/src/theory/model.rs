@@ -2,10 +2,9 @@
 
 use super::elimination_order::EliminationOrder;
 use crate::features::State;
-use crate::policy::Policy;
-use crate::policy::not_finite;
+use crate::policy::{Policy, not_finite};
 use crate::problem::ProblemError;
-use crate::real::Real;
+use crate::real::{Real, Wide};
 use std::sync::Arc;
 
 /// Where a model writes the Bellman equation of one state.
@@ -19,25 +18,28 @@ pub struct Bellman<'a, R> {
     pub reward: &'a mut R,
 }
 
-/// A problem whose Bellman equations can be written out for policies of the form `P`.
-pub trait Model<P: Policy>: Send + Sync {
-    /// The order in which its states are eliminated.
+/// What the theory needs to know of a problem's states, whatever the policy.
+pub trait ModelStates: Send + Sync {
+    /// The order in which the states are eliminated.
     fn order(&self) -> &Arc<EliminationOrder>;
 
     /// d_μ.
     fn stationary(&self) -> &[f64];
 
-    /// d_μ as digits and exponents, (x, e) for x · 2^e: a state may be visited so rarely that an `f64` underflows.
-    fn scaled_stationary(&self) -> Vec<(f64, i32)> {
-        self.stationary().iter().map(|d| (*d, 0)).collect()
+    /// d_μ without underflow: a state may be visited more rarely than an `f64` can say.
+    fn wide_stationary(&self) -> Vec<Wide> {
+        self.stationary().iter().map(|d| Wide::new(*d)).collect()
     }
 
     /// i.
     fn interest(&self) -> &[f64];
 
-    /// The name of a state, for messages.
-    fn state_name(&self, state: usize) -> &str;
+    /// The names of the states.
+    fn state_names(&self) -> &[String];
+}
 
+/// A problem whose Bellman equations can be written out for policies of the form `P`.
+pub trait Model<P: Policy>: ModelStates {
     /// Checks that the policy can act in this problem.
     fn check(&self, _policy: &P) -> Result<(), ProblemError> {
         Ok(())
@@ -56,12 +58,6 @@ pub trait Model<P: Policy>: Send + Sync {
         scale: R,
         gradient: &mut [R],
     );
-}
-
-/// A problem with a real action, in which action-values can be differentiated by it.
-pub trait ActionSlopes {
-    /// ∂q(s,a)/∂a, given v.
-    fn action_slope<R: Real>(&self, state: usize, action: R, value: impl FnMut(usize) -> R) -> R;
 }
 
 /// A transition out of a state under the behaviour, and the share of the follow-on trace that it passes on.
@@ -90,21 +86,6 @@ pub trait OffPolicyModel<P: Policy>: Model<P> {
         at: &P::Distribution<f64>,
         state: usize,
     ) -> Vec<OffPolicyTransition>;
-
-    /// Q(s, ·) = Σ_a π²/μ P γ², the row of the second-moment operator. `None` if ρ² has no finite mean: the policy takes
-    /// an action that the behaviour never takes, or its density is too wide.
-    fn second_moment_row(
-        &self,
-        policy: &P,
-        at: &P::Distribution<f64>,
-        state: usize,
-    ) -> Option<Vec<(usize, f64)>> {
-        let square = |t: OffPolicyTransition| {
-            let square = t.behaviour * t.probability * (t.passed * t.passed + t.variance);
-            square.is_finite().then_some((t.next, square))
-        };
-        self.off_policy_transitions(policy, at, state).into_iter().map(square).collect()
-    }
 }
 
 pub(super) fn check_len<P: Policy, R: Real>(policy: &P, weights: &[R]) -> Result<(), ProblemError> {

@@ -40,11 +40,13 @@ impl SigmoidQuadrature {
     #[inline(always)]
     fn inlined<R: Real>(&self, at: &Normal<R>) -> R {
         let (mean, deviation) = (at.mean.abs(), at.standard_deviation);
+        // One where a lane's Gaussian is wide; zero where it is not, or is no Gaussian.
+        let is_wide = R::splat(WIDE).if_less(deviation, R::one(), R::zero());
         let mut tail = R::zero();
-        if any_narrow(deviation) {
+        if !(R::one() - is_wide).all_zero() {
             tail = self.narrow.tail(mean, deviation);
         }
-        if any_wide(deviation) {
+        if !is_wide.all_zero() {
             tail = R::splat(WIDE).if_less(deviation, self.wide.tail(mean, deviation), tail);
         }
         at.mean.if_less(R::zero(), tail, R::one() - tail)
@@ -59,18 +61,6 @@ impl SigmoidQuadrature {
         let [by_mean, by_deviation] = [choose(0), choose(1)];
         [by_mean, at.mean.if_less(R::zero(), -by_deviation, by_deviation)]
     }
-}
-
-/// Whether any lane's Gaussian is wide.
-#[inline(always)]
-fn any_wide<R: Real>(deviation: R) -> bool {
-    !R::splat(WIDE).if_less(deviation, R::one(), R::zero()).all_zero()
-}
-
-/// Whether any lane's Gaussian is not wide (or not a Gaussian).
-#[inline(always)]
-fn any_narrow<R: Real>(deviation: R) -> bool {
-    !R::splat(WIDE).if_less(deviation, R::zero(), R::one()).all_zero()
 }
 
 /// Nodes and weights for the standard normal distribution: the positive half of them.
@@ -275,18 +265,12 @@ mod tests {
         }
     }
 
-    fn deviations() -> Vec<f64> {
-        let at_border = [WIDE, WIDE + 1e-6];
-        [1e-8, 0.1, 0.5, 0.7, 0.8, 1.2, 2.2, 4.0, 8.0, 12.0, 20.0, 100.0]
-            .into_iter()
-            .chain(at_border)
-            .collect()
-    }
-
     #[test]
     fn sigmoids_and_their_slopes_are_right_to_ten_digits() {
         let quadrature = SigmoidQuadrature::default();
-        for deviation in deviations() {
+        let at_border = [WIDE, WIDE + 1e-6];
+        let others = [1e-8, 0.1, 0.5, 0.7, 0.8, 1.2, 2.2, 4.0, 8.0, 12.0, 20.0, 100.0];
+        for deviation in others.into_iter().chain(at_border) {
             for u in [-5.0, -1.3, 0.0, 0.4, 3.0] {
                 let mean = u * deviation.max(1.0);
                 let at = Normal { mean, standard_deviation: deviation, slope: 0.0 };

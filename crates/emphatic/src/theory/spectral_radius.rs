@@ -2,7 +2,7 @@
 
 use super::elimination::{Chain, Row};
 use super::elimination_order::EliminationOrder;
-use crate::real::wide_exponent::Wide;
+use crate::real::Wide;
 use std::sync::Arc;
 
 /// Where Noda's bounds converge, they come this close, relative to themselves.

@@ -3,8 +3,8 @@
 use super::compressed_rows::CompressedRows;
 use super::elimination::{Number, all_near, pass_on};
 use super::elimination_order::EliminationOrder;
-use crate::problem::{Problem, ProblemError, Transition};
-use crate::real::wide_exponent::Wide;
+use crate::problem::{Problem, ProblemError};
+use crate::real::Wide;
 
 /// d_μ of a behaviour, given by a row of probabilities for each state.
 pub(crate) fn stationary_distribution(
@@ -13,16 +13,14 @@ pub(crate) fn stationary_distribution(
 ) -> Result<Vec<Wide>, ProblemError> {
     let n = problem.states.len();
     let reached = reached(problem, behaviour);
-    let taken = |s: usize| {
-        let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
-        possible.flat_map(move |(a, mu)| {
-            let taken = |t: &Transition| (t.next, Wide::new(*mu) * Wide::new(t.probability));
-            problem.transitions(s, a).iter().map(taken)
-        })
-    };
-    // A state that is never reached has no share. It leads to the start, so that it is no closed class of its own.
     let taken = |s: usize| -> Vec<(usize, Wide)> {
-        if reached[s] { taken(s).collect() } else { vec![(problem.start[0].0, Wide::ONE)] }
+        // A state that is never reached has no share. It leads to the start, so that it is no closed class of its own.
+        if !reached[s] {
+            return vec![(problem.start[0].0, Wide::ONE)];
+        }
+        let possible = behaviour.row(s).iter().enumerate().filter(|(_, mu)| **mu > 0.0);
+        let outcomes = possible.flat_map(|(a, mu)| problem.transitions(s, a).iter().map(move |t| (mu, t)));
+        outcomes.map(|(mu, t)| (t.next, Wide::new(*mu) * Wide::new(t.probability))).collect()
     };
     let successors: Vec<Vec<usize>> =
         (0..n).map(|s| taken(s).into_iter().map(|(t, _)| t).collect()).collect();

@@ -3,6 +3,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "indices as in the equations")]
 
+use super::lu_decomposition::LuDecomposition;
 use crate::{Action, ContinuousCounterexample, Exact, Policy, Problem, Random, Softmax, State, Step, Task};
 
 /// Weights that prefer some actions without making any certain.
@@ -18,7 +19,7 @@ pub(super) fn numbers(step: &Step<State, Action>) -> [usize; 3] {
     }
 }
 
-fn near(got: f64, expected: f64, tolerance: f64) {
+pub(super) fn near(got: f64, expected: f64, tolerance: f64) {
     assert!((got - expected).abs() <= tolerance, "got {got}, expected {expected}");
 }
 
@@ -49,28 +50,6 @@ fn softmax(task: &Task, policy: &Softmax, weights: &[f64]) -> Vec<Vec<f64>> {
     (0..task.states()).map(of).collect()
 }
 
-/// Solves A x = b by Gaussian elimination with partial pivoting.
-fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
-    let n = b.len();
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
-        a.swap(k, pivot);
-        b.swap(k, pivot);
-        for i in k + 1..n {
-            let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
-            }
-            b[i] -= factor * b[k];
-        }
-    }
-    for k in (0..n).rev() {
-        let rest: f64 = (k + 1..n).map(|j| a[k][j] * b[j]).sum();
-        b[k] = (b[k] - rest) / a[k][k];
-    }
-    b
-}
-
 fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
     for (s, (g, e)) in got.iter().zip(expected).enumerate() {
         assert!((g - e).abs() <= tolerance * (1.0 + e.abs()), "{what} of state {s}: {g} is not {e}");
@@ -93,11 +72,12 @@ fn check_balance(task: &Task) {
 }
 
 /// v and m from the dense systems (I − P) v = r and (I − P)ᵀ m = i.
-fn solve_both(p: &[Vec<f64>], r: Vec<f64>, interest: Vec<f64>) -> (Vec<f64>, Vec<f64>) {
+fn solve_both(p: &[Vec<f64>], r: &[f64], interest: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let n = p.len();
     let identity = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
     let matrix: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| identity(i, j) - p[i][j]).collect()).collect();
     let transposed = (0..n).map(|i| (0..n).map(|j| matrix[j][i]).collect()).collect();
+    let solve = |matrix, rhs: &[f64]| LuDecomposition::new(matrix).unwrap().solve(rhs);
     (solve(matrix, r), solve(transposed, interest))
 }
 
@@ -121,7 +101,7 @@ fn values_weightings_and_stationary_distributions_of_random_problems() {
 
         check_balance(&task);
         let interest: Vec<f64> = task.stationary().iter().zip(task.interest()).map(|(d, i)| d * i).collect();
-        let (v, m) = solve_both(&p, r, interest.clone());
+        let (v, m) = solve_both(&p, &r, &interest);
         close("v", exact.values(), &v, 1e-11);
         close("m", &exact.emphatic_weighting(1.0), &m, 1e-11);
         close("i", &exact.emphatic_weighting(0.0), &interest, 1e-15);
@@ -184,7 +164,7 @@ fn a_problem_of_many_states() {
     let weights = random_weights(&mut Random::new(606, 0), &policy);
     let exact = Exact::new(&one_start, &policy, &weights).unwrap();
     let (p, r) = dense(&one_start, &softmax(&one_start, &policy, &weights));
-    let (v, m) = solve_both(&p, r, one_start.stationary().to_vec());
+    let (v, m) = solve_both(&p, &r, one_start.stationary());
     close("v", exact.values(), &v, 1e-12);
     close("m", &exact.emphatic_weighting(1.0), &m, 1e-12);
 }
