@@ -150,7 +150,7 @@ interest = [1, {{ "{evil}" = 2 }}]
         assert_eq!(output.status.code(), Some(2));
         is_harmless(&output, "a message of a wrong argument");
     }
-    let unknown = bench.write("unknown.toml", &experiment.replace("\"ace\"", &format!("\"{evil}\"")));
+    let unknown = bench.write("unknown.toml", experiment.replace("\"ace\"", &format!("\"{evil}\"")));
     let output = emphatic(["check".as_ref(), unknown.as_os_str()]).output().unwrap();
     refused(&output, &[]);
     is_harmless(&output, "a message of an unknown word");

@@ -69,7 +69,7 @@ fn a_grid_of_thousands_of_cells_is_solved() {
     let bench = Bench::new("");
     let grid = fs::read_to_string(problems().join("large-grid.toml")).expect("it is there");
     let grid = grid.replace("rows = 316", "rows = 60").replace("columns = 317", "columns = 50");
-    let file = bench.write("grid.toml", &grid.replace("r315c316", "r59c49"));
+    let file = bench.write("grid.toml", grid.replace("r315c316", "r59c49"));
     let solution = solution(&file);
     assert_eq!(solution["states"].as_array().map(Vec::len), Some(3000));
     for (name, column) in solution["columns"].as_object().expect("a table") {
@@ -398,7 +398,7 @@ fn experiments_name_shipped_problems_and_files() {
         let algorithm = if problem == "continuous-counterexample" { "dpg" } else { "offpac" };
         let file = bench.write(
             "e.toml",
-            &format!(
+            format!(
                 "problem = \"{problem}\"\nruns = 1\nsteps = 10\n\
                  [[method]]\nalgorithm = \"{algorithm}\"\nalpha = 0.01\ncritic = \"exact\"\n"
             ),
