@@ -2,7 +2,7 @@
 
 use emphatic::{ComposeError, FeatureError, LearnError, ProblemError, SettingError, StateError, StepError};
 use emphatic_lab::store::StoreError;
-use emphatic_lab::{RunError, SummaryError, TooManyUnits};
+use emphatic_lab::{RunError, TooManyUnits};
 use emphatic_problems::ReadError;
 use emphatic_text::printable_lines;
 use miette::Diagnostic;
@@ -147,7 +147,8 @@ impl Raise for StoreError {
     fn raise(&self) -> PyErr {
         let words = words(self);
         match self {
-            Self::Disk(error) => of_system(error.system(), words),
+            Self::Disk { source, .. } => of_system(source, words),
+            Self::Read(error) => error.raise(),
             Self::Gone { .. } => PyOSError::new_err(words),
             Self::InUse { .. } => PyRuntimeError::new_err(words),
             _ => PyValueError::new_err(words),
@@ -164,18 +165,7 @@ impl Raise for RunError {
     fn raise(&self) -> PyErr {
         match self {
             Self::Store(error) => error.raise(),
-            Self::Summary(error) => error.raise(),
             _ => PyRuntimeError::new_err(words(self)),
-        }
-    }
-}
-
-impl Raise for SummaryError {
-    fn raise(&self) -> PyErr {
-        match self {
-            Self::Store(error) => error.raise(),
-            Self::Read(error) => error.raise(),
-            _ => PyValueError::new_err(words(self)),
         }
     }
 }

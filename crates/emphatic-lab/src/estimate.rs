@@ -41,7 +41,9 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
         };
         let steps = experiment.expected_steps(structure.scenario);
         seconds += block.len() as f64 * (steps * trial.update + evaluations * trial.evaluation);
-        bytes += block.len() as f64 * evaluations * bytes_a_row(experiment, block.start);
+        // Numbers hardly compress, and counts compress to almost nothing.
+        let bytes_a_row = 8.0 * experiment.numbers_a_row(block.start) as f64 + 1.0;
+        bytes += block.len() as f64 * evaluations * bytes_a_row;
     }
     let runs = f64::from(experiment.runs);
     Ok(Estimate {
@@ -75,9 +77,4 @@ impl Trial {
         let evaluation = time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64;
         Ok(Self { update: (time(STEPS, 1)? - evaluation).max(0.0) / STEPS as f64, evaluation })
     }
-}
-
-/// Returns the size of a row: numbers hardly compress, and counts compress to almost nothing.
-fn bytes_a_row(experiment: &Experiment, setting: usize) -> f64 {
-    8.0 * experiment.numbers_a_row(setting) as f64 + 1.0
 }

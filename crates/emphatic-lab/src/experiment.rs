@@ -14,7 +14,7 @@ use crate::measure;
 use crate::one_or_list::{Located, OneOrList};
 use crate::store::fingerprint;
 use emphatic::catalogue::{Algorithm, Role};
-use emphatic::{PartRecipe, Recipe, Subset};
+use emphatic::{Recipe, Subset};
 use emphatic_problems::{FileError, Mistake, ReadError, Whole, read_text, suggest};
 use scenario::{ProblemCopy, Scenarios};
 use serde_json::{Value, json};
@@ -165,22 +165,17 @@ impl Grid {
                 recipe.alpha = x;
                 continue;
             };
-            let part = match role {
+            let mut part = match role {
                 Role::Policy => &mut recipe.policy,
                 Role::Emphasis => &mut recipe.emphasis,
                 Role::Critic => &mut recipe.critic,
             };
-            inner_part(part, depth).numbers.insert(axis.name.to_owned(), x);
+            for _ in 0..depth {
+                part = part.inner.as_mut().expect("the part inside had axes");
+            }
+            part.numbers.insert(axis.name.to_owned(), x);
         }
         recipe
-    }
-}
-
-/// Returns the part at this depth inside another. (It is as deep as its axes were made for.)
-fn inner_part(part: &mut PartRecipe, depth: usize) -> &mut PartRecipe {
-    match (depth, &mut part.inner) {
-        (0, _) | (_, None) => part,
-        (_, Some(_)) => inner_part(part.inner.as_mut().expect("it has a part inside it"), depth - 1),
     }
 }
 
@@ -253,10 +248,9 @@ impl Experiment {
         experiment.check_episodes(&file)?;
         experiment.read_record(&file)?;
         experiment.read_methods(&file)?;
-        experiment.check_objective(&file)?;
         let kinds = experiment.cut_into_blocks();
-        experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
         experiment.check_fresh_runs(&file, kinds)?;
+        experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
         Ok(experiment)
     }
 
@@ -337,26 +331,20 @@ impl Experiment {
         Ok(())
     }
 
-    /// Returns an error if fresh runs of so many kinds of settings are impossible.
+    /// Returns an error if fresh runs are asked for, but not the objective by which the best settings are chosen, or if so many of
+    /// these kinds of settings are impossible.
     fn check_fresh_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
         let Some(fresh) = file.fresh_runs.as_ref().filter(|_| self.fresh_runs > 0) else { return Ok(()) };
+        if !self.record.iter().any(|name| name == "objective") {
+            return Err(Mistake::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
+                .help("add \"objective\" to `record`: by it the best settings are chosen"));
+        }
         if kinds.saturating_mul(self.fresh_runs as usize) > MOST_UNITS {
             let most = MOST_UNITS / kinds;
             let message = format!("at most {most} fresh runs are possible of {kinds} kinds of settings");
             return Err(Mistake::at(&fresh.span, message));
         }
         Ok(())
-    }
-
-    /// Returns an error if fresh runs are asked for, but not the objective by which the best settings are chosen.
-    fn check_objective(&self, file: &ExperimentFile) -> Result<(), Mistake> {
-        match &file.fresh_runs {
-            Some(fresh) if self.fresh_runs > 0 && !self.record.iter().any(|name| name == "objective") => {
-                Err(Mistake::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
-                    .help("add \"objective\" to `record`: by it the best settings are chosen"))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Returns an error if there are too many units to be held in memory.

@@ -121,46 +121,42 @@ pub(crate) struct ProblemTable {
     pub(crate) steps: Option<OneOrList<Whole>>,
 }
 
-/// Words of the file, as they are written there.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident, $expected:literal: $($(#[$variant_doc:meta])* $variant:ident = $word:literal),*) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant),*
-        }
-
-        impl $name {
-            /// As it is written in files and columns.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word),*
-                }
-            }
-        }
-
-        impl Expected for $name {
-            const EXPECTED: &'static str = $expected;
-        }
-    };
-}
-
-words! {
-    /// From which actions the actor learns.
-    Actions, "`taken` or `all`":
+/// From which actions the actor learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Actions {
     /// From the one taken.
-    Taken = "taken",
+    Taken,
     /// From all, or some drawn at random.
-    All = "all"
+    All,
 }
 
-words! {
-    /// What makes a setting the best.
-    Select, "`final` or `area`":
+impl Expected for Actions {
+    const EXPECTED: &'static str = "`taken` or `all`";
+}
+
+/// What makes a setting the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Select {
     /// The objective at the end.
-    Final = "final",
+    Final,
     /// The average objective.
-    Area = "area"
+    Area,
+}
+
+impl Select {
+    /// As it is written in files and columns.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Final => "final",
+            Self::Area => "area",
+        }
+    }
+}
+
+impl Expected for Select {
+    const EXPECTED: &'static str = "`final` or `area`";
 }
 
 /// A problem: its name, or a table with its parameters.

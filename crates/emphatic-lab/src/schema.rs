@@ -99,41 +99,40 @@ pub(crate) struct PolicySchema;
 /// The schema of a critic of values inside another critic.
 struct ValuesSchema;
 
-macro_rules! schema_of_role {
-    ($type:ty, $name:literal, $role:expr, $fits:expr) => {
-        impl JsonSchema for $type {
+macro_rules! schema_by {
+    ($($type:ty, $name:literal, |$generator:ident| $schema:expr;)*) => {
+        $(impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {
                 $name.into()
             }
 
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                let parts: Vec<&Entry> = Catalogue::current().of($role).filter($fits).collect();
-                parts_schema(&parts, generator)
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
             }
-        }
+        })*
     };
 }
-schema_of_role!(CriticSchema, "Critic", Role::Critic, |_| true);
-schema_of_role!(EmphasisSchema, "Emphasis", Role::Emphasis, |_| true);
-schema_of_role!(ValuesSchema, "Critic of values", Role::Critic, tells_values);
-
-impl JsonSchema for PolicySchema {
-    fn schema_name() -> Cow<'static, str> {
-        "Policy".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let start = Start::json_schema(generator);
-        let start = start.get("properties").and_then(Json::as_object).cloned().unwrap_or_default();
-        let policies: Vec<&Entry> = Catalogue::current().of(Role::Policy).collect();
-        let several =
-            "Several kinds; or none: then it is what the algorithm needs or, in a combination, the method's.";
-        json_schema!({ "anyOf": tables(&policies, &start, several, generator) })
-    }
+schema_by! {
+    CriticSchema, "Critic", |generator| parts_schema(&entries(Role::Critic), generator);
+    EmphasisSchema, "Emphasis", |generator| parts_schema(&entries(Role::Emphasis), generator);
+    ValuesSchema, "Critic of values", |generator| parts_schema(&critics_of_values(), generator);
+    PolicySchema, "Policy", |generator| policy_schema(generator);
 }
 
-fn tells_values(entry: &&Entry) -> bool {
-    entry.tells.contains(&Tells::Delta)
+fn policy_schema(generator: &mut SchemaGenerator) -> Schema {
+    let start = Start::json_schema(generator);
+    let start = start.get("properties").and_then(Json::as_object).cloned().unwrap_or_default();
+    let several =
+        "Several kinds; or none: then it is what the algorithm needs or, in a combination, the method's.";
+    json_schema!({ "anyOf": tables(&entries(Role::Policy), &start, several, generator) })
+}
+
+fn entries(role: Role) -> Vec<&'static Entry> {
+    Catalogue::current().of(role).collect()
+}
+
+fn critics_of_values() -> Vec<&'static Entry> {
+    Catalogue::current().of(Role::Critic).filter(|entry| entry.tells.contains(&Tells::Delta)).collect()
 }
 
 /// The name of one of these parts, or a table with the settings of just that part. A table without a kind adds to that of its
@@ -205,10 +204,9 @@ fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, 
 }
 
 fn of_inner(inner: &Inner, generator: &mut SchemaGenerator) -> (Json, Map<String, Json>) {
-    let parts: Vec<&Entry> = Catalogue::current().of(Role::Critic).filter(tells_values).collect();
     let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
     let one = generator.subschema_for::<ValuesSchema>().into();
-    (swept(&about, one), properties(&parts, generator))
+    (swept(&about, one), properties(&critics_of_values(), generator))
 }
 
 fn of_setting(setting: &Setting) -> Json {

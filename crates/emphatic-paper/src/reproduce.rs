@@ -9,7 +9,8 @@ use crate::theory_claims::{self, TheoryError};
 use emphatic::ProblemError;
 use emphatic_chart::{RenderError, Renderer};
 use emphatic_lab::atomic_file::overwrite;
-use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop, SummaryError};
+use emphatic_lab::store::StoreError;
+use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -68,7 +69,7 @@ pub enum ReproduceError {
         /// The figure.
         figure: &'static str,
         /// The reason.
-        error: Box<SummaryError>,
+        error: Box<StoreError>,
     },
     /// The theory could not be checked.
     #[error(transparent)]

@@ -21,6 +21,22 @@ pub fn ended<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output 
     emphatic(arguments).output().unwrap()
 }
 
+/// Runs a command on a file or directory, with options.
+pub fn ended_on(command: &str, path: &Path, options: &[&str]) -> Output {
+    emphatic([command]).arg(path).args(options).output().unwrap()
+}
+
+/// Runs a command that succeeds and returns what it prints.
+#[track_caller]
+pub fn printed<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
+    String::from_utf8(succeeded(ended(arguments)).stdout).expect("it is text")
+}
+
+/// Merges directories.
+pub fn merge<A: AsRef<OsStr>>(dirs: &[A], out: &Path) -> Output {
+    emphatic(["merge"]).args(dirs).arg("--out").arg(out).output().unwrap()
+}
+
 /// An experiment file in a directory of its own, and directories for its results.
 pub struct Bench {
     dir: TempDir,
@@ -60,6 +76,12 @@ impl Bench {
 
     pub fn output(&self, out: &Path, options: &[&str]) -> Output {
         self.command(out, options).output().unwrap()
+    }
+
+    /// Runs the file beside the results of an experiment to its end.
+    pub fn finish_beside(out: &Path) -> Output {
+        let mut command = emphatic(["run"]);
+        succeeded(command.arg(out.join("experiment.toml")).arg("--out").arg(out).output().unwrap())
     }
 
     /// Runs the experiment to its end.

@@ -1,6 +1,6 @@
 //! Methods, and the grids of settings that their lists make.
 
-use super::part::{DEFAULT_FEATURES, PartChoice, joined, joined_in_quotes, values};
+use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, joined, joined_in_quotes, values};
 use super::{Axis, Cell, Grid, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::one_or_list::{Located, OneOrList};
@@ -224,16 +224,6 @@ fn spread_policy<'a>(choices: &mut Vec<Choice<'a>>, policy: &'a Located<PolicyFi
     spread_over(choices, values, span, |choice, vector| choice.weights = Some((vector, span)))
 }
 
-/// Returns the policy of a kind, if the catalogue has it.
-fn policy_of_kind(kind: &Located<String>) -> Result<&'static Entry, Mistake> {
-    let policies = Catalogue::current();
-    policies.find(Role::Policy, &kind.value).ok_or_else(|| {
-        let known = policies.of(Role::Policy).map(|entry| entry.name);
-        Mistake::at(&kind.span, format!("there is no policy `{}`", kind.value))
-            .maybe_help(suggest(&kind.value, known))
-    })
-}
-
 /// Returns the policy that is used if none is named.
 fn default_policy(acts: Acts) -> Result<&'static Entry, Mistake> {
     let found = Catalogue::current().of(Role::Policy).find(|entry| entry.acts == Some(acts));
@@ -264,14 +254,6 @@ fn algorithm_named(name: &Located<String>) -> Result<&'static Algorithm, Mistake
     ALGORITHMS.iter().find(|known| known.name == name.value).ok_or_else(|| {
         Mistake::at(&name.span, format!("there is no algorithm `{}`", name.value))
             .maybe_help(suggest(&name.value, ALGORITHMS.iter().map(|known| known.name)))
-    })
-}
-
-/// Returns the emphasis of an algorithm.
-fn emphasis_of(algorithm: &Algorithm, span: &Range<usize>) -> Result<PartChoice, Mistake> {
-    let choices = PartChoice::all(Role::Emphasis, &PartFile::named(algorithm.emphasis), span)?;
-    choices.into_iter().next().ok_or_else(|| {
-        Mistake::at(span, format!("there is no {} `{}`", Role::Emphasis.word(), algorithm.emphasis))
     })
 }
 
@@ -327,7 +309,8 @@ impl GridReader<'_> {
     /// Returns the kind of policy and the emphasis that are meant.
     fn policy_and_emphasis(&self, choice: &Choice) -> Result<(&'static Entry, PartChoice), Mistake> {
         let drawn = if self.scenario.source.actions().is_some() { Acts::Finite } else { Acts::Real };
-        let asked = choice.policy_kind.map(policy_of_kind).transpose()?;
+        let kind = |kind: &Located<String>| entry_of(Role::Policy, &kind.value, &kind.span);
+        let asked = choice.policy_kind.map(kind).transpose()?;
         let (policy, emphasis, place) = match (choice.algorithm, choice.emphasis) {
             (Some(name), None) => {
                 let algorithm = algorithm_named(name)?;
@@ -335,7 +318,9 @@ impl GridReader<'_> {
                 let default = default_policy(acts)?;
                 // Any policy that acts in the same way fits as well.
                 let policy = asked.filter(|asked| asked.acts == default.acts).unwrap_or(default);
-                (policy, emphasis_of(algorithm, &name.span)?, &name.span)
+                let emphasis = PartFile::named(algorithm.emphasis);
+                let emphasis = PartChoice::all(Role::Emphasis, &emphasis, &name.span)?.swap_remove(0);
+                (policy, emphasis, &name.span)
             }
             (None, Some(emphasis)) => {
                 let policy = asked.map_or_else(|| default_policy(drawn), Ok)?;
@@ -383,7 +368,7 @@ impl GridReader<'_> {
 
     /// Returns the policy's weights at the start.
     fn weights(&self, choice: &Choice, policy: &Entry) -> Result<Vec<f64>, Mistake> {
-        let features = self.scenario.features.find("actor").map_or(0, |features| features.len());
+        let features = self.scenario.features("actor").map_or(0, |features| features.len());
         let len = features * policy.outputs.or(self.scenario.source.actions()).unwrap_or(1);
         if let Some(Located { value, span }) = choice.probabilities {
             // The logarithms of probabilities are weights of a softmax alone, though another policy may have as many.
@@ -455,7 +440,7 @@ impl Parts<'_> {
             }
         }
         if self.rule == RuleKind::All {
-            columns.push(word("actions", Actions::All.word()));
+            columns.push(word("actions", "all"));
         }
         columns.extend(self.subset.map(|n| ("subset", Cell::Number(n as f64))));
         columns
@@ -463,8 +448,8 @@ impl Parts<'_> {
 
     /// Returns the recipe of the learner, without its numbers.
     fn recipe(&self, scenario: &Scenario) -> Result<Recipe, Mistake> {
-        let part = |part: &PartChoice| part.recipe(&scenario.features);
-        let (policy, critic, emphasis) = (part(self.policy)?, part(self.critic)?, part(self.emphasis)?);
+        let (policy, critic) = (self.policy.recipe(scenario)?, self.critic.recipe(scenario)?);
+        let emphasis = self.emphasis.recipe(scenario)?;
         let mut recipe = Recipe::new(self.rule, policy, critic, emphasis, 0.0);
         recipe.actions = scenario.source.actions();
         recipe.subset = self.subset.map(|count| Subset { count, seed: 0, run: 0 });
