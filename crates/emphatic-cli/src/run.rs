@@ -122,8 +122,8 @@ fn options(arguments: &RunArguments) -> Options {
     let mut options = Options::default();
     options.threads = arguments.threads.map_or(options.threads, usize::from);
     options.shard = arguments.shard;
-    options.machine.lanes = arguments.lanes.unwrap_or_default();
-    options.machine.isa = arguments.isa.unwrap_or(options.machine.isa);
+    options.lanes = arguments.lanes.unwrap_or_default();
+    options.isa = arguments.isa.unwrap_or(options.isa);
     options
 }
 

@@ -5,7 +5,8 @@ use crate::settings_table;
 use crate::store::{Contents, Kind, Store, StoreError, label};
 use crate::summary;
 use crate::table::{EncodedUnit, Unit};
-use crate::unit::{self, Machine, Shared, UnitError};
+use crate::unit::{self, LaneCount, Shared, UnitError};
+use emphatic::Isa;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -51,15 +52,17 @@ pub struct Options {
     pub threads: usize,
     /// Which part of the units is run, if not all.
     pub shard: Option<Shard>,
-    /// Lanes and instruction set.
-    pub machine: Machine,
+    /// The number of lanes.
+    pub lanes: LaneCount,
+    /// The instruction set.
+    pub isa: Isa,
 }
 
 impl Default for Options {
     /// All cores, all units.
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { threads, shard: None, machine: Machine::default() }
+        Self { threads, shard: None, lanes: LaneCount::default(), isa: Isa::best() }
     }
 }
 
@@ -280,7 +283,7 @@ impl Engine<'_> {
     /// Runs the missing results. Returns true if they are complete.
     fn run_results(&mut self, store: &mut Store) -> Result<bool, RunError> {
         let experiment = self.experiment;
-        let blocks = experiment.blocks();
+        let blocks = &experiment.blocks;
         let in_shard = |unit: &Unit| self.options.shard.is_none_or(|shard| shard.contains(unit));
         let units = units_of(experiment.runs, blocks.len()).filter(in_shard).collect();
         let settings = |block: u32| blocks[block as usize].clone().collect();
@@ -319,9 +322,9 @@ impl Engine<'_> {
         let (kind, units, before) = (phase.kind, phase.units.len(), phase.units.len() - missing.len());
         self.before += before;
         let shared = &Shared { stop: self.stop.clone(), updates: AtomicU64::new(0) };
-        let (experiment, machine) = (self.experiment, self.options.machine);
+        let (experiment, options) = (self.experiment, self.options);
         let next = AtomicUsize::new(0);
-        let workers = Workers { experiment, phase, machine, shared, missing: &missing, next };
+        let workers = Workers { experiment, phase, options, shared, missing: &missing, next };
         let mut tally = Tally { kind, units, before, done: before, start: Instant::now(), shared };
         let threads = self.options.threads.clamp(1, missing.len().max(1));
         let result = std::thread::scope(|scope| {
@@ -404,7 +407,7 @@ impl Tally<'_> {
 struct Workers<'a> {
     experiment: &'a Experiment,
     phase: &'a Phase<'a>,
-    machine: Machine,
+    options: &'a Options,
     shared: &'a Shared,
     missing: &'a [Unit],
     /// The place of the next unit in `missing`.
@@ -449,7 +452,7 @@ impl Workers<'_> {
         let settings = (self.phase.settings)(unit.block);
         let stream = self.phase.first_stream + u64::from(unit.run);
         let encoded = || {
-            let rows = unit::run(self.experiment, &settings, stream, self.machine, self.shared)?;
+            let rows = unit::run(self.experiment, &settings, stream, self.options, self.shared)?;
             rows.map(|rows| rows.encode(self.experiment, unit, &settings)).transpose()
         };
         encoded().map_err(|source| {

@@ -1,7 +1,8 @@
 //! Estimates how long an experiment takes, and how much room.
 
+use crate::engine::Options;
 use crate::experiment::{Experiment, Length};
-use crate::unit::{self, Machine, Shared, UnitError};
+use crate::unit::{self, Shared, UnitError};
 use std::time::Instant;
 
 /// How much work an experiment is.
@@ -24,10 +25,9 @@ pub struct Estimate {
 /// Estimates the work of an experiment from a trial of each kind of learner.
 pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     let evaluations = experiment.evaluations as f64 + 1.0;
-    let mut seconds = 0.0;
-    let mut bytes = 0.0;
+    let (mut updates, mut seconds, mut bytes) = (0.0, 0.0, 0.0);
     let mut trials: Vec<(usize, Trial)> = Vec::new();
-    for block in experiment.blocks() {
+    for block in &experiment.blocks {
         let structure = experiment.structure(block.start);
         let same = |(k, _): &&(usize, Trial)| experiment.structure(*k) == structure;
         let trial = match trials.iter().find(same) {
@@ -40,6 +40,7 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
             }
         };
         let steps = experiment.expected_steps(structure.scenario);
+        updates += block.len() as f64 * steps;
         seconds += block.len() as f64 * (steps * trial.update + evaluations * trial.evaluation);
         // Numbers hardly compress, and counts compress to almost nothing.
         let bytes_a_row = 8.0 * experiment.numbers_a_row(block.start) as f64 + 1.0;
@@ -49,7 +50,7 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     Ok(Estimate {
         settings: experiment.settings(),
         units: experiment.units(),
-        updates: experiment.expected_updates(),
+        updates: updates * runs,
         rows: experiment.settings() as f64 * runs * evaluations,
         seconds: seconds * runs,
         bytes: bytes * runs,
@@ -71,7 +72,7 @@ impl Trial {
             let mut short = experiment.clone();
             (short.length, short.evaluations) = (Length::Steps(steps), evaluations);
             let start = Instant::now();
-            unit::run(&short, settings, 0, Machine::default(), &Shared::default())?;
+            unit::run(&short, settings, 0, &Options::default(), &Shared::default())?;
             Ok(start.elapsed().as_secs_f64() / settings.len() as f64)
         };
         let evaluation = time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64;

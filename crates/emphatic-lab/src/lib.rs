@@ -69,4 +69,4 @@ pub use summary::{
     FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, summarise,
     summarise_without_intervals,
 };
-pub use unit::{LaneCount, Machine, UnitError};
+pub use unit::{LaneCount, UnitError};

@@ -74,7 +74,7 @@ pub(crate) fn of_settings(
     quantity: &str,
     settings: &[usize],
 ) -> Result<BTreeMap<usize, Vec<Run>>, StoreError> {
-    let blocks = experiment.blocks();
+    let blocks = &experiment.blocks;
     let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
     for stored in view.units(kind) {
         let block = blocks.get(stored.unit().block as usize);

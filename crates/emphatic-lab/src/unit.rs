@@ -1,6 +1,6 @@
 //! A unit: one stream of experience teaches a block of settings, side by side in lanes, and each evaluation is recorded as a row.
 
-use crate::engine::Stop;
+use crate::engine::{Options, Stop};
 use crate::experiment::{Experiment, LearnerPlan, Length, Scenario};
 use crate::measure::{Context, DynMeasure, Recorder};
 use crate::source::{Chunk, Stream};
@@ -31,24 +31,6 @@ pub enum LaneCount {
     /// Sixteen: the fastest.
     #[default]
     Sixteen,
-}
-
-/// How units are run. The results do not depend on it.
-///
-/// Start from `Machine::default()` and change the fields.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Machine {
-    /// The number of lanes.
-    pub lanes: LaneCount,
-    /// The instruction set.
-    pub isa: Isa,
-}
-
-impl Default for Machine {
-    fn default() -> Self {
-        Self { lanes: LaneCount::default(), isa: Isa::best() }
-    }
 }
 
 /// A unit that could not be run.
@@ -89,13 +71,13 @@ pub(crate) fn run(
     experiment: &Experiment,
     settings: &[usize],
     stream: u64,
-    machine: Machine,
+    options: &Options,
     shared: &Shared,
 ) -> Result<Option<Rows>, UnitError> {
     let structure = experiment.structure(settings[0]);
     let scenario = &experiment.scenarios[structure.scenario];
     let plans: Vec<LearnerPlan> = settings.iter().map(|setting| experiment.plan(*setting, stream)).collect();
-    let composer = Composer { scenario, interest: structure.interest.as_deref(), machine };
+    let composer = Composer { scenario, interest: structure.interest.as_deref(), options };
     let mut groups = composer.groups(&plans)?;
     let mut rows = Rows::new(settings.len(), experiment.evaluations as usize + 1, &scenario.measures);
     let stream = scenario.source.stream(experiment.seed, stream);
@@ -166,7 +148,7 @@ struct Composer<'a> {
     scenario: &'a Scenario,
     /// The method's own interest.
     interest: Option<&'a [f64]>,
-    machine: Machine,
+    options: &'a Options,
 }
 
 /// Returns the recorder of a measure in one number type.
@@ -176,7 +158,7 @@ type MakeRecorder<R> =
 impl Composer<'_> {
     /// Composes groups that fill the lanes. If few settings are left over, they stand in fewer lanes.
     fn groups(&self, plans: &[LearnerPlan]) -> Result<Vec<Box<dyn Group>>, UnitError> {
-        let most = match self.machine.lanes {
+        let most = match self.options.lanes {
             LaneCount::One => 1,
             LaneCount::Eight => 8,
             LaneCount::Sixteen => 16,
@@ -196,7 +178,7 @@ impl Composer<'_> {
         first: usize,
         recorder: MakeRecorder<R>,
     ) -> Result<Box<dyn Group>, UnitError> {
-        let Self { scenario, interest, machine: Machine { isa, .. } } = *self;
+        let Self { scenario, interest, options: &Options { isa, .. } } = *self;
         let problem = scenario.source.clone().known();
         let learners_problem = match interest {
             Some(interest) => scenario.source.with_interest(interest.to_vec())?.known(),

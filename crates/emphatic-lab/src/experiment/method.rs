@@ -238,10 +238,7 @@ fn policy_choices(
 ) -> Result<Vec<PartChoice>, Mistake> {
     let nothing = PartFile::default();
     let (file, table) = choice.policy.map_or((&nothing, span), |policy| (&policy.value.part, &policy.span));
-    let place = choice.policy_kind.map_or(table, |kind| &kind.span);
-    let mut choices = Vec::new();
-    PartChoice::of_kind(kind, file, place, table, &mut choices)?;
-    Ok(choices)
+    PartChoice::of_kind(kind, file, choice.policy_kind.map_or(table, |kind| &kind.span), table)
 }
 
 /// Returns the algorithm that is made of these parts, if it has a name.
@@ -418,30 +415,26 @@ impl Parts<'_> {
     /// Returns the columns of the table of settings that name the parts.
     fn columns(&self, algorithm: Option<&Algorithm>) -> Vec<(&'static str, Cell)> {
         let Self { policy, emphasis, critic, .. } = self;
-        let word = |name, word: &str| (name, Cell::Text(word.to_owned()));
-        let mut columns: Vec<_> =
-            algorithm.iter().map(|algorithm| word("algorithm", algorithm.name)).collect();
-        columns.push(word("policy", policy.entry.name));
-        columns.push(word("emphasis", emphasis.entry.name));
-        columns.push(word("critic", critic.entry.name));
         let features = |part: &PartChoice| {
-            part.features.as_ref().map_or(DEFAULT_FEATURES.to_owned(), |f| f.value.clone())
+            part.features.as_ref().map_or(DEFAULT_FEATURES.to_owned(), |features| features.value.clone())
         };
-        if critic.entry.features {
-            columns.push(("critic_features", Cell::Text(features(critic))));
+        let mut words: Vec<(&'static str, String)> = Vec::new();
+        words.extend(algorithm.map(|algorithm| ("algorithm", algorithm.name.to_owned())));
+        for (column, part) in [("policy", policy), ("emphasis", emphasis), ("critic", critic)] {
+            words.push((column, part.entry.name.to_owned()));
         }
-        if emphasis.entry.features {
-            columns.push(("emphasis_features", Cell::Text(features(emphasis))));
+        for (column, part) in [("critic_features", critic), ("emphasis_features", emphasis)] {
+            words.extend(part.entry.features.then(|| (column, features(part))));
         }
         if let Some(inner) = &critic.inner {
-            columns.push(word("critic_values", inner.entry.name));
+            words.push(("critic_values", inner.entry.name.to_owned()));
             if inner.entry.features && features(inner) != features(critic) {
-                columns.push(("critic_values_features", Cell::Text(features(inner))));
+                words.push(("critic_values_features", features(inner)));
             }
         }
-        if self.rule == RuleKind::All {
-            columns.push(word("actions", "all"));
-        }
+        words.extend((self.rule == RuleKind::All).then(|| ("actions", "all".to_owned())));
+        let mut columns: Vec<_> =
+            words.into_iter().map(|(column, word)| (column, Cell::Text(word))).collect();
         columns.extend(self.subset.map(|n| ("subset", Cell::Number(n as f64))));
         columns
     }

@@ -75,19 +75,19 @@ impl PartChoice {
         let mut choices = Vec::new();
         for Located { value: kind, span } in kinds.distinct(&format!("{word}.kind"))? {
             let span = if span.is_empty() { table } else { span };
-            Self::of_kind(entry_of(role, kind, span)?, file, span, table, &mut choices)?;
+            choices.extend(Self::of_kind(entry_of(role, kind, span)?, file, span, table)?);
         }
         Ok(choices)
     }
 
-    /// Adds the choices of one kind.
+    /// Returns the choices of one kind.
     pub(super) fn of_kind(
         entry: &'static Entry,
         file: &PartFile,
         span: &Range<usize>,
         table: &Range<usize>,
-        choices: &mut Vec<Self>,
-    ) -> Result<(), Mistake> {
+    ) -> Result<Vec<Self>, Mistake> {
+        let mut choices = Vec::new();
         let features = match &file.features {
             Some(features) => {
                 let key = format!("{}.features", entry.role.word());
@@ -110,11 +110,11 @@ impl PartChoice {
             };
             match &entry.inner {
                 None => choices.push(choice.checked(&others)?),
-                Some(inner) => choice.add_with_inner(inner, others.clone(), choices)?,
+                Some(inner) => choice.add_with_inner(inner, others.clone(), &mut choices)?,
             }
             check_kinds(1, choices.len(), table)?;
         }
-        Ok(())
+        Ok(choices)
     }
 
     /// Adds this choice with every part inside it. `others` are the keys that are not settings of its own.
