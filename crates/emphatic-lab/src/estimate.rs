@@ -8,10 +8,6 @@ use std::time::Instant;
 /// How much work an experiment is.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
-    /// The number of settings.
-    pub settings: usize,
-    /// The number of units of work.
-    pub units: usize,
     /// The number of updates, roughly.
     pub updates: f64,
     /// The number of rows of the table of results.
@@ -48,8 +44,6 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     }
     let runs = f64::from(experiment.runs);
     Ok(Estimate {
-        settings: experiment.settings(),
-        units: experiment.units(),
         updates: updates * runs,
         rows: experiment.settings() as f64 * runs * evaluations,
         seconds: seconds * runs,

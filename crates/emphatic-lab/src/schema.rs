@@ -3,7 +3,7 @@
 use crate::experiment_file::{ExperimentFile, Start};
 use crate::measure::MEASURES;
 use crate::source::FEATURE_NAMES;
-use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Inner, Range, Role, Setting, Tells};
+use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Range, Role, Setting, Tells};
 use emphatic_problems::SHIPPED;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -181,32 +181,29 @@ fn tables(
 
 /// The keys that tables of these parts may have.
 fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, Json> {
-    let mut properties = Map::new();
+    let mut keys = Map::new();
     for part in parts {
         // A policy sees the actor's features.
         if part.features && part.role != Role::Policy {
             let names = json!({ "enum": FEATURE_NAMES });
             let about = "What it sees of a state: the problem's features for critics (`critic`, the default), those for actors \
                          (`actor`), or the state itself (`states`).";
-            properties.insert("features".to_owned(), swept(about, names));
+            keys.insert("features".to_owned(), swept(about, names));
         }
         for setting in part.settings {
-            properties.insert(setting.name.to_owned(), of_setting(setting));
+            keys.insert(setting.name.to_owned(), of_setting(setting));
         }
         if let Some(inner) = &part.inner {
-            let (own, more) = of_inner(inner, generator);
-            properties.insert(inner.name.to_owned(), own);
+            let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
+            let one = generator.subschema_for::<ValuesSchema>().into();
+            keys.insert(inner.name.to_owned(), swept(&about, one));
             // The settings of the part inside may stand beside those of the part itself.
-            more.into_iter().for_each(|(name, schema)| _ = properties.entry(name).or_insert(schema));
+            for (name, schema) in properties(&critics_of_values(), generator) {
+                keys.entry(name).or_insert(schema);
+            }
         }
     }
-    properties
-}
-
-fn of_inner(inner: &Inner, generator: &mut SchemaGenerator) -> (Json, Map<String, Json>) {
-    let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
-    let one = generator.subschema_for::<ValuesSchema>().into();
-    (swept(&about, one), properties(&critics_of_values(), generator))
+    keys
 }
 
 fn of_setting(setting: &Setting) -> Json {
