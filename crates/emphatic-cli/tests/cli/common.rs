@@ -78,8 +78,8 @@ impl Bench {
         self.command(out, options).output().unwrap()
     }
 
-    /// Runs the file beside the results of an experiment to its end.
-    pub fn finish_beside(out: &Path) -> Output {
+    /// Runs the experiment file that is kept beside some results.
+    pub fn run_kept_file(out: &Path) -> Output {
         let mut command = emphatic(["run"]);
         succeeded(command.arg(out.join("experiment.toml")).arg("--out").arg(out).output().unwrap())
     }

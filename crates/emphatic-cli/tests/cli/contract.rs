@@ -21,7 +21,7 @@ fn merged(bench: &Bench, dirs: &[&PathBuf], name: &str) -> PathBuf {
     let output = succeeded(merge(dirs, &out));
     assert!(says(&output, "For the fresh runs: emphatic run"), "{}", text(&output));
     // As it says: with the file beside the results.
-    Bench::finish_beside(&out);
+    Bench::run_kept_file(&out);
     out
 }
 

@@ -359,7 +359,7 @@ fn a_problem_file_may_have_any_name() {
         // The same command, and the file beside the results, find everything done.
         let again = bench.finish(&out, &[]);
         assert!(says(&again, "were there before"), "{name}: {}", text(&again));
-        assert!(says(&Bench::finish_beside(&out), "were there before"), "{name}");
+        assert!(says(&Bench::run_kept_file(&out), "were there before"), "{name}");
         let merged = bench.path("merged");
         succeeded(merge(&[&out], &merged));
         assert_same(&out, &merged);

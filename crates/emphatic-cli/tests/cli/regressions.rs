@@ -77,7 +77,7 @@ fn a_problem_file_keeps_its_name_beside_the_results() {
     assert_eq!(fs::read_to_string(out.join("problems/bandit.toml")).unwrap(), BANDIT);
     let settings = fs::read(out.join("settings.parquet")).unwrap();
     // From the file beside the results, nothing changes.
-    Bench::finish_beside(&out);
+    Bench::run_kept_file(&out);
     assert_eq!(fs::read(out.join("settings.parquet")).unwrap(), settings);
 }
 
