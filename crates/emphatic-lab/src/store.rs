@@ -23,7 +23,8 @@ pub(crate) mod manifest;
 mod part_files;
 
 pub use error::StoreError;
-pub use identity::{fingerprint, label};
+pub(crate) use identity::fingerprint;
+pub use identity::label;
 pub use part_files::Kind;
 
 use crate::table::{self, EncodedUnit, StoredUnit, Table, Unit};

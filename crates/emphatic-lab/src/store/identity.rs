@@ -14,7 +14,7 @@ pub fn label(identity: &Value, table: &str) -> String {
 }
 
 /// A hash (FNV-1a) that does not depend on the order of keys.
-pub fn fingerprint(value: &Value) -> String {
+pub(crate) fn fingerprint(value: &Value) -> String {
     fn sorted(value: &Value) -> Value {
         match value {
             Value::Object(map) => {
