@@ -1,8 +1,8 @@
 //! Errors as Python's exceptions, with the same messages.
 
 use emphatic::{ComposeError, FeatureError, LearnError, SettingError, StateError, StepError};
+use emphatic_lab::RunError;
 use emphatic_lab::store::StoreError;
-use emphatic_lab::{RunError, SummaryError};
 use emphatic_problems::ReadError;
 use emphatic_text::printable_lines;
 use miette::Diagnostic;
@@ -73,7 +73,6 @@ impl Raise for ComposeError {
     fn raise(&self) -> PyErr {
         match self {
             Self::TooMany(_) => PyMemoryError::new_err(self.to_string()),
-            Self::Features(error) => error.raise(),
             Self::Incompatible(_)
             | Self::Policy
             | Self::Ratio
@@ -145,7 +144,8 @@ impl Raise for StoreError {
     fn raise(&self) -> PyErr {
         let words = words(self);
         match self {
-            Self::Disk(error) => of_system(error.system(), words),
+            Self::Disk { source, .. } => of_system(source, words),
+            Self::Read(error) => error.raise(),
             Self::Gone { .. } => PyOSError::new_err(words),
             Self::InUse { .. } => PyRuntimeError::new_err(words),
             _ => PyValueError::new_err(words),
@@ -162,18 +162,7 @@ impl Raise for RunError {
     fn raise(&self) -> PyErr {
         match self {
             Self::Store(error) => error.raise(),
-            Self::Summary(error) => error.raise(),
             _ => PyRuntimeError::new_err(words(self)),
-        }
-    }
-}
-
-impl Raise for SummaryError {
-    fn raise(&self) -> PyErr {
-        match self {
-            Self::Store(error) => error.raise(),
-            Self::Read(error) => error.raise(),
-            _ => PyValueError::new_err(words(self)),
         }
     }
 }

@@ -27,8 +27,9 @@ pub(crate) struct CheckArguments {
 
 pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     let experiment = open_experiment(&arguments.file, arguments.runs)?;
-    let Estimate { settings, units, updates, rows, seconds, bytes } =
+    let Estimate { updates, rows, seconds, bytes } =
         estimate(&experiment).map_err(|error| miette!("{error}"))?;
+    let settings = experiment.settings();
     let threads = Options::default().threads;
     let mut text = format!("{} makes sense.\n\n", path(&arguments.file));
     let mut counts = vec![0_usize; experiment.methods.len()];
@@ -40,7 +41,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     text += &format!("  {:<24} {:>12}\n", "runs", experiment.runs);
     text += &format!("  {:<24} {:>12}\n", experiment.length.word(), experiment.length.count());
     text += &format!("  {:<24} {:>12}\n", "updates, about", short(updates));
-    text += &format!("  {:<24} {units:>12}\n", "units of work");
+    text += &format!("  {:<24} {:>12}\n", "units of work", experiment.units());
     text += &format!("  {:<24} {:>12}\n", "rows", short(rows));
     text += &format!("  {:<24} {:>12}\n", "disk, about", format!("{}B", short(bytes)));
     let cores = if threads == 1 { "1 core".to_owned() } else { format!("{threads} cores") };

@@ -14,20 +14,11 @@ mod signals;
 mod solve;
 mod summarise;
 
-use check::CheckArguments;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use diagnose::DiagnoseArguments;
 use emphatic_text::is_unprintable;
-use merge::MergeArguments;
-use new::NewArguments;
 use output::{print_json, print_unchanged, report_error, say};
-use parts::PartsArguments;
-use reproduce::ReproduceArguments;
-use run::RunArguments;
-use solve::SolveArguments;
 use std::process::ExitCode;
-use summarise::SummariseArguments;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,31 +62,31 @@ struct Arguments {
 enum Command {
     /// Run the paper's experiments, judge its claims, draw its figures and write a report
     #[command(after_help = reproduce::EXAMPLES)]
-    Reproduce(ReproduceArguments),
+    Reproduce(reproduce::ReproduceArguments),
     /// Write a problem file to start from
     #[command(after_help = new::EXAMPLES)]
-    New(NewArguments),
+    New(new::NewArguments),
     /// Show what is exactly true of a problem and a policy
     #[command(after_help = solve::EXAMPLES)]
-    Solve(SolveArguments),
+    Solve(solve::SolveArguments),
     /// Say whether the semi-gradient is safe in a problem, and what to start with
     #[command(after_help = diagnose::EXAMPLES)]
-    Diagnose(DiagnoseArguments),
+    Diagnose(diagnose::DiagnoseArguments),
     /// Run an experiment, or go on with it
     #[command(after_help = run::EXAMPLES)]
-    Run(RunArguments),
+    Run(run::RunArguments),
     /// Check an experiment file: how many settings, runs and updates, how long, how much disk
     #[command(after_help = check::EXAMPLES)]
-    Check(CheckArguments),
+    Check(check::CheckArguments),
     /// Show what came out: the best setting of each method, and how certain that is
     #[command(after_help = summarise::EXAMPLES)]
-    Summarise(SummariseArguments),
+    Summarise(summarise::SummariseArguments),
     /// Put the results of shards together
     #[command(after_help = merge::EXAMPLES)]
-    Merge(MergeArguments),
+    Merge(merge::MergeArguments),
     /// List the parts that methods are made of, or explain one
     #[command(after_help = parts::EXAMPLES)]
-    Parts(PartsArguments),
+    Parts(parts::PartsArguments),
     /// Print the JSON Schema of experiment or problem files, for editors
     #[command(after_help = SCHEMA)]
     Schema {

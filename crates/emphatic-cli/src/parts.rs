@@ -32,15 +32,12 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
     if arguments.markdown {
         return print(&page(catalogue));
     }
-    let Some(name) = &arguments.name else {
-        if arguments.json {
-            return print_json(&catalogue.iter().map(|entry| entry.declaration).collect::<Vec<_>>());
-        }
-        return print(&list(catalogue));
-    };
-    let found: Vec<&Entry> =
-        catalogue.iter().filter(|entry| entry.name == name || entry.class == name).collect();
-    if found.is_empty() {
+    let asked = arguments.name.as_deref();
+    let is_asked = |entry: &&Entry| asked.is_none_or(|name| entry.name == name || entry.class == name);
+    let found: Vec<&Entry> = catalogue.iter().filter(is_asked).collect();
+    if let Some(name) = asked
+        && found.is_empty()
+    {
         if let Some(algorithm) = ALGORITHMS.iter().find(|known| known.name == name || known.title == name) {
             return match arguments.json {
                 true => print_json(&[algorithm]),
@@ -58,7 +55,10 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
     if arguments.json {
         return print_json(&found.iter().map(|entry| entry.declaration).collect::<Vec<_>>());
     }
-    print(&found.into_iter().map(explanation).collect::<Vec<_>>().join("\n"))
+    match asked {
+        None => print(&list(catalogue)),
+        Some(_) => print(&found.into_iter().map(explanation).collect::<Vec<_>>().join("\n")),
+    }
 }
 
 /// Returns a list of all parts, a line each.

@@ -60,28 +60,26 @@ impl Display {
     }
 
     fn show(&mut self, progress: &Progress) {
-        if let Some(bar) = &self.bar {
-            bar.set_style(style("{bar:32} {pos} of {len} units, {msg}"));
-            bar.set_length(progress.units as u64);
-            bar.set_position(progress.done as u64);
-            bar.set_message(format!("{}{}", self.prefix, message(progress)));
-        } else if self.last_line.elapsed() >= EVERY {
-            self.last_line = Instant::now();
-            let Progress { done, units, .. } = progress;
-            say(&format!("{}{done} of {units} units, {}", self.prefix, message(progress)));
-        }
+        let (prefix, message, Progress { done, units, .. }) = (&self.prefix, message(progress), *progress);
+        let line = format!("{prefix}{done} of {units} units, {message}");
+        self.advance(done, units, format!("units, {prefix}{message}"), &line);
     }
 
     /// Shows how many of all things are done.
     pub(crate) fn count(&mut self, done: usize, all: usize, what: &str) {
+        self.advance(done, all, what.to_owned(), &format!("{done} of {all} {what}"));
+    }
+
+    /// Moves the bar, with a message behind the numbers; without a bar, writes the line now and then.
+    fn advance(&mut self, done: usize, all: usize, message: String, line: &str) {
         if let Some(bar) = &self.bar {
             bar.set_style(style("{bar:32} {pos} of {len} {msg}"));
             bar.set_length(all as u64);
             bar.set_position(done as u64);
-            bar.set_message(what.to_owned());
+            bar.set_message(message);
         } else if !self.quiet && self.last_line.elapsed() >= EVERY {
             self.last_line = Instant::now();
-            say(&format!("{done} of {all} {what}"));
+            say(line);
         }
     }
 

@@ -4,9 +4,10 @@ use crate::Exit;
 use crate::output::{path, say};
 use crate::progress::{Display, duration, short};
 use crate::signals::stop_on_signals;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use emphatic::Isa;
-use emphatic_lab::{Ending, Experiment, LaneCount, Machine, Options, Report, Shard};
+use emphatic_lab::{Ending, Experiment, LaneCount, Options, Report, Shard};
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -49,27 +50,24 @@ pub(crate) struct RunArguments {
     #[arg(long, short)]
     quiet: bool,
     /// How many learners stand side by side: the same bits, another speed
-    #[arg(long, value_name = "N", hide = true)]
-    lanes: Option<Lanes>,
+    #[arg(long, value_name = "N", hide = true, value_parser = lane_count())]
+    lanes: Option<LaneCount>,
     /// Which instruction set: the same bits, another speed
-    #[arg(long, hide = true)]
-    isa: Option<InstructionSet>,
+    #[arg(long, hide = true, value_parser = instruction_set())]
+    isa: Option<Isa>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Lanes {
-    #[value(name = "1")]
-    One,
-    #[value(name = "8")]
-    Eight,
-    #[value(name = "16")]
-    Sixteen,
+fn lane_count() -> impl TypedValueParser<Value = LaneCount> {
+    PossibleValuesParser::new(["1", "8", "16"]).map(|text| match text.as_str() {
+        "1" => LaneCount::One,
+        "8" => LaneCount::Eight,
+        _ => LaneCount::Sixteen,
+    })
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum InstructionSet {
-    Plain,
-    Best,
+fn instruction_set() -> impl TypedValueParser<Value = Isa> {
+    PossibleValuesParser::new(["plain", "best"])
+        .map(|text| if text == "plain" { Isa::Plain } else { Isa::best() })
 }
 
 /// Reads an experiment file, with another number of runs if one is given.
@@ -121,20 +119,11 @@ fn default_out(file: &Path, shard: Option<Shard>) -> PathBuf {
 }
 
 fn options(arguments: &RunArguments) -> Options {
-    let mut machine = Machine::default();
-    machine.lanes = match arguments.lanes {
-        Some(Lanes::One) => LaneCount::One,
-        Some(Lanes::Eight) => LaneCount::Eight,
-        Some(Lanes::Sixteen) | None => LaneCount::Sixteen,
-    };
-    machine.isa = match arguments.isa {
-        Some(InstructionSet::Plain) => Isa::Plain,
-        Some(InstructionSet::Best) | None => Isa::best(),
-    };
     let mut options = Options::default();
     options.threads = arguments.threads.map_or(options.threads, usize::from);
     options.shard = arguments.shard;
-    options.machine = machine;
+    options.lanes = arguments.lanes.unwrap_or_default();
+    options.isa = arguments.isa.unwrap_or(options.isa);
     options
 }
 

@@ -1,7 +1,9 @@
 //! `emphatic summarise`: shows the best setting of each method.
 
 use crate::output::{print, print_json, warn};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use emphatic_lab::Select;
 use std::path::PathBuf;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -24,24 +26,19 @@ pub(crate) struct SummariseArguments {
     #[arg(long)]
     csv: bool,
     /// By what the best setting is chosen, if not as the experiment says
-    #[arg(long, value_name = "BY")]
+    #[arg(long, value_name = "BY", value_parser = select())]
     select: Option<Select>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Select {
-    /// The objective at the end of a run
-    Final,
-    /// The average objective over a run
-    Area,
+fn select() -> impl TypedValueParser<Value = Select> {
+    let by_end = PossibleValue::new("final").help("The objective at the end of a run");
+    let by_area = PossibleValue::new("area").help("The average objective over a run");
+    PossibleValuesParser::new([by_end, by_area])
+        .map(|text| if text == "area" { Select::Area } else { Select::Final })
 }
 
 pub(crate) fn summarise(arguments: &SummariseArguments) -> miette::Result<()> {
-    let by = arguments.select.map(|select| match select {
-        Select::Final => emphatic_lab::Select::Final,
-        Select::Area => emphatic_lab::Select::Area,
-    });
-    let summary = emphatic_lab::summarise(&arguments.dir, by)?;
+    let summary = emphatic_lab::summarise(&arguments.dir, arguments.select)?;
     summary.warnings.iter().for_each(|warning| warn(warning));
     match (arguments.json, arguments.csv) {
         (true, _) => print_json(&summary),

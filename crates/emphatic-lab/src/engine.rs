@@ -1,16 +1,16 @@
 //! Runs an experiment: on all cores, every unit once, and without losing a finished one.
 
 use crate::experiment::Experiment;
-use crate::rows;
 use crate::settings_table;
-use crate::store::{Contents, Identity, Kind, Store, StoreError};
-use crate::summary::{self, SummaryError};
-use crate::table::{self, EncodedUnit, Unit};
-use crate::unit::{self, Machine, Shared, UnitError};
-use serde_json::{Map, Value, json};
+use crate::store::{Contents, Kind, Store, StoreError, label};
+use crate::summary;
+use crate::table::{EncodedUnit, Unit};
+use crate::unit::{self, LaneCount, Shared, UnitError};
+use emphatic::Isa;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
@@ -52,15 +52,17 @@ pub struct Options {
     pub threads: usize,
     /// Which part of the units is run, if not all.
     pub shard: Option<Shard>,
-    /// Lanes and instruction set.
-    pub machine: Machine,
+    /// The number of lanes.
+    pub lanes: LaneCount,
+    /// The instruction set.
+    pub isa: Isa,
 }
 
 impl Default for Options {
     /// All cores, all units.
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { threads, shard: None, machine: Machine::default() }
+        Self { threads, shard: None, lanes: LaneCount::default(), isa: Isa::best() }
     }
 }
 
@@ -113,7 +115,7 @@ pub struct Report {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The directory could not be used.
+    /// The directory could not be used, or its results could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A unit failed.
@@ -128,35 +130,29 @@ pub enum RunError {
         /// The reason.
         source: UnitError,
     },
-    /// The best settings could not be found.
-    #[error(transparent)]
-    Summary(#[from] SummaryError),
     /// No thread could be started.
     #[error("no thread could be started: {0}")]
     Thread(std::io::Error),
-    /// The table of settings could not be made.
-    #[error("the table of settings could not be made: {0}")]
-    Settings(#[from] parquet::errors::ParquetError),
 }
 
 /// Asks a running experiment to stop, from another thread or a signal handler.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<Shared>);
+pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     /// Asks it to stop. Finished units are kept.
     pub fn stop(&self) {
-        self.0.stop.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::Relaxed);
     }
 
     /// Returns the flag that asks it to stop: a signal handler can do no more than set it.
     pub fn flag(&self) -> Arc<AtomicBool> {
-        self.0.stop.clone()
+        self.0.clone()
     }
 
     /// Returns whether it was asked to stop.
     pub fn is_stopped(&self) -> bool {
-        self.0.is_stopped()
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -181,15 +177,15 @@ pub fn run(
     let mut store = open(experiment, dir)?;
     store.warnings().iter().for_each(|warning| on_event(Event::Warning(warning)));
     let seconds_before = store.manifest()["wall_seconds"].as_f64().unwrap_or(0.0);
-    store.set_manifest(counts(experiment, &store, false))?;
+    store.set_manifest(&counts(experiment, &store, false))?;
 
     let mut engine = Engine { experiment, options, stop, on_event, before: 0, updates: 0 };
     let complete = engine.run(&mut store);
     let (before, updates) = (engine.before, engine.updates);
     // However it ended, the manifest says what the directory has.
     let mut fields = counts(experiment, &store, matches!(complete, Ok(true)));
-    fields.insert("wall_seconds".to_owned(), json!(seconds_before + start.elapsed().as_secs_f64()));
-    store.set_manifest(fields)?;
+    fields["wall_seconds"] = json!(seconds_before + start.elapsed().as_secs_f64());
+    store.set_manifest(&fields)?;
     let ending = match complete? {
         true => Ending::Finished,
         false if stop.is_stopped() => Ending::Stopped,
@@ -201,19 +197,20 @@ pub fn run(
 }
 
 /// Opens the directory of an experiment's results, or creates it.
-pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, RunError> {
-    let identity = Identity::new(experiment.identity());
-    let settings = settings_table::encode(experiment, identity.label("settings"))?;
+pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, StoreError> {
+    const SETTINGS: &str = "settings.parquet";
+    let identity = experiment.identity();
+    let settings = settings_table::encode(experiment, label(&identity, "settings"));
+    let settings = settings.map_err(StoreError::parquet(&dir.join(SETTINGS)))?;
     let texts = experiment.files();
-    let mut files: Vec<(&str, &[u8])> = vec![("settings.parquet", &settings)];
+    let mut files: Vec<(&str, &[u8])> = vec![(SETTINGS, &settings)];
     files.extend(texts.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
-    let contents = Contents { files: &files, identity: &identity, runs: experiment.runs };
-    Ok(Store::open(dir, &contents)?)
+    Store::open(dir, &Contents { files: &files, identity: &identity, runs: experiment.runs })
 }
 
 /// Returns the fields of the manifest that count what the directory has of an experiment.
-pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> Map<String, Value> {
-    let value = json!({
+pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> Value {
+    json!({
         "seed": experiment.seed,
         "runs": experiment.runs,
         "fresh_runs": experiment.fresh_runs,
@@ -222,11 +219,7 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
         "fresh_units": { "done": store.count(Kind::Fresh), "all": fresh_units(experiment, store) },
         "diverged_runs": store.diverged_runs(),
         "finished": finished,
-    });
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    })
 }
 
 fn fresh_units(experiment: &Experiment, store: &Store) -> usize {
@@ -290,7 +283,7 @@ impl Engine<'_> {
     /// Runs the missing results. Returns true if they are complete.
     fn run_results(&mut self, store: &mut Store) -> Result<bool, RunError> {
         let experiment = self.experiment;
-        let blocks = experiment.blocks();
+        let blocks = &experiment.blocks;
         let in_shard = |unit: &Unit| self.options.shard.is_none_or(|shard| shard.contains(unit));
         let units = units_of(experiment.runs, blocks.len()).filter(in_shard).collect();
         let settings = |block: u32| blocks[block as usize].clone().collect();
@@ -307,7 +300,7 @@ impl Engine<'_> {
         let chosen = summary::best_settings(self.experiment, store)?;
         if chosen != chosen_settings(store.manifest()) {
             store.discard(Kind::Fresh)?;
-            store.set_manifest(Map::from_iter([("fresh_settings".to_owned(), json!(chosen))]))?;
+            store.set_manifest(&json!({ "fresh_settings": chosen }))?;
         }
         let runs = self.experiment.fresh_runs;
         let blocks = fresh_blocks(self.experiment, &chosen);
@@ -324,18 +317,18 @@ impl Engine<'_> {
 
     /// Runs those units of a phase that are missing, on all threads, and stores them. Returns false if it was asked to stop.
     fn execute(&mut self, phase: &Phase, store: &mut Store) -> Result<bool, RunError> {
-        let shared = &*self.stop.0;
-        let missing: Vec<Unit> =
-            phase.units.iter().filter(|unit| !store.has(phase.kind, **unit)).copied().collect();
-        let before = phase.units.len() - missing.len();
+        let is_missing = |unit: &&Unit| !store.has(phase.kind, **unit);
+        let missing: Vec<Unit> = phase.units.iter().filter(is_missing).copied().collect();
+        let (kind, units, before) = (phase.kind, phase.units.len(), phase.units.len() - missing.len());
         self.before += before;
-        let (experiment, machine) = (self.experiment, self.options.machine);
+        let shared = &Shared { stop: self.stop.clone(), updates: AtomicU64::new(0) };
+        let (experiment, options) = (self.experiment, self.options);
         let next = AtomicUsize::new(0);
-        let workers = Workers { experiment, phase, machine, shared, missing: &missing, next };
-        let mut tally = Tally::new(phase, before, shared);
+        let workers = Workers { experiment, phase, options, shared, missing: &missing, next };
+        let mut tally = Tally { kind, units, before, done: before, start: Instant::now(), shared };
         let threads = self.options.threads.clamp(1, missing.len().max(1));
         let result = std::thread::scope(|scope| {
-            let _stop = StopOnPanic(shared);
+            let _stop = StopOnPanic(&shared.stop);
             // It is dropped however this ends, so that no worker waits for ever to send something.
             let finished = workers.start(scope, threads)?;
             self.collect(&finished, &mut tally, store)
@@ -389,17 +382,10 @@ struct Tally<'a> {
     before: usize,
     done: usize,
     start: Instant,
-    updates_before: u64,
     shared: &'a Shared,
 }
 
-impl<'a> Tally<'a> {
-    fn new(phase: &Phase, before: usize, shared: &'a Shared) -> Self {
-        let (kind, units) = (phase.kind, phase.units.len());
-        let updates_before = shared.updates.load(Ordering::Relaxed);
-        Self { kind, units, before, done: before, start: Instant::now(), updates_before, shared }
-    }
-
+impl Tally<'_> {
     /// Stores the finished units.
     fn store(&mut self, pending: &mut Vec<EncodedUnit>, store: &mut Store) -> Result<(), RunError> {
         if pending.is_empty() {
@@ -412,7 +398,7 @@ impl<'a> Tally<'a> {
     /// Returns how far the phase has come; `pending` units have yet to be stored.
     fn progress(&self, pending: usize) -> Progress {
         let Self { kind, units, before, done, .. } = *self;
-        let updates = self.shared.updates.load(Ordering::Relaxed) - self.updates_before;
+        let updates = self.shared.updates.load(Ordering::Relaxed);
         Progress { kind, units, before, done: done + pending, updates, elapsed: self.start.elapsed() }
     }
 }
@@ -421,7 +407,7 @@ impl<'a> Tally<'a> {
 struct Workers<'a> {
     experiment: &'a Experiment,
     phase: &'a Phase<'a>,
-    machine: Machine,
+    options: &'a Options,
     shared: &'a Shared,
     missing: &'a [Unit],
     /// The place of the next unit in `missing`.
@@ -451,50 +437,39 @@ impl Workers<'_> {
 
     /// Runs one missing unit after the other, until there are none, one fails, or all are to stop.
     fn work(&self, sender: &SyncSender<Result<EncodedUnit, RunError>>) {
-        let _stop = StopOnPanic(self.shared);
+        let _stop = StopOnPanic(&self.shared.stop);
         while let Some(&unit) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let settings = (self.phase.settings)(unit.block);
-            let finished = match self.run(unit, &settings) {
-                Ok(None) => return,
-                Ok(Some(encoded)) => Ok(encoded),
-                Err(source) => Err(failed(unit, &settings, source)),
-            };
+            let Some(finished) = self.run(unit).transpose() else { return };
             let is_last = finished.is_err();
-            if sender.send(finished).is_err() || is_last || self.shared.is_stopped() {
+            if sender.send(finished).is_err() || is_last || self.shared.stop.is_stopped() {
                 return;
             }
         }
     }
 
     /// Runs a unit and encodes it for the store; `None` if it was asked to stop.
-    fn run(&self, unit: Unit, settings: &[usize]) -> Result<Option<EncodedUnit>, UnitError> {
+    fn run(&self, unit: Unit) -> Result<Option<EncodedUnit>, RunError> {
+        let settings = (self.phase.settings)(unit.block);
         let stream = self.phase.first_stream + u64::from(unit.run);
-        let rows = unit::run(self.experiment, settings, stream, self.machine, self.shared)?;
-        let Some(rows) = rows else { return Ok(None) };
-        let diverged = rows.diverged_runs();
-        let table = rows.into_table(unit.run, settings, rows::schema(self.experiment.measured()))?;
-        Ok(Some(table::encode(unit, diverged, &table)?))
+        let encoded = || {
+            let rows = unit::run(self.experiment, &settings, stream, self.options, self.shared)?;
+            rows.map(|rows| rows.encode(self.experiment, unit, &settings)).transpose()
+        };
+        encoded().map_err(|source| {
+            let (first, last) = (settings[0], settings[settings.len() - 1]);
+            RunError::Unit { run: unit.run, first, last, source }
+        })
     }
 }
 
 /// If its thread panics, the others stop as soon as they can.
-struct StopOnPanic<'a>(&'a Shared);
+struct StopOnPanic<'a>(&'a Stop);
 
 impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.stop.store(true, Ordering::Relaxed);
+            self.0.stop();
         }
-    }
-}
-
-fn failed(unit: Unit, settings: &[usize], source: UnitError) -> RunError {
-    let (first, last) = (settings.first(), settings.last());
-    RunError::Unit {
-        run: unit.run,
-        first: first.copied().unwrap_or(0),
-        last: last.copied().unwrap_or(0),
-        source,
     }
 }
 

@@ -1,16 +1,13 @@
 //! Estimates how long an experiment takes, and how much room.
 
+use crate::engine::Options;
 use crate::experiment::{Experiment, Length};
-use crate::unit::{self, Machine, Shared, UnitError};
+use crate::unit::{self, Shared, UnitError};
 use std::time::Instant;
 
 /// How much work an experiment is.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
-    /// The number of settings.
-    pub settings: usize,
-    /// The number of units of work.
-    pub units: usize,
     /// The number of updates, roughly.
     pub updates: f64,
     /// The number of rows of the table of results.
@@ -24,10 +21,9 @@ pub struct Estimate {
 /// Estimates the work of an experiment from a trial of each kind of learner.
 pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     let evaluations = experiment.evaluations as f64 + 1.0;
-    let mut seconds = 0.0;
-    let mut bytes = 0.0;
+    let (mut updates, mut seconds, mut bytes) = (0.0, 0.0, 0.0);
     let mut trials: Vec<(usize, Trial)> = Vec::new();
-    for block in experiment.blocks() {
+    for block in &experiment.blocks {
         let structure = experiment.structure(block.start);
         let same = |(k, _): &&(usize, Trial)| experiment.structure(*k) == structure;
         let trial = match trials.iter().find(same) {
@@ -40,14 +36,15 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
             }
         };
         let steps = experiment.expected_steps(structure.scenario);
+        updates += block.len() as f64 * steps;
         seconds += block.len() as f64 * (steps * trial.update + evaluations * trial.evaluation);
-        bytes += block.len() as f64 * evaluations * bytes_a_row(experiment, block.start);
+        // Numbers hardly compress, and counts compress to almost nothing.
+        let bytes_a_row = 8.0 * experiment.numbers_a_row(block.start) as f64 + 1.0;
+        bytes += block.len() as f64 * evaluations * bytes_a_row;
     }
     let runs = f64::from(experiment.runs);
     Ok(Estimate {
-        settings: experiment.settings(),
-        units: experiment.units(),
-        updates: experiment.expected_updates(),
+        updates: updates * runs,
         rows: experiment.settings() as f64 * runs * evaluations,
         seconds: seconds * runs,
         bytes: bytes * runs,
@@ -69,15 +66,10 @@ impl Trial {
             let mut short = experiment.clone();
             (short.length, short.evaluations) = (Length::Steps(steps), evaluations);
             let start = Instant::now();
-            unit::run(&short, settings, 0, Machine::default(), &Shared::default())?;
+            unit::run(&short, settings, 0, &Options::default(), &Shared::default())?;
             Ok(start.elapsed().as_secs_f64() / settings.len() as f64)
         };
         let evaluation = time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64;
         Ok(Self { update: (time(STEPS, 1)? - evaluation).max(0.0) / STEPS as f64, evaluation })
     }
-}
-
-/// Returns the size of a row: numbers hardly compress, and counts compress to almost nothing.
-fn bytes_a_row(experiment: &Experiment, setting: usize) -> f64 {
-    8.0 * experiment.numbers_a_row(setting) as f64 + 1.0
 }

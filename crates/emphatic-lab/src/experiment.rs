@@ -14,10 +14,11 @@ use crate::measure;
 use crate::one_or_list::{Located, OneOrList};
 use crate::store::fingerprint;
 use emphatic::catalogue::{Algorithm, Role};
-use emphatic::{PartRecipe, Recipe, Subset};
+use emphatic::{Recipe, Subset};
 use emphatic_problems::{FileError, Mistake, ReadError, Whole, read_text, suggest};
 use scenario::{ProblemCopy, Scenarios};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use thiserror::Error;
@@ -165,22 +166,17 @@ impl Grid {
                 recipe.alpha = x;
                 continue;
             };
-            let part = match role {
+            let mut part = match role {
                 Role::Policy => &mut recipe.policy,
                 Role::Emphasis => &mut recipe.emphasis,
                 Role::Critic => &mut recipe.critic,
             };
-            inner_part(part, depth).numbers.insert(axis.name.to_owned(), x);
+            for _ in 0..depth {
+                part = part.inner.as_mut().expect("the part inside had axes");
+            }
+            part.numbers.insert(axis.name.to_owned(), x);
         }
         recipe
-    }
-}
-
-/// Returns the part at this depth inside another. (It is as deep as its axes were made for.)
-fn inner_part(part: &mut PartRecipe, depth: usize) -> &mut PartRecipe {
-    match (depth, &mut part.inner) {
-        (0, _) | (_, None) => part,
-        (_, Some(_)) => inner_part(part.inner.as_mut().expect("it has a part inside it"), depth - 1),
     }
 }
 
@@ -211,10 +207,13 @@ pub struct Experiment {
     pub(crate) record: Vec<String>,
     pub(crate) scenarios: Vec<Scenario>,
     grids: Vec<Grid>,
-    blocks: Vec<Range<usize>>,
+    /// Blocks of settings that are run together: they differ in numbers alone, so that they fit in the lanes of one learner. They
+    /// depend on nothing but the file.
+    pub(crate) blocks: Vec<Range<usize>>,
     /// The text of the file.
     text: String,
-    /// Where the text has the number of runs.
+    /// The number of runs in the text, and its place.
+    runs_in_text: u32,
     runs_span: Range<usize>,
     problem_copies: Vec<ProblemCopy>,
 }
@@ -253,10 +252,9 @@ impl Experiment {
         experiment.check_episodes(&file)?;
         experiment.read_record(&file)?;
         experiment.read_methods(&file)?;
-        experiment.check_objective(&file)?;
         let kinds = experiment.cut_into_blocks();
-        experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
         experiment.check_fresh_runs(&file, kinds)?;
+        experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
         Ok(experiment)
     }
 
@@ -285,6 +283,7 @@ impl Experiment {
             grids: Vec::new(),
             blocks: Vec::new(),
             text: text.to_owned(),
+            runs_in_text: runs as u32,
             runs_span: file.runs.span.clone(),
             problem_copies: Vec::new(),
         })
@@ -337,26 +336,20 @@ impl Experiment {
         Ok(())
     }
 
-    /// Returns an error if fresh runs of so many kinds of settings are impossible.
+    /// Returns an error if fresh runs are asked for, but not the objective by which the best settings are chosen, or if so many of
+    /// these kinds of settings are impossible.
     fn check_fresh_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
         let Some(fresh) = file.fresh_runs.as_ref().filter(|_| self.fresh_runs > 0) else { return Ok(()) };
+        if !self.record.iter().any(|name| name == "objective") {
+            return Err(Mistake::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
+                .help("add \"objective\" to `record`: by it the best settings are chosen"));
+        }
         if kinds.saturating_mul(self.fresh_runs as usize) > MOST_UNITS {
             let most = MOST_UNITS / kinds;
             let message = format!("at most {most} fresh runs are possible of {kinds} kinds of settings");
             return Err(Mistake::at(&fresh.span, message));
         }
         Ok(())
-    }
-
-    /// Returns an error if fresh runs are asked for, but not the objective by which the best settings are chosen.
-    fn check_objective(&self, file: &ExperimentFile) -> Result<(), Mistake> {
-        match &file.fresh_runs {
-            Some(fresh) if self.fresh_runs > 0 && !self.record.iter().any(|name| name == "objective") => {
-                Err(Mistake::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
-                    .help("add \"objective\" to `record`: by it the best settings are chosen"))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Returns an error if there are too many units to be held in memory.
@@ -367,31 +360,26 @@ impl Experiment {
 
     /// Returns the experiment with another number of runs.
     pub fn with_runs(mut self, runs: u32) -> Result<Self, TooManyUnits> {
-        let runs = runs.clamp(1, MOST_RUNS as u32);
-        self.runs = runs;
+        self.runs = runs.clamp(1, MOST_RUNS as u32);
         self.check_units()?;
-        let text = runs.to_string();
-        let grown = text.len() as isize - self.runs_span.len() as isize;
-        self.text.replace_range(self.runs_span.clone(), &text);
-        for file in self.problem_copies.iter_mut().filter(|file| file.span.start > self.runs_span.start) {
-            file.span = file.span.start.wrapping_add_signed(grown)..file.span.end.wrapping_add_signed(grown);
-        }
-        self.runs_span.end = self.runs_span.start + text.len();
         Ok(self)
     }
 
     /// Returns the names and texts of the files that belong to it: `experiment.toml` as run, and copies of the problem files that it
     /// names.
     pub fn files(&self) -> Vec<(String, String)> {
-        let mut text = self.text.clone();
-        let mut files: Vec<&ProblemCopy> = self.problem_copies.iter().collect();
-        files.sort_by_key(|file| std::cmp::Reverse(file.span.start));
-        for file in &files {
-            text.replace_range(file.span.clone(), &Value::from(file.path()).to_string());
+        let copies = self.problem_copies.iter();
+        let mut changes: Vec<(Range<usize>, String)> =
+            copies.clone().map(|file| (file.span.clone(), Value::from(file.path()).to_string())).collect();
+        if self.runs != self.runs_in_text {
+            changes.push((self.runs_span.clone(), self.runs.to_string()));
         }
-        let mut all = vec![("experiment.toml".to_owned(), text)];
-        all.extend(files.into_iter().map(|file| (file.path(), file.text.clone())));
-        all
+        // From the end, so that the places before stay as they are.
+        changes.sort_by_key(|(span, _)| Reverse(span.start));
+        let mut text = self.text.clone();
+        changes.into_iter().for_each(|(span, with)| text.replace_range(span, &with));
+        let experiment = ("experiment.toml".to_owned(), text);
+        std::iter::once(experiment).chain(copies.map(|file| (file.path(), file.text.clone()))).collect()
     }
 
     /// Returns everything that its results depend on. The number of runs is not part of it, since more can be added.
@@ -447,18 +435,6 @@ impl Experiment {
             Length::Episodes(n) => n as f64 * per_episode,
             Length::Steps(n) => n as f64,
         }
-    }
-
-    /// Returns about how many updates all its runs make.
-    pub fn expected_updates(&self) -> f64 {
-        let updates = |g: &Grid| g.settings.len() as f64 * self.expected_steps(g.structure.scenario);
-        self.grids.iter().map(updates).sum::<f64>() * f64::from(self.runs)
-    }
-
-    /// Returns the blocks of settings that are run together: they differ in numbers alone, so that they fit in the lanes of one
-    /// learner. They depend on nothing but the file.
-    pub(crate) fn blocks(&self) -> &[Range<usize>] {
-        &self.blocks
     }
 
     /// Cuts the settings into blocks, and returns the number of kinds of settings, which share no lanes.

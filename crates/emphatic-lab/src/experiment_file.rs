@@ -12,10 +12,9 @@ use emphatic_problems::{Behaviour, Expected, Interest, Number, Whole, scalar_or_
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Unexpected, Visitor};
+use serde::de::{Deserializer, MapAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -121,46 +120,42 @@ pub(crate) struct ProblemTable {
     pub(crate) steps: Option<OneOrList<Whole>>,
 }
 
-/// Words of the file, as they are written there.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident, $expected:literal: $($(#[$variant_doc:meta])* $variant:ident = $word:literal),*) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $word)] $variant),*
-        }
-
-        impl $name {
-            /// As it is written in files and columns.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word),*
-                }
-            }
-        }
-
-        impl Expected for $name {
-            const EXPECTED: &'static str = $expected;
-        }
-    };
-}
-
-words! {
-    /// From which actions the actor learns.
-    Actions, "`taken` or `all`":
+/// From which actions the actor learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Actions {
     /// From the one taken.
-    Taken = "taken",
+    Taken,
     /// From all, or some drawn at random.
-    All = "all"
+    All,
 }
 
-words! {
-    /// What makes a setting the best.
-    Select, "`final` or `area`":
+impl Expected for Actions {
+    const EXPECTED: &'static str = "`taken` or `all`";
+}
+
+/// What makes a setting the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Select {
     /// The objective at the end.
-    Final = "final",
+    Final,
     /// The average objective.
-    Area = "area"
+    Area,
+}
+
+impl Select {
+    /// As it is written in files and columns.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Final => "final",
+            Self::Area => "area",
+        }
+    }
+}
+
+impl Expected for Select {
+    const EXPECTED: &'static str = "`final` or `area`";
 }
 
 /// A problem: its name, or a table with its parameters.
@@ -271,6 +266,11 @@ impl PartFile {
         Self { kind: Some(OneOrList { values, span: 0..0, is_list: false }), ..Self::default() }
     }
 
+    fn insert(&mut self, key: Spanned<String>, value: OneOrList<PartValue>) {
+        let entry = PartEntry { key: key.span(), value };
+        self.entries.insert(key.into_inner(), entry);
+    }
+
     /// Returns these values, with those of `below` where none are given.
     fn over(&self, below: &Self) -> Self {
         let mut entries = below.entries.clone();
@@ -350,87 +350,66 @@ impl Expected for PolicyFile {
     const EXPECTED: &'static str = "a table";
 }
 
-/// A table that is read key by key, since most of its keys are known to the catalogue alone.
-trait PartTable: Default + Expected {
-    /// Returns the part of this name; `None` if a name alone does not suffice.
-    fn from_name(_name: &str) -> Option<Self> {
-        None
-    }
+// Tables of parts are read key by key, since most of their keys are known to the catalogue alone.
 
-    /// Reads the value of a key.
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: Spanned<String>, map: &mut A) -> Result<(), A::Error>;
-}
+struct PartVisitor;
 
-impl PartTable for PartFile {
-    fn from_name(name: &str) -> Option<Self> {
-        Some(Self::named(name))
-    }
-
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: Spanned<String>, map: &mut A) -> Result<(), A::Error> {
-        match key.get_ref().as_str() {
-            "kind" => self.kind = Some(map.next_value()?),
-            "features" => self.features = Some(map.next_value()?),
-            _ => self.read_entry(key, map)?,
-        }
-        Ok(())
-    }
-}
-
-impl PartFile {
-    fn read_entry<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: Spanned<String>,
-        map: &mut A,
-    ) -> Result<(), A::Error> {
-        let entry = PartEntry { key: key.span(), value: map.next_value()? };
-        self.entries.insert(key.into_inner(), entry);
-        Ok(())
-    }
-}
-
-impl PartTable for PolicyFile {
-    fn read<'de, A: MapAccess<'de>>(&mut self, key: Spanned<String>, map: &mut A) -> Result<(), A::Error> {
-        match key.get_ref().as_str() {
-            "kind" => self.part.kind = Some(map.next_value()?),
-            "weights" => self.start.weights = Some(map.next_value()?),
-            "probabilities" => self.start.probabilities = Some(map.next_value()?),
-            _ => self.part.read_entry(key, map)?,
-        }
-        Ok(())
-    }
-}
-
-struct PartTableVisitor<T>(PhantomData<T>);
-
-impl<'de, T: PartTable> Visitor<'de> for PartTableVisitor<T> {
-    type Value = T;
+impl<'de> Visitor<'de> for PartVisitor {
+    type Value = PartFile;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(T::EXPECTED)
+        f.write_str(PartFile::EXPECTED)
     }
 
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<T, E> {
-        T::from_name(name).ok_or_else(|| E::invalid_type(Unexpected::Str(name), &self))
+    fn visit_str<E>(self, name: &str) -> Result<PartFile, E> {
+        Ok(PartFile::named(name))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        let mut table = T::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PartFile, A::Error> {
+        let mut part = PartFile::default();
         while let Some(key) = map.next_key::<Spanned<String>>()? {
-            table.read(key, &mut map)?;
+            match key.get_ref().as_str() {
+                "kind" => part.kind = Some(map.next_value()?),
+                "features" => part.features = Some(map.next_value()?),
+                _ => part.insert(key, map.next_value()?),
+            }
         }
-        Ok(table)
+        Ok(part)
     }
 }
 
 impl<'de> Deserialize<'de> for PartFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(PartTableVisitor(PhantomData))
+        deserializer.deserialize_any(PartVisitor)
+    }
+}
+
+struct PolicyVisitor;
+
+impl<'de> Visitor<'de> for PolicyVisitor {
+    type Value = PolicyFile;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(PolicyFile::EXPECTED)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PolicyFile, A::Error> {
+        let PolicyFile { mut part, mut start } = PolicyFile::default();
+        while let Some(key) = map.next_key::<Spanned<String>>()? {
+            match key.get_ref().as_str() {
+                "kind" => part.kind = Some(map.next_value()?),
+                "weights" => start.weights = Some(map.next_value()?),
+                "probabilities" => start.probabilities = Some(map.next_value()?),
+                _ => part.insert(key, map.next_value()?),
+            }
+        }
+        Ok(PolicyFile { part, start })
     }
 }
 
 impl<'de> Deserialize<'de> for PolicyFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(PartTableVisitor(PhantomData))
+        deserializer.deserialize_any(PolicyVisitor)
     }
 }
 

@@ -34,13 +34,12 @@
 //! | problem files | the crate `emphatic-problems` |
 //! | sources of experience | `source` |
 //! | what is recorded: the objective and other measures | `measure` |
-//! | a unit: one stream teaches a block of settings, which are recorded | `unit`, `rows` |
+//! | a unit: one stream teaches a block of settings, which are recorded | `unit` |
 //! | threads, shards, fresh runs, progress | `engine`, `merge` |
 //! | the directory of results | [`store`], [`table`] |
 //! | results | `runs`, `summary`, [`statistics`] |
 
 pub mod atomic_file;
-mod disk_error;
 mod engine;
 mod estimate;
 mod experiment;
@@ -48,7 +47,6 @@ mod experiment_file;
 mod measure;
 mod merge;
 mod one_or_list;
-mod rows;
 mod runs;
 mod schema;
 mod settings_table;
@@ -59,17 +57,16 @@ mod summary;
 pub mod table;
 mod unit;
 
-pub use disk_error::DiskError;
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, Event, Options, Progress, Report, RunError, Shard, Stop, run};
 pub use estimate::{Estimate, estimate};
 pub use experiment::{Cell, Experiment, Length, Method, TooManyUnits};
 pub use experiment_file::Select;
-pub use merge::{MergeError, Merged, merge};
+pub use merge::{Merged, merge};
 pub use runs::{Run, read_runs};
 pub use schema::schema;
 pub use summary::{
-    FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, SummaryError, summarise,
+    FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, summarise,
     summarise_without_intervals,
 };
-pub use unit::{LaneCount, Machine, UnitError};
+pub use unit::{LaneCount, UnitError};

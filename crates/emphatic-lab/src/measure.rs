@@ -26,7 +26,7 @@ pub(crate) struct Kind {
 }
 
 /// Measures with the names of their columns.
-pub(crate) type Columns = Vec<(String, Arc<dyn Measure>)>;
+pub(crate) type Columns = Vec<(String, Arc<dyn DynMeasure>)>;
 
 /// All kinds.
 pub(crate) const MEASURES: [Kind; 7] = [
@@ -52,7 +52,7 @@ pub(crate) fn named(name: &str, world: &KnownProblem) -> Result<Columns, ValueEr
 
 /// Returns a measure of one column if it has this name.
 fn single<M: Measure + 'static>(name: &str, own: &str, measure: M) -> Option<Result<Columns, ValueError>> {
-    (name == own).then(|| Ok(vec![(name.to_owned(), Arc::new(measure) as Arc<dyn Measure>)]))
+    (name == own).then(|| Ok(vec![(name.to_owned(), Arc::new(measure) as Arc<dyn DynMeasure>)]))
 }
 
 /// What measures may need to know of the learners that they are taken of.
@@ -78,16 +78,41 @@ fn require_known<'a>(
     problem.ok_or_else(unknown)
 }
 
-/// A quantity that can be recorded of learners in every number type: `recorders!` writes these functions.
+/// A quantity that can be recorded of learners in every number type.
 pub(crate) trait Measure: Debug + Send + Sync {
     /// Returns whether it is a list of numbers.
     fn is_list(&self) -> bool {
         false
     }
 
+    /// Returns a recorder of it.
+    fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError>;
+}
+
+/// Any [`Measure`].
+pub(crate) trait DynMeasure: Debug + Send + Sync {
+    fn is_list(&self) -> bool;
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError>;
     fn recorder_8(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<8>>>, ComposeError>;
     fn recorder_16(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<16>>>, ComposeError>;
+}
+
+impl<M: Measure> DynMeasure for M {
+    fn is_list(&self) -> bool {
+        Measure::is_list(self)
+    }
+
+    fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError> {
+        self.recorder(context)
+    }
+
+    fn recorder_8(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<8>>>, ComposeError> {
+        self.recorder(context)
+    }
+
+    fn recorder_16(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<16>>>, ComposeError> {
+        self.recorder(context)
+    }
 }
 
 /// Records a measure of learners while they learn.
@@ -106,46 +131,6 @@ pub(crate) trait Recorder<R: Real> {
     /// Returns the numbers at an evaluation: one, or the list.
     fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R>;
 }
-
-/// A number type in which settings learn and are recorded.
-pub(crate) trait Recordable: Composable {
-    fn recorder(measure: &dyn Measure, context: &Context) -> Result<Box<dyn Recorder<Self>>, ComposeError>;
-}
-
-macro_rules! recordable {
-    ($($number:ty => $recorder:ident),*) => {
-        $(impl Recordable for $number {
-            fn recorder(measure: &dyn Measure, context: &Context) -> Result<Box<dyn Recorder<Self>>, ComposeError> {
-                measure.$recorder(context)
-            }
-        })*
-    };
-}
-recordable!(f64 => recorder_f64, Lanes<8> => recorder_8, Lanes<16> => recorder_16);
-
-/// Implements the recorders of a measure by a function that is generic in the number type.
-macro_rules! recorders {
-    ($recorder:path) => {
-        fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError> {
-            $recorder(self, context)
-        }
-
-        fn recorder_8(
-            &self,
-            context: &Context,
-        ) -> Result<Box<dyn Recorder<emphatic::Lanes<8>>>, ComposeError> {
-            $recorder(self, context)
-        }
-
-        fn recorder_16(
-            &self,
-            context: &Context,
-        ) -> Result<Box<dyn Recorder<emphatic::Lanes<16>>>, ComposeError> {
-            $recorder(self, context)
-        }
-    };
-}
-use recorders;
 
 /// The mean of a number over the steps since the last evaluation.
 struct Mean<R> {

@@ -1,10 +1,9 @@
 //! Runs, read from the tables: a recorded quantity along each, and whether it diverged.
 
-use crate::experiment::Experiment;
-use crate::rows::schema;
-use crate::store::{Kind, View};
-use crate::summary::SummaryError;
+use crate::experiment::{Experiment, Length};
+use crate::store::{Kind, StoreError, View};
 use crate::table::StoredUnit;
+use crate::unit::columns_of;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, Float64Array, UInt32Array, UInt64Array};
 use std::collections::BTreeMap;
@@ -38,17 +37,17 @@ pub fn read_runs(
     kind: Kind,
     quantity: &str,
     settings: &[usize],
-) -> Result<BTreeMap<usize, Vec<Run>>, SummaryError> {
+) -> Result<BTreeMap<usize, Vec<Run>>, StoreError> {
     let (experiment, view) = open(dir)?;
     // Lists are no quantities.
     if !experiment.measured().any(|column| column == (quantity, false)) {
-        return Err(SummaryError::NotRecorded(quantity.to_owned()));
+        return Err(StoreError::NotRecorded(quantity.to_owned()));
     }
     of_settings(&experiment, &view, kind, quantity, settings)
 }
 
 /// Opens a results directory. Returns the experiment, with as many runs as the directory is to have, and the results.
-pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), SummaryError> {
+pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), StoreError> {
     let view = View::open(dir)?;
     let experiment = experiment_of(&view)?;
     let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
@@ -59,10 +58,10 @@ pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), SummaryError> {
 }
 
 /// Reads the experiment file beside some results, which must be the one that they were run with.
-pub(crate) fn experiment_of(view: &View) -> Result<Experiment, SummaryError> {
+pub(crate) fn experiment_of(view: &View) -> Result<Experiment, StoreError> {
     let experiment = Experiment::open(&view.dir().join("experiment.toml"))?;
     if experiment.identity() != view.manifest()["identity"] {
-        return Err(SummaryError::Changed(view.dir().display().to_string()));
+        return Err(StoreError::Changed { dir: view.dir().to_owned() });
     }
     Ok(experiment)
 }
@@ -74,8 +73,8 @@ pub(crate) fn of_settings(
     kind: Kind,
     quantity: &str,
     settings: &[usize],
-) -> Result<BTreeMap<usize, Vec<Run>>, SummaryError> {
-    let blocks = experiment.blocks();
+) -> Result<BTreeMap<usize, Vec<Run>>, StoreError> {
+    let blocks = &experiment.blocks;
     let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
     for stored in view.units(kind) {
         let block = blocks.get(stored.unit().block as usize);
@@ -83,7 +82,7 @@ pub(crate) fn of_settings(
         if kind == Kind::Results && !settings.iter().any(|k| block.is_some_and(|block| block.contains(k))) {
             continue;
         }
-        for run in RunsOfUnit::read(experiment, stored, quantity)? {
+        for run in of_unit(experiment, stored, quantity)? {
             if settings.contains(&run.setting) {
                 runs.entry(run.setting).or_default().push(run);
             }
@@ -94,59 +93,33 @@ pub(crate) fn of_settings(
 }
 
 /// Iterates over the runs of a unit, one for each of its settings.
-pub(crate) struct RunsOfUnit {
-    setting: UInt32Array,
-    at: UInt64Array,
-    quantity: Float64Array,
-    diverged: UInt64Array,
-    run: u32,
-    /// The first row of the next run.
-    row: usize,
-}
-
-impl RunsOfUnit {
-    pub(crate) fn read(
-        experiment: &Experiment,
-        stored: StoredUnit,
-        quantity: &str,
-    ) -> Result<Self, SummaryError> {
-        let axis = match experiment.length.word() {
-            "episodes" => "episode",
-            _ => "step",
-        };
-        let batch = stored.read(&["setting", axis, quantity, "diverged_step"])?;
-        let runs = || {
-            let [setting, at, values, diverged] = batch.columns() else { return None };
-            Some(Self {
-                setting: setting.as_primitive_opt()?.clone(),
-                at: at.as_primitive_opt()?.clone(),
-                quantity: values.as_primitive_opt()?.clone(),
-                diverged: diverged.as_primitive_opt()?.clone(),
-                run: stored.unit().run,
-                row: 0,
-            })
-        };
-        Ok(runs().ok_or_else(|| stored.table().other_columns(&schema(experiment.measured())))?)
-    }
-}
-
-impl Iterator for RunsOfUnit {
-    type Item = Run;
-
-    fn next(&mut self) -> Option<Run> {
-        let Self { setting: settings, at, quantity, diverged, .. } = &*self;
-        let (settings, at) = (settings.values(), at.values());
-        let setting = *settings.get(self.row)?;
-        let length = settings[self.row..].iter().take_while(|other| **other == setting).count();
-        let rows = self.row..self.row + length;
-        let run = Run {
+pub(crate) fn of_unit(
+    experiment: &Experiment,
+    stored: StoredUnit,
+    quantity: &str,
+) -> Result<impl Iterator<Item = Run> + use<>, StoreError> {
+    let axis = match experiment.length {
+        Length::Episodes(_) => "episode",
+        Length::Steps(_) => "step",
+    };
+    let batch = stored.read(&["setting", axis, quantity, "diverged_step"])?;
+    let wrong = || stored.table().other_columns(&columns_of(experiment));
+    let settings: UInt32Array = batch.column(0).as_primitive_opt().ok_or_else(wrong)?.clone();
+    let at: UInt64Array = batch.column(1).as_primitive_opt().ok_or_else(wrong)?.clone();
+    let values: Float64Array = batch.column(2).as_primitive_opt().ok_or_else(wrong)?.clone();
+    let diverged: UInt64Array = batch.column(3).as_primitive_opt().ok_or_else(wrong)?.clone();
+    let (run, mut row) = (stored.unit().run, 0);
+    Ok(std::iter::from_fn(move || {
+        let setting = *settings.values().get(row)?;
+        let length = settings.values()[row..].iter().take_while(|other| **other == setting).count();
+        let rows = row..row + length;
+        row = rows.end;
+        Some(Run {
             setting: setting as usize,
-            run: self.run,
-            at: at[rows.clone()].to_vec(),
-            values: rows.clone().map(|k| quantity.is_valid(k).then(|| quantity.value(k))).collect(),
+            run,
+            at: at.values()[rows.clone()].to_vec(),
+            values: rows.clone().map(|k| values.is_valid(k).then(|| values.value(k))).collect(),
             diverged: diverged.is_valid(rows.end - 1),
-        };
-        self.row = rows.end;
-        Some(run)
-    }
+        })
+    }))
 }

@@ -3,7 +3,7 @@
 use crate::experiment_file::{ExperimentFile, Start};
 use crate::measure::MEASURES;
 use crate::source::FEATURE_NAMES;
-use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Inner, Range, Role, Setting, Signal};
+use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Range, Role, Setting, Signal};
 use emphatic_problems::SHIPPED;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -99,41 +99,40 @@ pub(crate) struct PolicySchema;
 /// The schema of a critic of values inside another critic.
 struct ValuesSchema;
 
-macro_rules! schema_of_role {
-    ($type:ty, $name:literal, $role:expr, $fits:expr) => {
-        impl JsonSchema for $type {
+macro_rules! schema_by {
+    ($($type:ty, $name:literal, |$generator:ident| $schema:expr;)*) => {
+        $(impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {
                 $name.into()
             }
 
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                let parts: Vec<&Entry> = Catalogue::current().of($role).filter($fits).collect();
-                parts_schema(&parts, generator)
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
             }
-        }
+        })*
     };
 }
-schema_of_role!(CriticSchema, "Critic", Role::Critic, |_| true);
-schema_of_role!(EmphasisSchema, "Emphasis", Role::Emphasis, |_| true);
-schema_of_role!(ValuesSchema, "Critic of values", Role::Critic, tells_values);
-
-impl JsonSchema for PolicySchema {
-    fn schema_name() -> Cow<'static, str> {
-        "Policy".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let start = Start::json_schema(generator);
-        let start = start.get("properties").and_then(Json::as_object).cloned().unwrap_or_default();
-        let policies: Vec<&Entry> = Catalogue::current().of(Role::Policy).collect();
-        let several =
-            "Several kinds; or none: then it is what the algorithm needs or, in a combination, the method's.";
-        json_schema!({ "anyOf": tables(&policies, &start, several, generator) })
-    }
+schema_by! {
+    CriticSchema, "Critic", |generator| parts_schema(&entries(Role::Critic), generator);
+    EmphasisSchema, "Emphasis", |generator| parts_schema(&entries(Role::Emphasis), generator);
+    ValuesSchema, "Critic of values", |generator| parts_schema(&critics_of_values(), generator);
+    PolicySchema, "Policy", |generator| policy_schema(generator);
 }
 
-fn tells_values(entry: &&Entry) -> bool {
-    entry.signals.contains(&Signal::Delta)
+fn policy_schema(generator: &mut SchemaGenerator) -> Schema {
+    let start = Start::json_schema(generator);
+    let start = start.get("properties").and_then(Json::as_object).cloned().unwrap_or_default();
+    let several =
+        "Several kinds; or none: then it is what the algorithm needs or, in a combination, the method's.";
+    json_schema!({ "anyOf": tables(&entries(Role::Policy), &start, several, generator) })
+}
+
+fn entries(role: Role) -> Vec<&'static Entry> {
+    Catalogue::current().of(role).collect()
+}
+
+fn critics_of_values() -> Vec<&'static Entry> {
+    Catalogue::current().of(Role::Critic).filter(|entry| entry.signals.contains(&Signal::Delta)).collect()
 }
 
 /// The name of one of these parts, or a table with the settings of just that part. A table without a kind adds to that of its
@@ -182,33 +181,29 @@ fn tables(
 
 /// The keys that tables of these parts may have.
 fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, Json> {
-    let mut properties = Map::new();
+    let mut keys = Map::new();
     for part in parts {
         // A policy sees the actor's features.
         if part.features && part.role != Role::Policy {
             let names = json!({ "enum": FEATURE_NAMES });
             let about = "What it sees of a state: the problem's features for critics (`critic`, the default), those for actors \
                          (`actor`), or the state itself (`states`).";
-            properties.insert("features".to_owned(), swept(about, names));
+            keys.insert("features".to_owned(), swept(about, names));
         }
         for setting in part.settings {
-            properties.insert(setting.name.to_owned(), of_setting(setting));
+            keys.insert(setting.name.to_owned(), of_setting(setting));
         }
         if let Some(inner) = &part.inner {
-            let (own, more) = of_inner(inner, generator);
-            properties.insert(inner.name.to_owned(), own);
+            let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
+            let one = generator.subschema_for::<ValuesSchema>().into();
+            keys.insert(inner.name.to_owned(), swept(&about, one));
             // The settings of the part inside may stand beside those of the part itself.
-            more.into_iter().for_each(|(name, schema)| _ = properties.entry(name).or_insert(schema));
+            for (name, schema) in properties(&critics_of_values(), generator) {
+                keys.entry(name).or_insert(schema);
+            }
         }
     }
-    properties
-}
-
-fn of_inner(inner: &Inner, generator: &mut SchemaGenerator) -> (Json, Map<String, Json>) {
-    let parts: Vec<&Entry> = Catalogue::current().of(Role::Critic).filter(tells_values).collect();
-    let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
-    let one = generator.subschema_for::<ValuesSchema>().into();
-    (swept(&about, one), properties(&parts, generator))
+    keys
 }
 
 fn of_setting(setting: &Setting) -> Json {

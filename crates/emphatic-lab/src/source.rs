@@ -2,7 +2,6 @@
 //!
 //! The engine knows nothing of a problem but what [`Source`] says.
 
-use emphatic::problem::Sampled;
 use emphatic::{
     Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table, Task,
 };
@@ -14,8 +13,8 @@ pub(crate) trait Source: Debug + Send + Sync {
     /// Returns the stream with this seed and number, which is the same on every machine.
     fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_>;
 
-    /// Returns the features of this name, one of [`FEATURE_NAMES`]; `None` if the source has none of that name.
-    fn features(&self, name: &str) -> Option<Features>;
+    /// Returns the features that parts may look at, with their names, which are some of [`FEATURE_NAMES`].
+    fn features(&self) -> Vec<(&'static str, Features)>;
 
     /// Returns the number of actions; `None` if the action is a real number.
     fn actions(&self) -> Option<usize>;
@@ -33,27 +32,15 @@ pub(crate) trait Stream {
     fn next(&mut self) -> Option<Step<State<'_>, Action>>;
 }
 
-/// The names of features that a source may have.
-pub(crate) const FEATURE_NAMES: [&str; 3] = ["actor", "critic", "states"];
-
-/// The features of a source by name.
-#[derive(Clone, Debug)]
-pub(crate) struct NamedFeatures(Vec<(&'static str, Features)>);
-
-impl NamedFeatures {
-    pub(crate) fn of(source: &dyn Source) -> Self {
-        let named = |name| source.features(name).map(|features| (name, features));
-        Self(FEATURE_NAMES.into_iter().filter_map(named).collect())
-    }
-
-    pub(crate) fn find(&self, name: &str) -> Option<&Features> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, features)| features)
-    }
-
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|(name, _)| *name)
+/// States that are numbers borrow nothing from the stream.
+impl<I: Iterator<Item = Step<State<'static>, Action>>> Stream for I {
+    fn next(&mut self) -> Option<Step<State<'_>, Action>> {
+        Iterator::next(self)
     }
 }
+
+/// The names of features that a source may have.
+pub(crate) const FEATURE_NAMES: [&str; 3] = ["actor", "critic", "states"];
 
 /// Returns a problem of a file as a source.
 pub(crate) fn of(world: &KnownProblem) -> Arc<dyn Source> {
@@ -68,13 +55,9 @@ impl Source for Task {
         Box::new(Task::stream(self, seed, number))
     }
 
-    fn features(&self, name: &str) -> Option<Features> {
-        match name {
-            "actor" => Some(self.actor().into()),
-            "critic" => Some(self.critic().into()),
-            "states" => Some(Table::one_hot(self.states()).into()),
-            _ => None,
-        }
+    fn features(&self) -> Vec<(&'static str, Features)> {
+        let states = Table::one_hot(self.states());
+        vec![("actor", self.actor().into()), ("critic", self.critic().into()), ("states", states.into())]
     }
 
     fn actions(&self) -> Option<usize> {
@@ -90,23 +73,14 @@ impl Source for Task {
     }
 }
 
-impl<T: Sampled> Stream for emphatic::problem::Stream<'_, T> {
-    fn next(&mut self) -> Option<Step<State<'_>, Action>> {
-        Iterator::next(self)
-    }
-}
-
 impl Source for ContinuousCounterexample {
     fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_> {
         Box::new(ContinuousCounterexample::stream(self, seed, number))
     }
 
-    fn features(&self, name: &str) -> Option<Features> {
-        match name {
-            "actor" => Some(self.actor().into()),
-            "critic" | "states" => Some(Table::one_hot(self.interest().len()).into()),
-            _ => None,
-        }
+    fn features(&self) -> Vec<(&'static str, Features)> {
+        let states: Features = Table::one_hot(self.interest().len()).into();
+        vec![("actor", self.actor().into()), ("critic", states.clone()), ("states", states)]
     }
 
     fn actions(&self) -> Option<usize> {
@@ -183,17 +157,9 @@ impl Chunk {
             StateRange::Active(start, end) => State::Active(&self.active[start..end]),
         };
         let step = |step: &Step<StateRange, Action>| {
-            let Step { state, next, action, mu, reward, gamma, gamma_next, interest } = *step;
-            Step {
-                state: state_of(state),
-                next: state_of(next),
-                action,
-                mu,
-                reward,
-                gamma,
-                gamma_next,
-                interest,
-            }
+            let Step { action, mu, reward, gamma, gamma_next, interest, .. } = *step;
+            let (state, next) = (state_of(step.state), state_of(step.next));
+            Step { state, action, mu, reward, next, gamma, gamma_next, interest }
         };
         self.steps.iter().map(step).collect()
     }

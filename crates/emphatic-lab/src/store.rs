@@ -23,14 +23,14 @@ pub(crate) mod manifest;
 mod part_files;
 
 pub use error::StoreError;
-pub use identity::{Identity, fingerprint};
+pub(crate) use identity::fingerprint;
+pub use identity::label;
 pub use part_files::Kind;
 
-use crate::disk_error::DiskError;
-use crate::table::{self, EncodedUnit, StoredUnit, Table, TableError, Unit};
+use crate::table::{self, EncodedUnit, StoredUnit, Table, Unit};
 use lock::Lock;
 use part_files::{FINISHED, PARTS, Tables};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct Contents<'a> {
     /// Files to be there beside the results, by name: in the directory itself, or in `problems`.
     pub files: &'a [(&'a str, &'a [u8])],
     /// What makes it this experiment: results of different identities never share a directory.
-    pub identity: &'a Identity,
+    pub identity: &'a Value,
     /// How many runs it is to have: no fewer than it has already.
     pub runs: u32,
 }
@@ -53,48 +53,46 @@ pub struct Contents<'a> {
 pub struct View {
     dir: PathBuf,
     manifest: Value,
-    identity: Identity,
+    /// The labels of the tables of each kind.
+    labels: [String; 2],
     tables: [Tables; 2],
     warnings: Vec<String>,
 }
 
 /// Files that cannot be used, with the reason.
-type Damaged = Vec<(PathBuf, TableError)>;
+type Damaged = Vec<(PathBuf, StoreError)>;
 
 impl View {
     /// Opens the directory as it is now, without the lock: also while another process works there.
     pub fn open(dir: &Path) -> Result<View, StoreError> {
-        let manifest = existing_manifest(dir)?;
-        let identity = Identity::new(manifest["identity"].clone());
-        let (mut view, damaged) = View::load(dir, manifest, identity)?;
+        let (mut view, damaged) = View::load(dir, existing_manifest(dir)?)?;
         view.warnings = damaged.iter().map(|(_, error)| format!("{error}; its units do not count")).collect();
         Ok(view)
     }
 
-    fn load(dir: &Path, manifest: Value, identity: Identity) -> Result<(View, Damaged), StoreError> {
-        let mut view = View {
-            dir: dir.to_owned(),
-            manifest,
-            identity,
-            tables: Default::default(),
-            warnings: Vec::new(),
-        };
-        let mut damaged = Damaged::new();
+    fn load(dir: &Path, manifest: Value) -> Result<(View, Damaged), StoreError> {
+        let labels = Kind::ALL.map(|kind| label(&manifest["identity"], kind.name()));
+        let (mut tables, mut damaged) = (<[Tables; 2]>::default(), Damaged::new());
         for kind in Kind::ALL {
-            let loaded = part_files::load(dir, kind, &view.label(kind))?;
-            view.tables[kind as usize] = loaded.tables;
-            damaged.extend(loaded.damaged);
+            tables[kind as usize] = part_files::load(dir, kind, &labels[kind as usize], &mut damaged)?;
         }
-        Ok((view, damaged))
+        Ok((View { dir: dir.to_owned(), manifest, labels, tables, warnings: Vec::new() }, damaged))
     }
 
     fn tables(&self, kind: Kind) -> &Tables {
         &self.tables[kind as usize]
     }
 
-    /// The label of the tables of a kind.
-    fn label(&self, kind: Kind) -> String {
-        self.identity.label(kind.name())
+    /// Writes the next part. Returns its number and the table.
+    fn write_part(
+        &self,
+        kind: Kind,
+        write: impl FnOnce(&str, &Path) -> Result<(), StoreError>,
+    ) -> Result<(u64, Table), StoreError> {
+        let number = self.tables.iter().flat_map(Tables::parts).max().unwrap_or(0) + 1;
+        let path = kind.path(&self.dir, number);
+        write(&self.labels[kind as usize], &path)?;
+        Ok((number, Table::open(&path)?))
     }
 
     /// The directory.
@@ -144,11 +142,10 @@ fn existing_manifest(dir: &Path) -> Result<Value, StoreError> {
 
 /// An error if a Parquet file in a results directory, also the table of settings, belongs to another experiment.
 pub fn check_table(dir: &Path, path: &Path) -> Result<(), StoreError> {
-    let identity = Identity::new(existing_manifest(dir)?["identity"].clone());
     let table = path.file_stem().unwrap_or_default().to_string_lossy();
-    if table::label_of(path)?.as_deref() != Some(&*identity.label(&table)) {
+    if table::label_of(path)? != Some(label(&existing_manifest(dir)?["identity"], &table)) {
         let (path, beside) = (path.to_owned(), dir.join(manifest::MANIFEST));
-        return Err(TableError::OtherExperiment { path, beside }.into());
+        return Err(StoreError::OtherTable { path, beside });
     }
     Ok(())
 }
@@ -158,8 +155,6 @@ pub fn check_table(dir: &Path, path: &Path) -> Result<(), StoreError> {
 /// It is a [`View`] that follows what this process writes.
 pub struct Store {
     view: View,
-    /// The number of the next part.
-    next: u64,
     lock: Lock,
 }
 
@@ -174,7 +169,7 @@ impl Deref for Store {
 impl Store {
     /// Opens the directory for this experiment, or makes it. Damaged files are moved aside: see [`View::warnings`].
     pub fn open(dir: &Path, contents: &Contents) -> Result<Store, StoreError> {
-        fs::create_dir_all(dir).map_err(DiskError::on("create", dir))?;
+        fs::create_dir_all(dir).map_err(StoreError::on("create", dir))?;
         // Before the lock file is made, because nothing may be put into a foreign directory; and again once it is locked,
         // because only then nobody else changes it.
         check(dir, contents)?;
@@ -182,13 +177,12 @@ impl Store {
         let found = check(dir, contents)?;
         let is_new = found.is_none();
         let manifest = found.unwrap_or_else(|| manifest::new(contents.identity));
-        let (view, damaged) = View::load(dir, manifest, contents.identity.clone())?;
+        let (view, damaged) = View::load(dir, manifest)?;
         let there = view.runs();
         if there > u64::from(contents.runs) {
             return Err(StoreError::FewerRuns { dir: dir.to_owned(), there, asked: contents.runs });
         }
-        let next = view.tables.iter().flat_map(Tables::parts).max().unwrap_or(0) + 1;
-        let mut store = Store { view, next, lock };
+        let mut store = Store { view, lock };
         store.write_files(contents)?;
         if is_new {
             manifest::write(dir, &store.manifest)?;
@@ -232,11 +226,11 @@ impl Store {
     fn add_part(
         &mut self,
         kind: Kind,
-        write: impl FnOnce(&str, &Path) -> Result<(), TableError>,
+        write: impl FnOnce(&str, &Path) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.lock.check(&self.dir)?;
         files::create_dir(&self.dir.join(PARTS))?;
-        let (number, part) = write_part(&self.view, kind, &mut self.next, write)?;
+        let (number, part) = self.write_part(kind, write)?;
         self.view.tables[kind as usize].insert(number, part);
         self.compact(kind)
     }
@@ -244,11 +238,11 @@ impl Store {
     /// Puts parts together, so that there are few files and no unit is copied often.
     fn compact(&mut self, kind: Kind) -> Result<(), StoreError> {
         while let Some(old) = self.tables(kind).too_many_parts() {
-            let tables = self.view.tables(kind);
+            let tables = self.tables(kind);
             let units = tables.units_in(&old);
             let schema = tables.by_number[&old[0]].schema();
-            let copy = |label: &str, path: &Path| table::copy(label, &units, schema, path);
-            let (number, part) = write_part(&self.view, kind, &mut self.next, copy)?;
+            let (number, part) =
+                self.write_part(kind, |label, path| table::copy(label, &units, schema, path))?;
             let tables = &mut self.view.tables[kind as usize];
             tables.insert(number, part);
             for number in old {
@@ -270,7 +264,7 @@ impl Store {
             return Ok(());
         }
         let to = kind.path(&self.dir, FINISHED);
-        table::copy(&self.label(kind), &units, schema, &to)?;
+        table::copy(&self.labels[kind as usize], &units, schema, &to)?;
         let table = Table::open(&to)?;
         self.remove_parts(kind)?;
         let mut finished = Tables::default();
@@ -300,28 +294,13 @@ impl Store {
     }
 
     /// Puts fields into the manifest. `format`, `emphatic` and `identity` stay as they are.
-    pub fn set_manifest(&mut self, fields: Map<String, Value>) -> Result<(), StoreError> {
+    pub fn set_manifest(&mut self, fields: &Value) -> Result<(), StoreError> {
         self.lock.check(&self.dir)?;
         let manifest = manifest::with(&self.manifest, fields);
         manifest::write(&self.dir, &manifest)?;
         self.view.manifest = manifest;
         Ok(())
     }
-}
-
-/// Writes the next part. Returns its number and the table.
-fn write_part(
-    view: &View,
-    kind: Kind,
-    next: &mut u64,
-    write: impl FnOnce(&str, &Path) -> Result<(), TableError>,
-) -> Result<(u64, Table), StoreError> {
-    let number = *next;
-    let path = kind.path(&view.dir, number);
-    write(&view.label(kind), &path)?;
-    // Only now, so that a failed write leaves no gap.
-    *next += 1;
-    Ok((number, Table::open(&path)?))
 }
 
 /// Returns the manifest, if the directory has one; an error if the directory holds anything but this experiment.
@@ -348,7 +327,7 @@ mod tests {
 
     const FILES: [(&str, &[u8]); 2] = [("settings.parquet", b"settings"), ("experiment.toml", b"experiment")];
 
-    fn open_as(dir: &Path, identity: &Identity) -> Result<Store, StoreError> {
+    fn open_as(dir: &Path, identity: &Value) -> Result<Store, StoreError> {
         Store::open(dir, &Contents { files: &FILES, identity, runs: u32::MAX })
     }
 
@@ -356,11 +335,8 @@ mod tests {
         open_as(dir.path(), &identity()).unwrap()
     }
 
-    fn refusal(dir: &Path, identity: Value) -> StoreError {
-        match open_as(dir, &Identity::new(identity)) {
-            Ok(_) => panic!("opened"),
-            Err(error) => error,
-        }
+    fn refusal(dir: &Path, identity: &Value) -> StoreError {
+        open_as(dir, identity).err().expect("it is refused")
     }
 
     fn part(dir: &TempDir, number: u64) -> PathBuf {
@@ -531,7 +507,7 @@ mod tests {
             let path = dir.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, text).unwrap();
-            let error = refusal(dir.path(), json!({}));
+            let error = refusal(dir.path(), &json!({}));
             let first = name.split('/').next().unwrap();
             assert!(matches!(&error, StoreError::NotOurs { found, .. } if found == first), "{error}");
             assert_eq!(names(dir.path()).unwrap(), [first]);
@@ -546,28 +522,24 @@ mod tests {
         let long = "x".repeat(100);
         let there =
             json!({ "learner": { "alpha": 0.1, "name": "ace" }, "runs": [1, 2], "long": long, "old": 1 });
-        let there = Identity::new(there);
         drop(open_as(dir, &there).unwrap());
         assert!(open_as(dir, &there).is_ok());
         let now = json!({ "learner": { "alpha": 0.2, "name": "ace" }, "runs": [1], "long": "y", "new": 1 });
-        let error = refusal(dir, now).to_string();
+        let error = refusal(dir, &now).to_string();
         assert!(error.contains("learner.alpha: 0.1 there, 0.2 now"), "{error}");
         assert!(error.contains("new: nothing there, 1 now; 2 more"), "{error}");
         let manifest = dir.join(MANIFEST);
         let text = fs::read_to_string(&manifest).unwrap();
         fs::write(&manifest, text.replace(VERSION, "0.0.7")).unwrap();
         assert!(
-            matches!(refusal(dir, json!({})), StoreError::OtherVersion { found, .. } if found == "0.0.7")
+            matches!(refusal(dir, &json!({})), StoreError::OtherVersion { found, .. } if found == "0.0.7")
         );
         fs::write(&manifest, text.replace("\"format\": 2", "\"format\": 1")).unwrap();
-        assert!(
-            refusal(dir, json!({}))
-                .to_string()
-                .contains("has format 1, of an earlier version of this program")
-        );
+        let error = refusal(dir, &json!({})).to_string();
+        assert!(error.contains("has format 1, of an earlier version of this program"), "{error}");
         for broken in ["", "[1]", &text[..text.len() / 2], "\u{0}"] {
             fs::write(&manifest, broken).unwrap();
-            assert!(matches!(refusal(dir, json!({})), StoreError::BadManifest { .. }), "{broken}");
+            assert!(matches!(refusal(dir, &json!({})), StoreError::BadManifest { .. }), "{broken}");
             assert!(matches!(View::open(dir), Err(StoreError::BadManifest { .. })), "{broken}");
         }
     }
@@ -576,7 +548,7 @@ mod tests {
     fn only_one_process_works_in_a_directory() {
         let dir = tempdir().unwrap();
         let first = open(&dir);
-        let error = refusal(dir.path(), identity().value().clone()).to_string();
+        let error = refusal(dir.path(), &identity()).to_string();
         assert!(error.contains("is in use by another process"), "{error}");
         assert!(View::open(dir.path()).is_ok());
         drop(first);
@@ -589,7 +561,7 @@ mod tests {
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
         for path in [file.clone(), file.join("below")] {
-            let error = refusal(&path, json!({})).to_string();
+            let error = refusal(&path, &json!({})).to_string();
             assert!(error.contains("file") && error.contains("where a directory should be"), "{error}");
         }
         assert!(matches!(View::open(&dir.path().join("none")), Err(StoreError::NoResults { .. })));
@@ -598,10 +570,7 @@ mod tests {
         assert!(store.add(Kind::Results, vec![encoded(0, 0)]).is_err());
         assert_eq!(names(&dir.path().join("new/below/parts")).unwrap(), ["results-000001.parquet"]);
         drop(store);
-        assert!(matches!(
-            refusal(&dir.path().join("new/below"), identity().value().clone()),
-            StoreError::Disk(_)
-        ));
+        assert!(matches!(refusal(&dir.path().join("new/below"), &identity()), StoreError::Disk { .. }));
     }
 
     #[test]
@@ -609,7 +578,7 @@ mod tests {
         let dir = tempdir().unwrap();
         let mut store = open(&dir);
         let fields = json!({ "chosen": [1, 2], "format": 7, "identity": 8, "emphatic": 9 });
-        store.set_manifest(fields.as_object().unwrap().clone()).unwrap();
+        store.set_manifest(&fields).unwrap();
         let right =
             json!({ "format": 2, "emphatic": VERSION, "identity": { "name": "bound" }, "chosen": [1, 2] });
         assert_eq!(*store.manifest(), right);

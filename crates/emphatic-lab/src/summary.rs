@@ -1,17 +1,15 @@
 //! Summaries of results: the best setting of each method, how good it is, and how certain it is that it is the best.
 
-mod error;
 mod print;
 mod scores;
 
-pub use error::SummaryError;
 pub(crate) use scores::best_settings;
 
 use crate::experiment::{Cell, Experiment};
 use crate::experiment_file::Select;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, Interval, choose, mean, quantile, rank, standard_error};
-use crate::store::{Kind, View, check_table};
+use crate::store::{Kind, StoreError, View, check_table};
 use scores::{Group, Scores, groups};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -125,14 +123,14 @@ pub struct FreshSummary {
 const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 /// Summarises a directory of results, finished or not.
-pub fn summarise(dir: &Path, select: Option<Select>) -> Result<Summary, SummaryError> {
+pub fn summarise(dir: &Path, select: Option<Select>) -> Result<Summary, StoreError> {
     let (experiment, view) = runs::open(dir)?;
     let select = select.unwrap_or(experiment.select);
     Summariser::new(&experiment, &view, select, true)?.summary()
 }
 
 /// Like [`summarise`], but without bootstrap intervals, which take seconds with thousands of runs.
-pub fn summarise_without_intervals(dir: &Path) -> Result<Summary, SummaryError> {
+pub fn summarise_without_intervals(dir: &Path) -> Result<Summary, StoreError> {
     let (experiment, view) = runs::open(dir)?;
     Summariser::new(&experiment, &view, experiment.select, false)?.summary()
 }
@@ -154,17 +152,17 @@ impl<'a> Summariser<'a> {
         view: &'a View,
         select: Select,
         intervals: bool,
-    ) -> Result<Self, SummaryError> {
+    ) -> Result<Self, StoreError> {
         let scores = Scores::read(experiment, view, Kind::Results)?;
         if scores.is_empty() {
-            let (dir, warnings) = (view.dir().display().to_string(), view.warnings().to_vec());
-            return Err(SummaryError::Nothing { dir, warnings });
+            let (dir, warnings) = (view.dir().to_owned(), view.warnings().to_vec());
+            return Err(StoreError::NoRuns { dir, warnings });
         }
         let fresh = Scores::read(experiment, view, Kind::Fresh)?;
         Ok(Self { experiment, view, select, intervals, scores, fresh })
     }
 
-    fn summary(&self) -> Result<Summary, SummaryError> {
+    fn summary(&self) -> Result<Summary, StoreError> {
         let (experiment, view) = (self.experiment, self.view);
         let mut warnings = view.warnings().to_vec();
         // Nothing here depends on the table of settings, but whoever joins it with the results does.
@@ -252,7 +250,7 @@ impl<'a> Summariser<'a> {
     }
 
     /// Adds the learning curves of the best settings.
-    fn add_curves(&self, methods: &mut [MethodSummary]) -> Result<(), SummaryError> {
+    fn add_curves(&self, methods: &mut [MethodSummary]) -> Result<(), StoreError> {
         let best: Vec<usize> = methods.iter().map(|method| method.best).collect();
         let runs = |kind| runs::of_settings(self.experiment, self.view, kind, "objective", &best);
         let (mut results, mut fresh_runs) = (runs(Kind::Results)?, runs(Kind::Fresh)?);

@@ -5,14 +5,12 @@
 //! `emphatic.checksum` is the checksum of the footer itself. Row groups follow each other without gaps, so every byte of a file is
 //! covered by a checksum and any change is detected.
 
-mod error;
 mod seal;
 
-pub use error::TableError;
 pub(crate) use seal::order_by_type;
 
 use crate::atomic_file::AtomicFile;
-use crate::disk_error::DiskError;
+use crate::store::StoreError;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use bytes::{Buf, Bytes};
@@ -100,11 +98,11 @@ impl EncodedUnit {
 }
 
 /// Encodes the rows of a finished unit; `diverged` is the number of its runs that diverged. Equal rows become equal bytes.
-pub fn encode(unit: Unit, diverged: u32, rows: &RecordBatch) -> Result<EncodedUnit, TableError> {
+pub fn encode(unit: Unit, diverged: u32, rows: &RecordBatch) -> Result<EncodedUnit, StoreError> {
     if rows.num_rows() == 0 {
-        return Err(TableError::NoRows { unit });
+        return Err(StoreError::NoRows { unit });
     }
-    encode_rows(unit, diverged, rows).map_err(TableError::parquet(Path::new(IN_MEMORY)))
+    encode_rows(unit, diverged, rows).map_err(StoreError::parquet(Path::new(IN_MEMORY)))
 }
 
 fn encode_rows(unit: Unit, diverged: u32, rows: &RecordBatch) -> Result<EncodedUnit, ParquetError> {
@@ -146,7 +144,7 @@ fn properties(columns: &SchemaDescriptor) -> WriterProperties {
 
 /// Writes a table of these units, in this order, with this label; no file if there are no units. The file appears whole or not
 /// at all.
-pub fn write(label: &str, units: Vec<EncodedUnit>, to: &Path) -> Result<(), TableError> {
+pub fn write(label: &str, units: Vec<EncodedUnit>, to: &Path) -> Result<(), StoreError> {
     let Some(schema) = units.first().map(|first| first.schema.clone()) else { return Ok(()) };
     for unit in &units {
         check_columns(&unit.schema, Path::new(IN_MEMORY), &schema, to)?;
@@ -156,21 +154,21 @@ pub fn write(label: &str, units: Vec<EncodedUnit>, to: &Path) -> Result<(), Tabl
 
 /// Writes a table with copies of units of other tables, in this order, with this label. They are verified and copied as they
 /// are, so that equal units have equal bytes, wherever they were. The file appears whole or not at all.
-pub fn copy(label: &str, units: &[StoredUnit], schema: &Schema, to: &Path) -> Result<(), TableError> {
+pub fn copy(label: &str, units: &[StoredUnit], schema: &Schema, to: &Path) -> Result<(), StoreError> {
     for StoredUnit { table, .. } in units {
         if table.label != label {
-            return Err(TableError::OtherExperiment { path: table.path.clone(), beside: to.to_owned() });
+            return Err(StoreError::OtherTable { path: table.path.clone(), beside: to.to_owned() });
         }
         check_columns(&table.schema, &table.path, schema, to)?;
     }
     write_groups(label, schema, units.iter().map(StoredUnit::row_group), to)
 }
 
-fn check_columns(found: &Schema, path: &Path, expected: &Schema, to: &Path) -> Result<(), TableError> {
+fn check_columns(found: &Schema, path: &Path, expected: &Schema, to: &Path) -> Result<(), StoreError> {
     if found.fields() == expected.fields() {
         return Ok(());
     }
-    Err(TableError::OtherColumns {
+    Err(StoreError::OtherColumns {
         path: path.to_owned(),
         to: to.to_owned(),
         found: columns(found),
@@ -189,10 +187,10 @@ fn columns(schema: &Schema) -> String {
 fn write_groups(
     label: &str,
     schema: &Schema,
-    groups: impl Iterator<Item = Result<RowGroup, TableError>>,
+    groups: impl Iterator<Item = Result<RowGroup, StoreError>>,
     to: &Path,
-) -> Result<(), TableError> {
-    let (failed, disk) = (TableError::parquet(to), DiskError::on("write", to));
+) -> Result<(), StoreError> {
+    let (failed, disk) = (StoreError::parquet(to), StoreError::on("write", to));
     let mut out = AtomicFile::create(to).map_err(&disk)?;
     let columns = ArrowSchemaConverter::new().convert(schema).map_err(&failed)?;
     let mut properties = properties(&columns);
@@ -211,7 +209,7 @@ fn write_groups(
     writer.finish().map_err(&failed)?;
     drop(writer);
     seal::seal(&mut out.file).map_err(&disk)?;
-    Ok(out.commit().map_err(&disk)?)
+    out.commit().map_err(&disk)
 }
 
 fn append(writer: &mut SerializedFileWriter<&File>, group: &RowGroup) -> Result<(), ParquetError> {
@@ -257,24 +255,18 @@ struct Group {
     range: Range<u64>,
 }
 
-impl std::fmt::Debug for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("Table").field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
 impl Table {
     /// Opens a table and checks its footer, not yet its units: see [`StoredUnit::verify`]. The file stays open, and readable
     /// even if it is removed.
-    pub fn open(path: &Path) -> Result<Table, TableError> {
-        let file = File::open(path).map_err(DiskError::on("open", path))?;
+    pub fn open(path: &Path) -> Result<Table, StoreError> {
+        let file = File::open(path).map_err(StoreError::on("open", path))?;
         Table::new(path.to_owned(), Box::new(file))
     }
 
-    fn new(path: PathBuf, mut input: Box<dyn Input>) -> Result<Table, TableError> {
-        let footer = Footer::read(&mut *input).map_err(TableError::reading(&path))?;
-        footer.check_seal().map_err(TableError::reading(&path))?;
-        let damaged = |what: String| TableError::Damaged { path: path.clone(), what };
+    fn new(path: PathBuf, mut input: Box<dyn Input>) -> Result<Table, StoreError> {
+        let footer = Footer::read(&mut *input).map_err(StoreError::reading(&path))?;
+        footer.check_seal().map_err(StoreError::reading(&path))?;
+        let damaged = |what: String| StoreError::Damaged { path: path.clone(), what };
         let metadata =
             ParquetMetaDataReader::decode_metadata(&footer.bytes).map_err(|e| damaged(e.to_string()))?;
         let label = our_entry(&metadata, EXPERIMENT).map_err(damaged)?.to_owned();
@@ -290,7 +282,7 @@ impl Table {
         &self.path
     }
 
-    /// Which experiment it belongs to, and which of its tables it is: see [`Identity::label`](crate::store::Identity::label).
+    /// Which experiment it belongs to, and which of its tables it is: see [`label`](crate::store::label).
     pub fn label(&self) -> &str {
         &self.label
     }
@@ -301,10 +293,10 @@ impl Table {
     }
 
     /// The error that its columns are not those expected.
-    pub(crate) fn other_columns(&self, expected: &Schema) -> TableError {
+    pub(crate) fn other_columns(&self, expected: &Schema) -> StoreError {
         let (found, expected) = (columns(&self.schema), columns(expected));
         let what = format!("its columns are ({found}), but should be ({expected})");
-        TableError::Damaged { path: self.path.clone(), what }
+        StoreError::Damaged { path: self.path.clone(), what }
     }
 
     /// How many units it has.
@@ -322,8 +314,8 @@ impl Table {
         StoredUnit { table: self, index, group: &self.groups[index] }
     }
 
-    fn column(&self, name: &str) -> Result<usize, TableError> {
-        self.schema.index_of(name).map_err(|_| TableError::NoColumn {
+    fn column(&self, name: &str) -> Result<usize, StoreError> {
+        self.schema.index_of(name).map_err(|_| StoreError::NoColumn {
             path: self.path.clone(),
             column: name.to_owned(),
             columns: self.schema.fields().iter().map(|field| field.name().clone()).collect(),
@@ -357,15 +349,15 @@ impl<'a> StoredUnit<'a> {
     }
 
     /// Checks that its bytes are those that were written.
-    pub fn verify(&self) -> Result<(), TableError> {
+    pub fn verify(&self) -> Result<(), StoreError> {
         self.bytes().map(drop)
     }
 
     /// Reads columns, in the order asked for. The bytes are verified first.
-    pub fn read(&self, columns: &[&str]) -> Result<RecordBatch, TableError> {
+    pub fn read(&self, columns: &[&str]) -> Result<RecordBatch, StoreError> {
         let wanted: Vec<usize> =
             columns.iter().map(|name| self.table.column(name)).collect::<Result<_, _>>()?;
-        self.decode(self.bytes()?, &wanted).map_err(TableError::parquet(&self.table.path))
+        self.decode(self.bytes()?, &wanted).map_err(StoreError::parquet(&self.table.path))
     }
 
     fn decode(&self, bytes: Slice, wanted: &[usize]) -> Result<RecordBatch, ParquetError> {
@@ -387,29 +379,29 @@ impl<'a> StoredUnit<'a> {
     }
 
     /// Its verified bytes.
-    fn bytes(&self) -> Result<Slice, TableError> {
+    fn bytes(&self) -> Result<Slice, StoreError> {
         let Group { entry, range } = self.group;
         let path = &self.table.path;
         let mut input = self.table.input.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = read_range(&mut **input, range.clone()).map_err(TableError::reading(path))?;
+        let bytes = read_range(&mut **input, range.clone()).map_err(StoreError::reading(path))?;
         if checksum(&bytes) != entry.checksum {
-            return Err(TableError::DamagedUnit { path: path.clone(), unit: entry.unit });
+            return Err(StoreError::DamagedUnit { path: path.clone(), unit: entry.unit });
         }
         Ok(Slice { start: range.start, bytes })
     }
 
-    fn row_group(&self) -> Result<RowGroup, TableError> {
+    fn row_group(&self) -> Result<RowGroup, StoreError> {
         let metadata = self.table.metadata.metadata().row_group(self.index).clone();
         Ok(RowGroup { entry: self.group.entry, metadata, bytes: self.bytes()? })
     }
 }
 
 /// The label of a Parquet file; `None` if it is not one of ours.
-pub(crate) fn label_of(path: &Path) -> Result<Option<String>, TableError> {
-    let mut file = File::open(path).map_err(DiskError::on("open", path))?;
-    let footer = Footer::read(&mut file).map_err(TableError::reading(path))?;
+pub(crate) fn label_of(path: &Path) -> Result<Option<String>, StoreError> {
+    let mut file = File::open(path).map_err(StoreError::on("open", path))?;
+    let footer = Footer::read(&mut file).map_err(StoreError::reading(path))?;
     let metadata = ParquetMetaDataReader::decode_metadata(&footer.bytes)
-        .map_err(|error| TableError::Damaged { path: path.to_owned(), what: error.to_string() })?;
+        .map_err(|error| StoreError::Damaged { path: path.to_owned(), what: error.to_string() })?;
     Ok(our_entry(&metadata, EXPERIMENT).ok().map(str::to_owned))
 }
 
@@ -490,12 +482,11 @@ impl ChunkReader for Slice {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::store::Identity;
     use arrow_array::builder::{Float64Builder, ListBuilder};
     use arrow_array::{Array, Float64Array, UInt32Array};
     use arrow_schema::{DataType, Field};
     use parquet::basic::ColumnOrder;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use std::fs;
     use std::io::Cursor;
     use tempfile::tempdir;
@@ -529,12 +520,12 @@ pub(crate) mod tests {
     }
 
     /// The identity of the experiment that all tables of tests belong to.
-    pub(crate) fn identity() -> Identity {
-        Identity::new(json!({ "name": "bound" }))
+    pub(crate) fn identity() -> Value {
+        json!({ "name": "bound" })
     }
 
     fn label() -> String {
-        identity().label("results")
+        crate::store::label(&identity(), "results")
     }
 
     pub(crate) fn encoded(block: u32, run: u32) -> EncodedUnit {
@@ -546,7 +537,7 @@ pub(crate) mod tests {
         assert_eq!(format!("{:?}", stored.read(&COLUMNS).unwrap()), format!("{:?}", rows(stored.unit())));
     }
 
-    fn in_memory(bytes: Vec<u8>) -> Result<Table, TableError> {
+    fn in_memory(bytes: Vec<u8>) -> Result<Table, StoreError> {
         Table::new(PathBuf::from("memory"), Box::new(Cursor::new(bytes)))
     }
 
@@ -577,7 +568,7 @@ pub(crate) mod tests {
         let (own, other) = (table(0, 0), table_of("another", encoded(0, 1)));
         let to = dir.path().join("t");
         let error = copy(&label(), &[own.unit(0), other.unit(0)], own.schema(), &to).unwrap_err();
-        assert!(matches!(error, TableError::OtherExperiment { .. }), "{error}");
+        assert!(matches!(error, StoreError::OtherTable { .. }), "{error}");
         assert!(!to.exists());
     }
 
@@ -611,8 +602,11 @@ pub(crate) mod tests {
 
     #[test]
     fn missing_columns_and_rows_are_named() {
-        let error = table(0, 0).unit(0).read(&["stepp"]).unwrap_err().to_string();
+        let table = table(0, 0);
+        let error = table.unit(0).read(&["stepp"]).unwrap_err().to_string();
         assert!(error.contains("no column `stepp`; it has setting, step, target.S1.A0, curve"), "{error}");
+        // There is no second row group to ask for.
+        assert!(table.units().nth(1).is_none());
         let empty = rows(unit(0, 7)).slice(0, 0);
         let error = encode(unit(0, 7), 0, &empty).err().unwrap().to_string();
         assert!(error.contains("block 0, run 7 has no rows"), "{error}");
@@ -654,9 +648,9 @@ pub(crate) mod tests {
         let other = || encode(unit(0, 1), 0, &rows(unit(0, 1)).project(&[0, 1]).unwrap()).unwrap();
         let (a, b) = (table(0, 0), table_of(&label(), other()));
         let error = copy(&label(), &[a.unit(0), b.unit(0)], a.schema(), &to).unwrap_err();
-        assert!(matches!(error, TableError::OtherColumns { .. }), "{error}");
+        assert!(matches!(error, StoreError::OtherColumns { .. }), "{error}");
         let error = write(&label(), vec![encoded(0, 0), other()], &to).unwrap_err();
-        assert!(matches!(error, TableError::OtherColumns { .. }), "{error}");
+        assert!(matches!(error, StoreError::OtherColumns { .. }), "{error}");
         assert_eq!(files(dir.path()), 0);
     }
 
@@ -691,7 +685,7 @@ pub(crate) mod tests {
     fn a_foreign_parquet_file_is_refused() {
         let mut writer = ArrowWriter::try_new(Vec::new(), rows(unit(0, 0)).schema(), None).unwrap();
         writer.write(&rows(unit(0, 0))).unwrap();
-        let error = in_memory(writer.into_inner().unwrap()).unwrap_err().to_string();
+        let error = in_memory(writer.into_inner().unwrap()).err().unwrap().to_string();
         assert!(error.contains("has no `emphatic.checksum`"), "{error}");
     }
 }

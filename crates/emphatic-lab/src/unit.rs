@@ -1,17 +1,21 @@
-//! Runs one unit: a stream of experience that teaches a block of settings, side by side in lanes.
+//! A unit: one stream of experience teaches a block of settings, side by side in lanes, and each evaluation is recorded as a row.
 
+use crate::engine::{Options, Stop};
 use crate::experiment::{Experiment, LearnerPlan, Length, Scenario};
-use crate::measure::{Context, Recordable, Recorder};
-use crate::rows::Rows;
+use crate::measure::{Context, DynMeasure, Recorder};
 use crate::source::{Chunk, Stream};
-use crate::table::TableError;
+use crate::store::StoreError;
+use crate::table::{self, EncodedUnit, Unit};
+use arrow_array::builder::{Float64Builder, ListBuilder};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use emphatic::learner::Watcher;
 use emphatic::{
-    Action, Catalogue, ComposeError, Isa, KnownProblem, Lanes, LearnError, Learner, ProblemError, Real,
+    Action, Catalogue, Composable, ComposeError, Isa, KnownProblem, LearnError, Learner, ProblemError, Real,
     Recipe, State, StateError, Step, Update,
 };
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
 /// The number of steps that all learners are given before the next ones are made: they stay in the cache.
@@ -27,24 +31,6 @@ pub enum LaneCount {
     /// Sixteen: the fastest.
     #[default]
     Sixteen,
-}
-
-/// How units are run. The results do not depend on it.
-///
-/// Start from `Machine::default()` and change the fields.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Machine {
-    /// The number of lanes.
-    pub lanes: LaneCount,
-    /// The instruction set.
-    pub isa: Isa,
-}
-
-impl Default for Machine {
-    fn default() -> Self {
-        Self { lanes: LaneCount::default(), isa: Isa::best() }
-    }
 }
 
 /// A unit that could not be run.
@@ -65,7 +51,7 @@ pub enum UnitError {
     Learn(#[from] LearnError),
     /// The results could not be encoded.
     #[error(transparent)]
-    Table(#[from] TableError),
+    Store(#[from] StoreError),
     /// The results do not make a table.
     #[error("the results of a unit do not make a table: {0}")]
     Rows(#[from] arrow_schema::ArrowError),
@@ -75,15 +61,9 @@ pub enum UnitError {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     /// Set when everything is to stop.
-    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) stop: Stop,
     /// The number of updates made so far.
     pub(crate) updates: AtomicU64,
-}
-
-impl Shared {
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
 }
 
 /// Runs the settings on the stream with this number and returns their rows; `None` if it was asked to stop.
@@ -91,105 +71,71 @@ pub(crate) fn run(
     experiment: &Experiment,
     settings: &[usize],
     stream: u64,
-    machine: Machine,
+    options: &Options,
     shared: &Shared,
 ) -> Result<Option<Rows>, UnitError> {
     let structure = experiment.structure(settings[0]);
     let scenario = &experiment.scenarios[structure.scenario];
     let plans: Vec<LearnerPlan> = settings.iter().map(|setting| experiment.plan(*setting, stream)).collect();
-    let mut groups = groups(&plans, scenario, structure.interest.as_deref(), machine)?;
-    let schedule = Schedule { length: experiment.length, evaluations: experiment.evaluations };
+    let composer = Composer { scenario, interest: structure.interest.as_deref(), options };
+    let mut groups = composer.groups(&plans)?;
     let mut rows = Rows::new(settings.len(), experiment.evaluations as usize + 1, &scenario.measures);
-    let mut stream = scenario.source.stream(experiment.seed, stream);
-    let finished = teach(&mut *stream, &mut groups, schedule, &mut rows, shared)?;
-    Ok(finished.then_some(rows))
-}
-
-/// When a run is evaluated.
-#[derive(Clone, Copy)]
-struct Schedule {
-    length: Length,
-    evaluations: u64,
-}
-
-impl Schedule {
-    /// Returns the number of episodes or steps before evaluation number `k`.
-    fn at(self, k: u64) -> u64 {
-        (u128::from(self.length.count()) * u128::from(k) / u128::from(self.evaluations)) as u64
+    let stream = scenario.source.stream(experiment.seed, stream);
+    let mut experience = Experience { stream, length: experiment.length, episodes: 0, steps: 0 };
+    let mut chunk = Chunk::default();
+    for evaluation in 0..=experiment.evaluations {
+        let end = u128::from(experiment.length.count()) * u128::from(evaluation);
+        let end = (end / u128::from(experiment.evaluations)) as u64;
+        while experience.fill(&mut chunk, end) {
+            // The steps are made once for all groups.
+            let steps = chunk.steps();
+            for group in &mut groups {
+                group.learn(&steps)?;
+                if shared.stop.is_stopped() {
+                    return Ok(None);
+                }
+            }
+            shared.updates.fetch_add((chunk.len() * settings.len()) as u64, Ordering::Relaxed);
+        }
+        rows.add_evaluation(experience.episodes, experience.steps);
+        for group in &mut groups {
+            group.evaluate(evaluation as usize, &mut rows);
+        }
     }
+    Ok(Some(rows))
 }
 
-/// How far a stream has come.
-#[derive(Clone, Copy, Default)]
-struct Position {
+/// A stream, and how far it has come.
+struct Experience<'a> {
+    stream: Box<dyn Stream + 'a>,
+    length: Length,
     episodes: u64,
     steps: u64,
 }
 
-/// Teaches all groups from one stream, which is made once for all of them. Returns false if it was asked to stop.
-fn teach(
-    stream: &mut dyn Stream,
-    groups: &mut [Box<dyn Group>],
-    schedule: Schedule,
-    rows: &mut Rows,
-    shared: &Shared,
-) -> Result<bool, LearnError> {
-    let settings: usize = groups.iter().map(|group| group.len()).sum();
-    let mut position = Position::default();
-    let mut chunk = Chunk::default();
-    for evaluation in 0..=schedule.evaluations {
-        loop {
-            fill(&mut chunk, stream, schedule, evaluation, &mut position);
-            if chunk.len() == 0 {
+impl Experience<'_> {
+    /// Fills a chunk with the next steps before the `end`, in episodes or steps. Returns false if there are none.
+    fn fill(&mut self, chunk: &mut Chunk, end: u64) -> bool {
+        chunk.clear();
+        while chunk.len() < CHUNK {
+            let reached = match self.length {
+                Length::Episodes(_) => self.episodes,
+                Length::Steps(_) => self.steps,
+            };
+            if reached >= end {
                 break;
             }
-            let steps = chunk.steps();
-            for group in groups.iter_mut() {
-                group.learn(&steps)?;
-                if shared.is_stopped() {
-                    return Ok(false);
-                }
-            }
-            shared.updates.fetch_add((chunk.len() * settings) as u64, Ordering::Relaxed);
+            let Some(step) = self.stream.next() else { break };
+            self.episodes += u64::from(step.gamma_next == 0.0);
+            self.steps += 1;
+            chunk.push(&step);
         }
-        rows.add_evaluation(position.episodes, position.steps);
-        for group in groups.iter_mut() {
-            group.evaluate(evaluation as usize, rows);
-        }
-    }
-    Ok(true)
-}
-
-/// Fills a chunk with the next steps of a stream before an evaluation.
-fn fill(
-    chunk: &mut Chunk,
-    stream: &mut dyn Stream,
-    schedule: Schedule,
-    evaluation: u64,
-    position: &mut Position,
-) {
-    let goal = schedule.at(evaluation);
-    chunk.clear();
-    while chunk.len() < CHUNK {
-        let reached = match schedule.length {
-            Length::Episodes(_) => position.episodes,
-            Length::Steps(_) => position.steps,
-        };
-        if reached >= goal {
-            break;
-        }
-        let Some(step) = stream.next() else { break };
-        position.episodes += u64::from(step.gamma_next == 0.0);
-        position.steps += 1;
-        chunk.push(&step);
+        chunk.len() > 0
     }
 }
 
 /// Learners side by side, in any number of lanes.
 trait Group {
-    /// Returns the number of settings.
-    fn len(&self) -> usize;
-
     /// Learns from some steps.
     fn learn(&mut self, steps: &[Step<State, Action>]) -> Result<(), LearnError>;
 
@@ -197,54 +143,63 @@ trait Group {
     fn evaluate(&mut self, evaluation: usize, rows: &mut Rows);
 }
 
-/// Composes groups that fill the lanes. If few settings are left over, they stand in fewer lanes.
-fn groups(
-    plans: &[LearnerPlan],
-    scenario: &Scenario,
-    interest: Option<&[f64]>,
-    machine: Machine,
-) -> Result<Vec<Box<dyn Group>>, UnitError> {
-    let most = match machine.lanes {
-        LaneCount::One => 1,
-        LaneCount::Eight => 8,
-        LaneCount::Sixteen => 16,
-    };
-    let group = |(k, plans): (usize, &[LearnerPlan])| match plans.len() {
-        1 => compose::<f64>(plans, k * most, scenario, interest, machine.isa),
-        2..=8 => compose::<Lanes<8>>(plans, k * most, scenario, interest, machine.isa),
-        _ => compose::<Lanes<16>>(plans, k * most, scenario, interest, machine.isa),
-    };
-    plans.chunks(most).enumerate().map(group).collect()
+/// Composes the groups of a unit.
+struct Composer<'a> {
+    scenario: &'a Scenario,
+    /// The method's own interest.
+    interest: Option<&'a [f64]>,
+    options: &'a Options,
 }
 
-/// Composes a group. `first` is the place of its first setting in the unit.
-fn compose<R: Recordable>(
-    plans: &[LearnerPlan],
-    first: usize,
-    scenario: &Scenario,
-    interest: Option<&[f64]>,
-    isa: Isa,
-) -> Result<Box<dyn Group>, UnitError> {
-    let problem = scenario.source.clone().known();
-    let learners_problem = match interest {
-        Some(interest) => scenario.source.with_interest(interest.to_vec())?.known(),
-        None => problem.clone(),
-    };
-    let recipes: Vec<Recipe> = plans.iter().map(|plan| plan.recipe.clone()).collect();
-    let known: Vec<KnownProblem> = learners_problem.clone().into_iter().collect();
-    let mut learner = R::compose(Catalogue::current(), &recipes.iter().collect::<Vec<_>>(), &known, isa)?;
-    learner.set_weights(first_weights(plans))?;
-    let context = Context {
-        problem: problem.as_ref(),
-        learners_problem: learners_problem.as_ref(),
-        recipes: &recipes,
-        policy: learner.policy(),
-        isa,
-    };
-    let recorders = scenario.measures.iter().map(|measure| R::recorder(&**measure, &context));
-    let recorders = Recorders(recorders.collect::<Result<_, ComposeError>>()?);
-    let interest = interest.map(<[f64]>::to_vec);
-    Ok(Box::new(InLanes { learner, recorders, interest, settings: plans.len(), first, isa }))
+/// Returns the recorder of a measure in one number type.
+type MakeRecorder<R> =
+    fn(&(dyn DynMeasure + 'static), &Context) -> Result<Box<dyn Recorder<R>>, ComposeError>;
+
+impl Composer<'_> {
+    /// Composes groups that fill the lanes. If few settings are left over, they stand in fewer lanes.
+    fn groups(&self, plans: &[LearnerPlan]) -> Result<Vec<Box<dyn Group>>, UnitError> {
+        let most = match self.options.lanes {
+            LaneCount::One => 1,
+            LaneCount::Eight => 8,
+            LaneCount::Sixteen => 16,
+        };
+        let group = |(k, plans): (usize, &[LearnerPlan])| match plans.len() {
+            1 => self.group(plans, k * most, <dyn DynMeasure>::recorder_f64),
+            2..=8 => self.group(plans, k * most, <dyn DynMeasure>::recorder_8),
+            _ => self.group(plans, k * most, <dyn DynMeasure>::recorder_16),
+        };
+        plans.chunks(most).enumerate().map(group).collect()
+    }
+
+    /// Composes a group. `first` is the place of its first setting in the unit.
+    fn group<R: Composable>(
+        &self,
+        plans: &[LearnerPlan],
+        first: usize,
+        recorder: MakeRecorder<R>,
+    ) -> Result<Box<dyn Group>, UnitError> {
+        let Self { scenario, interest, options: &Options { isa, .. } } = *self;
+        let problem = scenario.source.clone().known();
+        let learners_problem = match interest {
+            Some(interest) => scenario.source.with_interest(interest.to_vec())?.known(),
+            None => problem.clone(),
+        };
+        let recipes: Vec<Recipe> = plans.iter().map(|plan| plan.recipe.clone()).collect();
+        let known: Vec<KnownProblem> = learners_problem.clone().into_iter().collect();
+        let mut learner = R::compose(Catalogue::current(), &recipes.iter().collect::<Vec<_>>(), &known, isa)?;
+        learner.set_weights(first_weights(plans))?;
+        let context = Context {
+            problem: problem.as_ref(),
+            learners_problem: learners_problem.as_ref(),
+            recipes: &recipes,
+            policy: learner.policy(),
+            isa,
+        };
+        let recorders = scenario.measures.iter().map(|measure| recorder(&**measure, &context));
+        let recorders = Recorders(recorders.collect::<Result<_, ComposeError>>()?);
+        let interest = interest.map(<[f64]>::to_vec);
+        Ok(Box::new(InLanes { learner, recorders, interest, settings: plans.len(), first, isa }))
+    }
 }
 
 /// Returns the policy's weights at the start. Lanes without a setting have those of the first.
@@ -287,10 +242,6 @@ impl<R: Real> InLanes<R> {
 }
 
 impl<R: Real> Group for InLanes<R> {
-    fn len(&self) -> usize {
-        self.settings
-    }
-
     fn learn(&mut self, steps: &[Step<State, Action>]) -> Result<(), LearnError> {
         let Some(interest) = &self.interest else { return self.learn_watched(steps) };
         let own = |step: &Step<State<'_>, Action>| match step.state {
@@ -313,4 +264,134 @@ impl<R: Real> Group for InLanes<R> {
             }
         }
     }
+}
+
+/// A row for each setting of a unit and each evaluation: settings in their order, evaluations within.
+///
+/// Numbers that are not finite are left empty, and so is everything of a run from where it has diverged.
+pub(crate) struct Rows {
+    evaluations: usize,
+    /// The number of episodes that had ended, and of steps made, at each evaluation.
+    episodes: Vec<u64>,
+    steps: Vec<u64>,
+    /// The step at which each run had diverged, if it had.
+    diverged: Vec<Option<u64>>,
+    columns: Vec<Values>,
+}
+
+/// The values of a column, row by row.
+enum Values {
+    Numbers(Vec<f64>),
+    Lists(Vec<Vec<f64>>),
+}
+
+impl Rows {
+    /// Makes room for this many settings and evaluations of these measures.
+    fn new(settings: usize, evaluations: usize, measures: &[Arc<dyn DynMeasure>]) -> Self {
+        let rows = settings * evaluations;
+        let values = |measure: &Arc<dyn DynMeasure>| match measure.is_list() {
+            true => Values::Lists(vec![Vec::new(); rows]),
+            false => Values::Numbers(vec![f64::NAN; rows]),
+        };
+        Self {
+            evaluations,
+            episodes: Vec::with_capacity(evaluations),
+            steps: Vec::with_capacity(evaluations),
+            diverged: vec![None; rows],
+            columns: measures.iter().map(values).collect(),
+        }
+    }
+
+    /// Adds an evaluation after this many episodes and steps.
+    fn add_evaluation(&mut self, episodes: u64, steps: u64) {
+        self.episodes.push(episodes);
+        self.steps.push(steps);
+    }
+
+    /// Records at which step a run diverged, if it did. This comes before its values.
+    fn set_diverged(&mut self, setting: usize, evaluation: usize, step: Option<u64>) {
+        self.diverged[setting * self.evaluations + evaluation] = step;
+    }
+
+    /// Records the value of a column: one number, or a list. A run that has diverged has none.
+    fn set(
+        &mut self,
+        column: usize,
+        setting: usize,
+        evaluation: usize,
+        mut numbers: impl Iterator<Item = f64>,
+    ) {
+        let row = setting * self.evaluations + evaluation;
+        if self.diverged[row].is_some() {
+            return;
+        }
+        match &mut self.columns[column] {
+            Values::Numbers(values) => values[row] = numbers.next().unwrap_or(f64::NAN),
+            Values::Lists(lists) => lists[row].extend(numbers),
+        }
+    }
+
+    /// Returns how many settings had diverged at the end.
+    fn diverged_runs(&self) -> u32 {
+        self.diverged.iter().skip(self.evaluations - 1).step_by(self.evaluations).flatten().count() as u32
+    }
+
+    /// Encodes the rows of a unit of these settings for the store.
+    pub(crate) fn encode(
+        self,
+        experiment: &Experiment,
+        unit: Unit,
+        settings: &[usize],
+    ) -> Result<EncodedUnit, UnitError> {
+        let (evaluations, diverged) = (self.evaluations, self.diverged_runs());
+        let each_row = || settings.iter().flat_map(move |s| (0..evaluations).map(move |e| (*s as u32, e)));
+        let rows = settings.len() * evaluations;
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(UInt32Array::from_iter_values(each_row().map(|(setting, _)| setting))),
+            Arc::new(UInt32Array::from_value(unit.run, rows)),
+            Arc::new(UInt32Array::from_iter_values(each_row().map(|(_, e)| e as u32))),
+            Arc::new(UInt64Array::from_iter_values(each_row().map(|(_, e)| self.episodes[e]))),
+            Arc::new(UInt64Array::from_iter_values(each_row().map(|(_, e)| self.steps[e]))),
+            Arc::new(UInt64Array::from(self.diverged)),
+        ];
+        columns.extend(self.columns.into_iter().map(Values::finish));
+        Ok(table::encode(unit, diverged, &RecordBatch::try_new(columns_of(experiment), columns)?)?)
+    }
+}
+
+impl Values {
+    fn finish(self) -> ArrayRef {
+        match self {
+            Self::Numbers(values) => {
+                let finite = values.into_iter().map(|x| x.is_finite().then_some(x));
+                Arc::new(finite.collect::<Float64Array>())
+            }
+            Self::Lists(values) => {
+                let mut lists = ListBuilder::new(Float64Builder::new());
+                for numbers in &values {
+                    lists.values().append_slice(numbers);
+                    lists.append(!numbers.is_empty());
+                }
+                Arc::new(lists.finish())
+            }
+        }
+    }
+}
+
+/// Returns the columns of the tables of an experiment's results.
+pub(crate) fn columns_of(experiment: &Experiment) -> SchemaRef {
+    let counts = [
+        ("setting", DataType::UInt32, false),
+        ("run", DataType::UInt32, false),
+        ("evaluation", DataType::UInt32, false),
+        ("episode", DataType::UInt64, false),
+        ("step", DataType::UInt64, false),
+        ("diverged_step", DataType::UInt64, true),
+    ];
+    let mut fields: Vec<Field> =
+        counts.into_iter().map(|(name, kind, empty)| Field::new(name, kind, empty)).collect();
+    let list = DataType::List(Arc::new(Field::new_list_field(DataType::Float64, true)));
+    let kind = |is_list: bool| if is_list { list.clone() } else { DataType::Float64 };
+    fields.extend(experiment.measured().map(|(name, is_list)| Field::new(name, kind(is_list), true)));
+    Arc::new(Schema::new(fields))
 }

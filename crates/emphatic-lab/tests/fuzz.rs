@@ -10,87 +10,13 @@ use std::fs;
 use std::path::Path;
 
 const EXPERIMENTS: [&str; 4] = [
-    r#"problem = "counterexample"
-behaviour = [{ A0 = 0.5, A1 = 0.5 }, { S0 = { A0 = 0.1, A1 = 0.9 } }]
-interest = [1, { S1 = 0.5 }]
-seed = 1
-runs = 10
-episodes = 5000
-evaluations = 50
-record = ["objective", "target.S1.A0", "rho"]
-select = "area"
-fresh_runs = 30
-
-[[method]]
-algorithm = "ace"
-alpha = [0.01, 0.1]
-lambda_a = [0, 0.5, 1]
-separate = ["lambda_a"]
-policy = { probabilities = { A0 = 0.9, A1 = 0.1 } }
-critic = { kind = "gtd", alpha_v = [0.01, 0.1], alpha_w = 1e-4, lambda = 0.5 }
-"#,
-    r#"problem = [{ name = "long-counterexample", steps = [1, 3] }, "counterexample"]
-runs = 2
-steps = 1000
-
-[[method]]
-name = "two kinds"
-emphasis = ["none", "exact"]
-alpha = 0.1
-actions = "all"
-subset = 1
-interest = 2.0
-policy = { kind = "softmax", weights = 0.5 }
-critic = ["exact", { kind = ["gq"], features = "states", alpha_v = 0.1, alpha_w = 0.1, alpha_q = 0.1, alpha_h = 0 }]
-
-[[method]]
-algorithm = "offpac"
-alpha = 0.1
-critic = { kind = "advantage", values = "exact", alpha_u = 0.1 }
-combinations = [{ alpha = [0.2, 0.3] }, { critic = { alpha_u = 1 } }]
-"#,
-    r#"problem = "continuous-counterexample"
-behaviour = { mean = 1.0, standard_deviation = 0.5 }
-runs = 3
-episodes = 10
-record = ["target.S1", "weights"]
-
-[[method]]
-algorithm = ["dpg", "true-dpge"]
-name = "both"
-alpha = 0.1
-critic = "exact"
-policy.weights = [[0.1, 0.2], [0.3, 0.4]]
-"#,
-    r#"runs = 3
-problem = ["p.toml", "p.toml"]
-episodes = 10
-
-[[method]]
-algorithm = "true-ace"
-alpha = 0.1
-critic = "exact"
-"#,
+    include_str!("fuzz/counterexample.toml"),
+    include_str!("fuzz/two-problems.toml"),
+    include_str!("fuzz/real-action.toml"),
+    include_str!("fuzz/problem-file.toml"),
 ];
 
-const PROBLEM: &str = r#"states = ["S0", "S1", "S2"]
-actions = ["A0", "A1"]
-start = { S0 = 0.5, S1 = 0.5 }
-gamma = 0.9
-behaviour = { A0 = 0.25, A1 = 0.75 }
-interest = { S0 = 1.0 }
-transitions = [
-  { from = "S0", action = "A0", to = "S1", probability = 0.5, reward = 1, gamma = 1.0 },
-  { from = "S0", action = "A0", to = "S2", probability = 0.5 },
-  { from = "S0", action = "A1", to = "S2" },
-  { from = "S1", action = "A0", reward = 2.0, end = true },
-  { from = "S1", action = "A1", end = true },
-  { from = "S2", action = "A0", end = true },
-  { from = "S2", action = "A1", reward = 1.0, end = true },
-]
-features.actor = { S0 = [1, 0], S1 = [0, 1], S2 = [0, 1] }
-features.critic = { S0 = [1, 0.5], S1 = [0, 1], S2 = [-1, 1] }
-"#;
+const PROBLEM: &str = include_str!("fuzz/p.toml");
 
 /// Reads an experiment; one that makes sense is written and read again.
 fn read(text: &str, beside: &Path) {

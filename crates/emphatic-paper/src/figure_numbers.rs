@@ -4,10 +4,9 @@ use crate::claims::{CLAIMS, Evidence, MethodEvidence, StepSizeEvidence};
 use crate::figures::{Bounds, Figure};
 use crate::verdict::JudgedClaim;
 use emphatic_lab::statistics::{mean, standard_error};
-use emphatic_lab::store::Kind;
+use emphatic_lab::store::{Kind, StoreError};
 use emphatic_lab::{
-    Cell, Experiment, MethodSummary, ReadError, Run, SettingSummary, SummaryError, read_runs,
-    summarise_without_intervals,
+    Cell, Experiment, MethodSummary, ReadError, Run, SettingSummary, read_runs, summarise_without_intervals,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -121,7 +120,7 @@ const PERCENT: [&str; 7] = ["0", "5", "25", "50", "75", "95", "100"];
 
 impl FigureNumbers {
     /// Reads a figure's finished experiment and judges its claims.
-    pub fn read(figure: &Figure, bounds: Bounds, results: &Path) -> Result<Self, SummaryError> {
+    pub fn read(figure: &Figure, bounds: Bounds, results: &Path) -> Result<Self, StoreError> {
         let results = Results::open(figure, results)?;
         let methods: Vec<MethodNumbers> = results.methods.iter().map(|m| results.numbers(m)).collect();
         let start = methods.first().and_then(|m| m.best.objective_mean.first().copied().flatten());
@@ -165,7 +164,7 @@ struct Results {
 }
 
 impl Results {
-    fn open(figure: &Figure, dir: &Path) -> Result<Self, SummaryError> {
+    fn open(figure: &Figure, dir: &Path) -> Result<Self, StoreError> {
         let summary = summarise_without_intervals(dir)?;
         let experiment = Experiment::open(&dir.join("experiment.toml"))?;
         let best: Vec<usize> = summary.methods.iter().map(|method| method.best).collect();

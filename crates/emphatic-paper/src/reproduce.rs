@@ -9,7 +9,8 @@ use crate::verdict::JudgedClaim;
 use emphatic::ProblemError;
 use emphatic_chart::{RenderError, Renderer};
 use emphatic_lab::atomic_file::overwrite;
-use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop, SummaryError};
+use emphatic_lab::store::StoreError;
+use emphatic_lab::{Ending, Event, Experiment, FileError, RunError, Stop};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -69,7 +70,7 @@ pub enum ReproduceError {
         /// The figure.
         figure: &'static str,
         /// The reason.
-        error: Box<SummaryError>,
+        error: Box<StoreError>,
     },
     /// The theory could not be checked.
     #[error(transparent)]

@@ -21,6 +21,22 @@ pub fn ended<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output 
     emphatic(arguments).output().unwrap()
 }
 
+/// Runs a command on a file or directory, with options.
+pub fn ended_on(command: &str, path: &Path, options: &[&str]) -> Output {
+    emphatic([command]).arg(path).args(options).output().unwrap()
+}
+
+/// Runs a command that succeeds and returns what it prints.
+#[track_caller]
+pub fn printed<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> String {
+    String::from_utf8(succeeded(ended(arguments)).stdout).expect("it is text")
+}
+
+/// Merges directories.
+pub fn merge<A: AsRef<OsStr>>(dirs: &[A], out: &Path) -> Output {
+    emphatic(["merge"]).args(dirs).arg("--out").arg(out).output().unwrap()
+}
+
 /// An experiment file in a directory of its own, and directories for its results.
 pub struct Bench {
     dir: TempDir,
@@ -39,10 +55,10 @@ impl Bench {
         self.dir.path().join(name)
     }
 
-    /// Another experiment file.
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+    /// Another file.
+    pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
-        fs::write(&path, text).unwrap();
+        fs::write(&path, contents).unwrap();
         path
     }
 
@@ -62,6 +78,12 @@ impl Bench {
         self.command(out, options).output().unwrap()
     }
 
+    /// Runs the experiment file that is kept beside some results.
+    pub fn run_kept_file(out: &Path) -> Output {
+        let mut command = emphatic(["run"]);
+        succeeded(command.arg(out.join("experiment.toml")).arg("--out").arg(out).output().unwrap())
+    }
+
     /// Runs the experiment to its end.
     pub fn finish(&self, out: &Path, options: &[&str]) -> Output {
         succeeded(self.output(out, options))
@@ -72,6 +94,35 @@ impl Bench {
         let out = self.path(name);
         self.finish(&out, options);
         out
+    }
+
+    /// Runs the command in its directory, without colours and with 80 columns, whatever terminal the tests run in.
+    pub fn ended(&self, arguments: &[&str]) -> Output {
+        let mut command = emphatic(arguments);
+        command.env("NO_COLOR", "1").env_remove("FORCE_COLOR").env_remove("CLICOLOR_FORCE");
+        command.current_dir(self.dir.path()).output().unwrap()
+    }
+
+    /// Returns the message of a command that refuses a file in its directory.
+    #[track_caller]
+    pub fn message(&self, arguments: &[&str], name: &str) -> String {
+        let output = self.ended(arguments);
+        let message = String::from_utf8(output.stderr).expect("messages are text");
+        assert_eq!(output.status.code(), Some(1), "{name}: {message}");
+        assert!(output.stdout.is_empty(), "{name}: something is printed");
+        assert!(!message.contains("panicked"), "{name}: {message}");
+        message
+    }
+
+    /// Returns the messages about a file with each of these contents, one below the other.
+    #[track_caller]
+    pub fn messages(&self, arguments: &[&str], file: &str, cases: &[Case]) -> String {
+        let mut all = String::new();
+        for (name, contents) in cases {
+            self.write(file, contents);
+            all += &format!("──── {name}\n{}\n\n", self.message(arguments, name).trim_end());
+        }
+        all
     }
 }
 
@@ -215,36 +266,27 @@ pub fn replaced(good: &str, line: &str, with: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// Runs the command in a directory, without colours and with 80 columns, whatever terminal the tests run in.
-pub fn ended_in<A: AsRef<OsStr>>(dir: &Path, arguments: impl IntoIterator<Item = A>) -> Output {
-    let mut command = emphatic(arguments);
-    command.env("NO_COLOR", "1").env_remove("FORCE_COLOR").env_remove("CLICOLOR_FORCE");
-    command.current_dir(dir).output().unwrap()
+/// A wrong file: the name of the case, and the file's contents.
+pub type Case = (&'static str, Vec<u8>);
+
+/// Returns the paragraphs of a list of cases, each as its first line and the others. Those that begin with `#` are remarks.
+fn paragraphs(list: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let paragraphs = list.trim_end().split("\n\n").filter(|paragraph| !paragraph.starts_with('#'));
+    paragraphs.map(|paragraph| paragraph.split_once('\n').unwrap_or((paragraph, "")))
 }
 
-/// Returns the message of a command that refuses a file in this directory.
-#[track_caller]
-pub fn message(dir: &Path, arguments: &[&str], name: &str) -> String {
-    let output = ended_in(dir, arguments);
-    let message = String::from_utf8(output.stderr).expect("messages are text");
-    assert_eq!(output.status.code(), Some(1), "{name}: {message}");
-    assert!(output.stdout.is_empty(), "{name}: something is printed");
-    assert!(!message.contains("panicked"), "{name}: {message}");
-    message
+/// Returns the cases of a list that has whole files: the name of each, and below it the file.
+pub fn whole_in(list: &'static str) -> Vec<Case> {
+    paragraphs(list)
+        .map(|(name, file)| (name, file.lines().flat_map(|line| [line, "\n"]).collect::<String>().into()))
+        .collect()
 }
 
-/// Returns the messages about a file with each of these texts, one below the other.
-#[track_caller]
-pub fn messages_in<'a, T: AsRef<[u8]>>(
-    dir: &Path,
-    file: &str,
-    cases: impl IntoIterator<Item = (&'a str, T)>,
-    arguments: &[&str],
-) -> String {
-    let mut all = String::new();
-    for (name, text) in cases {
-        fs::write(dir.join(file), text).unwrap();
-        all += &format!("──── {name}\n{}\n\n", message(dir, arguments, name).trim_end());
-    }
-    all
+/// Returns the cases of a list of changes to a good file: the name of each, the beginning of a line, and what replaces that line.
+pub fn replaced_in(good: &str, list: &'static str) -> Vec<Case> {
+    let case = |(name, change): (&'static str, &str)| {
+        let (line, with) = change.split_once('\n').unwrap_or((change, ""));
+        (name, replaced(good, line, with).into())
+    };
+    paragraphs(list).map(case).collect()
 }

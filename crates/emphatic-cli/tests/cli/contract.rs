@@ -1,6 +1,6 @@
 //! Results are the same bits for any number of threads, lanes and shards, and those of the library.
 
-use crate::common::{Bench, assert_same, emphatic, says, signal, succeeded, text, wait_until};
+use crate::common::{Bench, assert_same, merge, says, signal, succeeded, text, wait_until};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
@@ -18,11 +18,10 @@ const LIBRARY: &str = include_str!("../experiments/library.toml");
 /// Merges directories and makes the fresh runs.
 fn merged(bench: &Bench, dirs: &[&PathBuf], name: &str) -> PathBuf {
     let out = bench.path(name);
-    let output = succeeded(emphatic(["merge"]).args(dirs).arg("--out").arg(&out).output().unwrap());
+    let output = succeeded(merge(dirs, &out));
     assert!(says(&output, "For the fresh runs: emphatic run"), "{}", text(&output));
     // As it says: with the file beside the results.
-    let mut command = emphatic(["run"]);
-    succeeded(command.arg(out.join("experiment.toml")).arg("--out").arg(&out).output().unwrap());
+    Bench::run_kept_file(&out);
     out
 }
 
@@ -72,8 +71,7 @@ fn the_bits_do_not_depend_on_how(experiment: &str, runs: &str) {
         &merged(&bench, &[&shards[2], &shards[0], &shards[1], &shards[0]], "in-another-order"),
     );
     let one_in_the_other = &shards[1];
-    let output = emphatic(["merge"]).args(&shards).arg("--out").arg(one_in_the_other).output().unwrap();
-    succeeded(output);
+    succeeded(merge(&shards, one_in_the_other));
     bench.finish(one_in_the_other, &[]);
     assert_same(&reference, one_in_the_other);
 

@@ -1,21 +1,16 @@
 //! Directories that are not as they should be: a clear message, exit code 1, and nothing that was finished is lost.
 
 use crate::common::{
-    Bench, LONG, SHORT, assert_same, copy, emphatic, ended, manifest, refused, says, snapshot,
+    Bench, LONG, SHORT, assert_same, copy, ended, ended_on, manifest, merge, refused, says, snapshot,
     stopped_midway, succeeded, text, units, wait_until,
 };
-use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-fn merge<A: AsRef<OsStr>>(dirs: &[A], out: &Path) -> Output {
-    emphatic(["merge"]).args(dirs).arg("--out").arg(out).output().unwrap()
-}
-
 fn summarise(dir: &Path) -> Output {
-    ended([OsStr::new("summarise"), dir.as_os_str()])
+    ended_on("summarise", dir, &[])
 }
 
 #[test]
@@ -61,6 +56,14 @@ fn with_parts() -> (Bench, PathBuf, PathBuf) {
     (bench, out, whole)
 }
 
+/// Changes the bytes of a file, and returns them.
+fn changed(path: &Path, change: impl Fn(&mut Vec<u8>)) -> Vec<u8> {
+    let mut bytes = fs::read(path).unwrap();
+    change(&mut bytes);
+    fs::write(path, &bytes).unwrap();
+    bytes
+}
+
 #[test]
 fn a_damaged_part_is_set_aside_and_its_units_are_run_again() {
     let (bench, stopped, whole) = with_parts();
@@ -75,9 +78,7 @@ fn a_damaged_part_is_set_aside_and_its_units_are_run_again() {
         let out = bench.path(name);
         copy(&stopped, &out);
         let part = out.join("parts/results-000001.parquet");
-        let mut bytes = fs::read(&part).unwrap();
-        damage(&mut bytes);
-        fs::write(&part, &bytes).unwrap();
+        let bytes = changed(&part, damage);
 
         // A shard that is damaged is not merged.
         refused(&merge(&[&out], &bench.path("merged")), &["is damaged", "run that shard again, then merge"]);
@@ -104,10 +105,10 @@ fn damaged_results_are_set_aside_and_run_again() {
     for name in ["results.parquet", "fresh.parquet"] {
         let out = bench.path(&format!("damaged-{name}"));
         copy(&whole, &out);
-        let mut bytes = fs::read(out.join(name)).unwrap();
-        let at = bytes.len() / 3;
-        bytes[at] ^= 0x10;
-        fs::write(out.join(name), &bytes).unwrap();
+        let bytes = changed(&out.join(name), |bytes| {
+            let at = bytes.len() / 3;
+            bytes[at] ^= 0x10;
+        });
         let output = summarise(&out);
         assert!(says(&output, "is damaged") && !says(&output, "panicked"), "{}", text(&output));
         let output = bench.finish(&out, &["--quiet"]);
@@ -358,9 +359,7 @@ fn a_problem_file_may_have_any_name() {
         // The same command, and the file beside the results, find everything done.
         let again = bench.finish(&out, &[]);
         assert!(says(&again, "were there before"), "{name}: {}", text(&again));
-        let kept =
-            emphatic(["run"]).arg(out.join("experiment.toml")).arg("--out").arg(&out).output().unwrap();
-        assert!(says(&succeeded(kept), "were there before"), "{name}");
+        assert!(says(&Bench::run_kept_file(&out), "were there before"), "{name}");
         let merged = bench.path("merged");
         succeeded(merge(&[&out], &merged));
         assert_same(&out, &merged);
@@ -397,12 +396,12 @@ fn a_table_of_another_experiment_is_noticed() {
 #[test]
 fn a_table_with_other_columns_is_refused() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt32Array, UInt64Array};
-    use emphatic_lab::store::Identity;
+    use emphatic_lab::store::label;
     use emphatic_lab::table::{self, Unit, encode};
     use std::sync::Arc;
     let bench = Bench::new(SHORT);
     let out = bench.run("out", &[]);
-    let label = Identity::new(manifest(&out)["identity"].clone()).label("results");
+    let label = label(&manifest(&out)["identity"], "results");
     let number = || Arc::new(Float64Array::from(vec![1.0])) as ArrayRef;
     let count = || Arc::new(UInt64Array::from(vec![Some(1)])) as ArrayRef;
     let setting = || Arc::new(UInt32Array::from(vec![0])) as ArrayRef;

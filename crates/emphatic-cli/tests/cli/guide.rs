@@ -1,6 +1,6 @@
 //! The guide and the pictures are what the command prints and draws.
 
-use crate::common::{emphatic, succeeded};
+use crate::common::{Bench, succeeded};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,25 +8,24 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// Runs the command in a directory and returns what it prints.
+/// Runs the command in a directory of its own and returns what it prints.
 #[track_caller]
-fn printed(dir: &Path, arguments: &[&str]) -> String {
-    let output = succeeded(emphatic(arguments).current_dir(dir).output().expect("it runs"));
-    String::from_utf8(output.stdout).expect("it is text")
+fn printed(bench: &Bench, arguments: &[&str]) -> String {
+    String::from_utf8(succeeded(bench.ended(arguments)).stdout).expect("it is text")
 }
 
 #[test]
 fn every_output_in_the_guide_is_what_the_command_prints() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let bench = Bench::new("");
     let guide = fs::read_to_string(docs().join("diagnose.md")).expect("the guide is there");
-    printed(dir.path(), &["new", "shop"]);
-    printed(dir.path(), &["diagnose", "shop.toml", "--write", "experiment.toml"]);
-    printed(dir.path(), &["run", "experiment.toml", "--quiet"]);
+    printed(&bench, &["new", "shop"]);
+    printed(&bench, &["diagnose", "shop.toml", "--write", "experiment.toml"]);
+    printed(&bench, &["run", "experiment.toml", "--quiet"]);
     let mut blocks = 0;
     for block in guide.split("```text\n$ emphatic ").skip(1) {
         let (command, rest) = block.split_once('\n').expect("a command and its output");
         let (shown, _) = rest.split_once("\n```").expect("the block ends");
-        let printed = printed(dir.path(), &command.split(' ').collect::<Vec<_>>());
+        let printed = printed(&bench, &command.split(' ').collect::<Vec<_>>());
         assert_eq!(shown, printed.trim_end(), "{command}");
         blocks += 1;
     }
@@ -35,10 +34,10 @@ fn every_output_in_the_guide_is_what_the_command_prints() {
 
 #[test]
 fn the_pictures_are_what_the_command_draws() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let bench = Bench::new("");
     for (problem, picture) in [("shop", "shop.svg"), ("near-optimal", "counterexample.svg")] {
-        printed(dir.path(), &["diagnose", problem, "--figure", picture]);
-        let drawn = fs::read(dir.path().join(picture)).expect("it is drawn");
+        printed(&bench, &["diagnose", problem, "--figure", picture]);
+        let drawn = fs::read(bench.path(picture)).expect("it is drawn");
         assert!(
             drawn == fs::read(docs().join(picture)).expect("it is there"),
             "{picture} is drawn otherwise"

@@ -1,30 +1,24 @@
 //! Help, completions, wrong usage.
 
-use crate::common::{emphatic, ended, succeeded};
+use crate::common::{emphatic, ended, printed};
 use std::io::Read;
 use std::process::Stdio;
 
 const COMMANDS: [&str; 7] = ["run", "check", "summarise", "merge", "parts", "schema", "completions"];
 
-/// Returns what a command prints that succeeds.
-#[track_caller]
-fn printed(arguments: &[&str]) -> String {
-    String::from_utf8(succeeded(ended(arguments)).stdout).expect("it is text")
-}
-
 #[test]
 fn every_command_has_help_with_an_example() {
     for command in COMMANDS {
-        let help = printed(&[command, "--help"]);
+        let help = printed([command, "--help"]);
         assert!(help.contains("Example"), "{command}: {help}");
         assert!(help.contains(&format!("  emphatic {command}")), "{command}: {help}");
-        assert!(printed(&[command, "-h"]).contains("Usage"), "{command}");
+        assert!(printed([command, "-h"]).contains("Usage"), "{command}");
     }
 }
 
 #[test]
 fn the_help_names_every_command_and_the_exit_codes() {
-    let help = printed(&["--help"]);
+    let help = printed(["--help"]);
     for command in COMMANDS {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }
@@ -33,20 +27,20 @@ fn the_help_names_every_command_and_the_exit_codes() {
 
 #[test]
 fn the_version_is_printed() {
-    assert_eq!(printed(&["--version"]), format!("emphatic {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(printed(["--version"]), format!("emphatic {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
 fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = printed(&["completions", shell]);
+        let script = printed(["completions", shell]);
         assert!(COMMANDS.iter().all(|command| script.contains(command)), "{shell}");
     }
 }
 
 #[test]
 fn the_schema_is_json() {
-    let schema: serde_json::Value = serde_json::from_str(&printed(&["schema"])).expect("it is JSON");
+    let schema: serde_json::Value = serde_json::from_str(&printed(["schema"])).expect("it is JSON");
     assert_eq!(schema, emphatic_lab::schema());
 }
 
@@ -73,6 +67,16 @@ fn wrong_usage_ends_with_2() {
         &["merge", "a"],
         &["merge", "--out", "b"],
         &["completions", "dos"],
+        &["solve"],
+        &["solve", "counterexample", "--lambda-a", "2"],
+        &["solve", "counterexample", "--lambda-a", "nan"],
+        &["solve", "counterexample", "--top", "-1"],
+        &["solve", "counterexample", "--json", "--csv"],
+        &["solve", "counterexample", "--csv=actions"],
+        &["diagnose"],
+        &["diagnose", "counterexample", "--starts", "-1"],
+        &["diagnose", "counterexample", "--threads", "0"],
+        &["diagnose", "counterexample", "--figure"],
     ];
     for arguments in wrong {
         let output = ended(*arguments);
@@ -101,18 +105,18 @@ fn a_reader_may_stop_reading() {
 fn the_page_of_parts_is_current() {
     let committed = include_str!("../../../../docs/parts.md");
     assert!(
-        printed(&["parts", "--markdown"]) == committed,
+        printed(["parts", "--markdown"]) == committed,
         "docs/parts.md is out of date: run `cargo xtask generate`"
     );
 }
 
 #[test]
 fn every_part_is_listed_and_explained() {
-    let list = printed(&["parts"]);
+    let list = printed(["parts"]);
     for entry in emphatic::Catalogue::standard().iter() {
         assert!(list.contains(&format!("\n  {} ", entry.name)), "{}", entry.name);
         for name in [entry.name, entry.class] {
-            let explained = printed(&["parts", name]);
+            let explained = printed(["parts", name]);
             assert!(
                 explained.contains(entry.about) && explained.contains(entry.source),
                 "{name}: {explained}"
@@ -123,11 +127,11 @@ fn every_part_is_listed_and_explained() {
         }
     }
     let parts: serde_json::Value =
-        serde_json::from_str(&printed(&["parts", "gtd", "--json"])).expect("it is JSON");
+        serde_json::from_str(&printed(["parts", "gtd", "--json"])).expect("it is JSON");
     assert_eq!(parts[0]["settings"][2]["default"], 0.0);
     // Once algorithms were listed, but not explained.
     for algorithm in emphatic::catalogue::ALGORITHMS {
-        let explained = printed(&["parts", algorithm.name]);
+        let explained = printed(["parts", algorithm.name]);
         assert!(explained.contains(algorithm.about) && explained.contains(algorithm.emphasis), "{explained}");
     }
 }

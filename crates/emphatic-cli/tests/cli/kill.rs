@@ -1,7 +1,7 @@
 //! Runs that are killed, stopped or disturbed at any moment: nothing that was finished is lost, and the same command continues.
 
 use crate::common::{
-    Bench, LONG, SHORT, assert_same, ended, refused, says, signal, stopped_midway, text, units, wait_until,
+    Bench, LONG, SHORT, assert_same, ended_on, refused, says, signal, stopped_midway, text, units, wait_until,
 };
 use emphatic::Random;
 use std::fs;
@@ -18,7 +18,7 @@ fn kills_asked_for() -> usize {
 /// Checks that a summary is possible at any time: it shows the finished units, or says that there are none yet.
 #[track_caller]
 fn assert_summarises(dir: &Path) {
-    let output = ended(["summarise".as_ref(), dir.as_os_str(), "--json".as_ref()]);
+    let output = ended_on("summarise", dir, &["--json"]);
     match output.status.code() {
         Some(0) => {
             let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -1,6 +1,6 @@
 //! What the command writes: it works without a reader, and text from files is safe for a terminal.
 
-use crate::common::{Bench, LONG, SHORT, assert_same, emphatic, ended, refused, succeeded, text};
+use crate::common::{Bench, LONG, SHORT, assert_same, emphatic, ended, ended_on, refused, succeeded, text};
 use std::fs;
 use std::io::{PipeWriter, pipe};
 use std::path::Path;
@@ -114,32 +114,30 @@ interest = [1, {{ "{evil}" = 2 }}]
     let problem = bench.write("problem.toml", &problem);
     let out = bench.path("results\u{1b}[31m\u{202e}");
     is_harmless(&succeeded(bench.output(&out, &[])), "run");
-    let (file, problem) = (bench.file.as_os_str(), problem.as_os_str());
-    let dir = out.as_os_str();
-    let commands: [&[&std::ffi::OsStr]; 9] = [
-        &["check".as_ref(), file],
-        &["summarise".as_ref(), dir],
-        &["summarise".as_ref(), dir, "--json".as_ref()],
-        &["summarise".as_ref(), dir, "--csv".as_ref()],
-        &["solve".as_ref(), problem],
-        &["solve".as_ref(), problem, "--json".as_ref()],
-        &["solve".as_ref(), problem, "--csv".as_ref()],
-        &["diagnose".as_ref(), problem, "--starts".as_ref(), "0".as_ref()],
-        &["diagnose".as_ref(), problem, "--json".as_ref()],
+    let commands: [(&str, &Path, &[&str]); 9] = [
+        ("check", &bench.file, &[]),
+        ("summarise", &out, &[]),
+        ("summarise", &out, &["--json"]),
+        ("summarise", &out, &["--csv"]),
+        ("solve", &problem, &[]),
+        ("solve", &problem, &["--json"]),
+        ("solve", &problem, &["--csv"]),
+        ("diagnose", &problem, &["--starts", "0"]),
+        ("diagnose", &problem, &["--json"]),
     ];
-    for arguments in commands {
-        is_harmless(&succeeded(ended(arguments)), &format!("{arguments:?}"));
+    for (command, path, options) in commands {
+        is_harmless(&succeeded(ended_on(command, path, options)), &format!("{command} {options:?}"));
     }
     // JSON still means the same.
-    let json = succeeded(emphatic(["solve", "--json"]).arg(problem).output().unwrap());
+    let json = succeeded(ended_on("solve", &problem, &["--json"]));
     let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["states"][0], EVIL);
 
     // Errors, with pieces of the file and its path.
     let wrong =
         bench.write("wrong \u{1b}[31m.toml", "states = [\"\u{202e}\u{9b}\"] # \u{202e}\nactoins = 1\n");
-    for path in [wrong.as_os_str(), "no \u{1b}]0;such\u{7}".as_ref()] {
-        let output = emphatic(["solve".as_ref(), path]).output().unwrap();
+    for path in [&wrong, Path::new("no \u{1b}]0;such\u{7}")] {
+        let output = ended_on("solve", path, &[]);
         refused(&output, &[]);
         is_harmless(&output, "a message");
     }
@@ -150,8 +148,8 @@ interest = [1, {{ "{evil}" = 2 }}]
         assert_eq!(output.status.code(), Some(2));
         is_harmless(&output, "a message of a wrong argument");
     }
-    let unknown = bench.write("unknown.toml", &experiment.replace("\"ace\"", &format!("\"{evil}\"")));
-    let output = emphatic(["check".as_ref(), unknown.as_os_str()]).output().unwrap();
+    let unknown = bench.write("unknown.toml", experiment.replace("\"ace\"", &format!("\"{evil}\"")));
+    let output = ended_on("check", &unknown, &[]);
     refused(&output, &[]);
     is_harmless(&output, "a message of an unknown word");
 }
@@ -175,16 +173,11 @@ fn long_names_and_values_are_cut_in_tables() {
     let bench = Bench::new(&experiment);
     let problem = bench.write("problem.toml", &problem);
     let out = bench.run("out", &[]);
-    let (out, problem) = (out.as_os_str(), problem.as_os_str());
-    for arguments in [
-        ["summarise".as_ref(), out],
-        ["check".as_ref(), bench.file.as_os_str()],
-        ["solve".as_ref(), problem],
-        ["diagnose".as_ref(), problem],
-    ] {
-        let output = succeeded(ended(arguments));
+    let commands = [("summarise", &out), ("check", &bench.file), ("solve", &problem), ("diagnose", &problem)];
+    for (command, path) in commands {
+        let output = succeeded(ended_on(command, path, &[]));
         let widest = text(&output).lines().map(|line| line.chars().count()).max();
-        assert!(widest < Some(1000), "{arguments:?}: {widest:?}");
+        assert!(widest < Some(1000), "{command}: {widest:?}");
     }
 }
 
@@ -195,14 +188,12 @@ fn names_are_no_formulas_in_csv() {
         &SHORT.replace("algorithm = \"ace\"", "name = \"=cmd|' /C calc'!A0\"\nalgorithm = \"ace\""),
     );
     let out = bench.run("out", &[]);
-    let csv = succeeded(ended(["summarise".as_ref(), out.as_os_str(), "--csv".as_ref()]));
-    let csv = String::from_utf8(csv.stdout).unwrap();
+    let csv = String::from_utf8(succeeded(ended_on("summarise", &out, &["--csv"])).stdout).unwrap();
     assert!(csv.contains("\n'=cmd|") && !csv.contains("\n="), "{csv}");
     let states = "states = [\"=1+1\", \"-a\", \"-2\"]\nactions = [\"@a\"]\nstart = \"=1+1\"\nbehaviour = \"uniform\"\n\
                   transitions = [{ from = [0, 1, 2], action = \"@a\", end = true, reward = -3 }]\n";
     let problem = bench.write("problem.toml", states);
-    let csv = succeeded(emphatic(["solve", "--csv"]).arg(problem).output().unwrap());
-    let csv = String::from_utf8(csv.stdout).unwrap();
+    let csv = String::from_utf8(succeeded(ended_on("solve", &problem, &["--csv"])).stdout).unwrap();
     let first = |line: &str| line.split(',').next().unwrap_or_default().to_owned();
     assert_eq!(csv.lines().map(first).collect::<Vec<_>>(), ["state", "'=1+1", "'-a", "-2"]);
     // Numbers stay numbers.
@@ -215,8 +206,8 @@ fn summary_of(problem: &str) -> String {
     );
     bench.write("problem.toml", problem);
     let out = bench.run("out", &[]);
-    let csv = succeeded(ended(["summarise".as_ref(), out.as_os_str(), "--csv".as_ref()]));
-    text(&succeeded(ended(["summarise".as_ref(), Path::new(&out).as_os_str()]))) + &text(&csv)
+    let summarised = |options| text(&succeeded(ended_on("summarise", &out, options)));
+    summarised(&[]) + &summarised(&["--csv"])
 }
 
 /// Once a large objective had three hundred digits, and the mean of several was infinite.

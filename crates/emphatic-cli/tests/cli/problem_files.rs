@@ -1,6 +1,6 @@
 //! Problem files and the problems that come with the program: `emphatic new`, `solve` and `diagnose`.
 
-use crate::common::{Bench, bytes, emphatic, ended, refused, says, succeeded, text};
+use crate::common::{Bench, bytes, emphatic, ended_on, printed, refused, says, succeeded, text};
 use emphatic_problems::SHIPPED;
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -17,24 +17,19 @@ fn small() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|shipped| shipped.name).filter(|name| *name != "large-grid")
 }
 
-/// Returns what a command prints as JSON.
-#[track_caller]
-fn json<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Value {
-    let output = succeeded(ended(arguments));
-    serde_json::from_slice(&output.stdout).expect("it is JSON")
-}
-
 /// Returns the solution of a problem, without its name.
 #[track_caller]
 fn solution(file: &Path) -> Value {
-    let mut all = json(["solve".as_ref(), file.as_os_str(), "--json".as_ref()]);
+    let output = succeeded(ended_on("solve", file, &["--json"]));
+    let mut all: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
     all.as_object_mut().expect("a table").remove("problem");
     all
 }
 
 #[track_caller]
 fn diagnosis(name: &str) -> Value {
-    json(["diagnose", name, "--starts", "3", "--json", "--quiet"])
+    let json = printed(["diagnose", name, "--starts", "3", "--json", "--quiet"]);
+    serde_json::from_str(&json).expect("it is JSON")
 }
 
 fn numbers(list: &Value) -> Vec<f64> {
@@ -57,7 +52,7 @@ fn every_shipped_problem_can_be_solved_by_name_and_as_a_file() {
         files += 1;
         if name != "large-grid" {
             assert_eq!(solution(&path), solution(Path::new(&name)), "{name}");
-            succeeded(ended(["solve".as_ref(), path.as_os_str()]));
+            succeeded(ended_on("solve", &path, &[]));
         }
     }
     assert_eq!(files, SHIPPED.len());
@@ -69,7 +64,7 @@ fn a_grid_of_thousands_of_cells_is_solved() {
     let bench = Bench::new("");
     let grid = fs::read_to_string(problems().join("large-grid.toml")).expect("it is there");
     let grid = grid.replace("rows = 316", "rows = 60").replace("columns = 317", "columns = 50");
-    let file = bench.write("grid.toml", &grid.replace("r315c316", "r59c49"));
+    let file = bench.write("grid.toml", grid.replace("r315c316", "r59c49"));
     let solution = solution(&file);
     assert_eq!(solution["states"].as_array().map(Vec::len), Some(3000));
     for (name, column) in solution["columns"].as_object().expect("a table") {
@@ -79,56 +74,17 @@ fn a_grid_of_thousands_of_cells_is_solved() {
     assert!((numbers(&solution["columns"]["stationary"]).iter().sum::<f64>() - 1.0).abs() < 1e-9);
     // 6 × 5 squares, four actions.
     assert_eq!(solution["gradients"]["gradient"].as_array().map(Vec::len), Some(120));
-    let output = succeeded(ended(["solve".as_ref(), file.as_os_str(), "--top".as_ref(), "7".as_ref()]));
+    let output = succeeded(ended_on("solve", &file, &["--top", "7"]));
     assert!(says(&output, "The 7 of 3000 states"), "{}", text(&output));
-    let output = succeeded(ended(["solve".as_ref(), file.as_os_str(), "--csv".as_ref()]));
+    let output = succeeded(ended_on("solve", &file, &["--csv"]));
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 3001);
 }
 
 /// A problem that uses every key of a listed problem.
-const TOML: &str = r#"
-states = ["S0", "S1", "S2"]
-actions = ["A0", "A1"]
-start = { S0 = 0.5, S1 = 0.5 }
-gamma = 0.9
-behaviour = { S0 = { A0 = 0.25, A1 = 0.75 }, S1 = { A0 = 0.5, A1 = 0.5 } }
-target = { S0 = { A0 = 0.9, A1 = 0.1 }, S1 = { A0 = 0.2, A1 = 0.8 } }
-interest = { S0 = 1.0, S1 = 0.5, S2 = 0 }
-transitions = [
-  { from = "S0", action = "A0", to = ["S1", "S2"], probability = 0.5, reward = -1 },
-  { from = "S0", action = "A0", end = true, probability = 0.5, reward = 1e-3 },
-  { from = "S0", action = "A1", to = "S2", gamma = 0.5 },
-  { from = ["S1", "S2"], action = "A0", reward = 2.5, end = true },
-  { from = ["S1", "S2"], action = "A1", to = "S0", end = false },
-]
-[features]
-actor = { S0 = [1, 0], S1 = [0, 1], S2 = [0.5, 0.5] }
-critic = { alias = [["S1", "S2"]] }
-"#;
+const TOML: &str = include_str!("../problems/every-key.toml");
 
 /// The same in JSON, as tools write it.
-const JSON: &str = r#"
-{
-  "states": ["S0", "S1", "\u0053\u0032"],
-  "actions": ["A0", "A1"],
-  "start": {"S0": 0.5, "S1": 5E-1},
-  "gamma":0.9,
-  "behaviour": {"S0": {"A0": 0.25, "A1": 0.75}, "S1": {"A0": 0.5, "A1": 0.5}},
-  "target": {"S0": {"A0": 0.9, "A1": 0.1}, "S1": {"A0": 0.2, "A1": 0.8}},
-  "interest": {"S0": 1.0, "S1": 0.5, "S2": 0},
-	"transitions": [
-    {"from": "S0", "action": "A0", "to": ["S1", "S2"], "probability": 0.5, "reward": -1},
-    {"from": "S0", "action": "A0", "end": true, "probability": 0.5, "reward": 1e-3},
-    {"from": "S0", "action": "A1", "to": "S2", "gamma": 0.5},
-    {"from": ["S1", "S2"], "action": "A0", "reward": 2.5, "end": true},
-    {"from": ["S1", "S2"], "action": "A1", "to": "S0", "end": false}
-  ],
-  "features": {
-    "actor": {"S0": [1, 0], "S1": [0, 1], "S2": [0.5, 0.5]},
-    "critic": {"alias": [["S1", "S2"]]}
-  }
-}
-"#;
+const JSON: &str = include_str!("../problems/every-key.json");
 
 /// Pairs of the same pattern.
 const PATTERNS: [(&str, &str); 2] = [
@@ -158,7 +114,7 @@ fn json_means_the_same_as_toml() {
     let same = |toml: &str, json: &str| {
         let (toml, json) = (bench.write("p.toml", toml), bench.write("p.json", json));
         let solved = |file: &Path| {
-            let output = succeeded(ended(["solve".as_ref(), file.as_os_str(), "--json".as_ref()]));
+            let output = succeeded(ended_on("solve", file, &["--json"]));
             let text = String::from_utf8(output.stdout).expect("it is text");
             text.replace(&file.display().to_string(), "name")
         };
@@ -220,9 +176,7 @@ fn a_variant_keeps_the_neighbours_of_its_cells() {
 #[test]
 fn new_writes_the_shipped_text_once() {
     let bench = Bench::new("");
-    let dir = bench.path("");
-    let new =
-        |arguments: &[&str]| emphatic(["new"]).args(arguments).current_dir(&dir).output().expect("it runs");
+    let new = |arguments: &[&str]| bench.ended(&[&["new"], arguments].concat());
     for shipped in &SHIPPED {
         let output = succeeded(new(&[shipped.name]));
         let file = format!("{}.toml", shipped.name);
@@ -318,13 +272,11 @@ fn what_diagnose_writes_is_an_experiment() {
         ["counterexample", "near-optimal", "four-rooms", "chain", "random", "continuous-counterexample"]
     {
         let bench = Bench::new("");
-        let dir = bench.path("");
-        let run = |arguments: &[&str]| emphatic(arguments).current_dir(&dir).output().expect("it runs");
         let diagnose = ["diagnose", name, "--starts", "0", "--quiet", "--write", "first.toml"];
-        assert!(says(&succeeded(run(&diagnose)), "first.toml is written"), "{name}");
-        succeeded(run(&["check", "first.toml"]));
+        assert!(says(&succeeded(bench.ended(&diagnose)), "first.toml is written"), "{name}");
+        succeeded(bench.ended(&["check", "first.toml"]));
         let written = bytes(&bench.path("first.toml"));
-        refused(&run(&diagnose), &["first.toml is already there"]);
+        refused(&bench.ended(&diagnose), &["first.toml is already there"]);
         assert_eq!(bytes(&bench.path("first.toml")), written, "{name}");
     }
 }
@@ -369,24 +321,22 @@ fn what_diagnose_writes_finds_the_problem_file() {
 #[test]
 fn figures_are_drawn() {
     let bench = Bench::new("");
-    let dir = bench.path("");
-    let draw = |name: &str, options: &[&str]| {
-        let mut command = emphatic(["diagnose", name, "--starts", "0", "--quiet", "--figure"]);
-        command.args(options).current_dir(&dir).output().expect("it runs")
+    let draw = |name: &str, figure: &str| {
+        bench.ended(&["diagnose", name, "--starts", "0", "--quiet", "--figure", figure])
     };
     for name in ["counterexample", "continuous-counterexample"] {
-        succeeded(draw(name, &["flows.svg"]));
+        succeeded(draw(name, "flows.svg"));
         let svg = fs::read_to_string(bench.path("flows.svg")).expect("it is there");
         assert!(svg.trim_start().starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
-        succeeded(draw(name, &["flows.png"]));
+        succeeded(draw(name, "flows.png"));
         let png = bytes(&bench.path("flows.png")).expect("it is there");
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 1000, "{name}");
     }
     for wrong in ["flows.txt", "flows", "svg", ""] {
-        assert_eq!(draw("counterexample", &[wrong]).status.code(), Some(2), "{wrong}");
+        assert_eq!(draw("counterexample", wrong).status.code(), Some(2), "{wrong}");
     }
     assert!(!bench.path("flows.txt").exists());
-    refused(&draw("counterexample", &["missing/flows.svg"]), &["cannot be written"]);
+    refused(&draw("counterexample", "missing/flows.svg"), &["cannot be written"]);
 }
 
 #[test]
@@ -398,35 +348,14 @@ fn experiments_name_shipped_problems_and_files() {
         let algorithm = if problem == "continuous-counterexample" { "dpg" } else { "offpac" };
         let file = bench.write(
             "e.toml",
-            &format!(
+            format!(
                 "problem = \"{problem}\"\nruns = 1\nsteps = 10\n\
                  [[method]]\nalgorithm = \"{algorithm}\"\nalpha = 0.01\ncritic = \"exact\"\n"
             ),
         );
-        succeeded(ended(["check".as_ref(), file.as_os_str()]));
+        succeeded(ended_on("check", &file, &[]));
     };
     small().for_each(check);
     check("p.json");
     check("p.toml");
-}
-
-#[test]
-fn wrong_usage_ends_with_2() {
-    let wrong: &[&[&str]] = &[
-        &["solve"],
-        &["solve", "counterexample", "--lambda-a", "2"],
-        &["solve", "counterexample", "--lambda-a", "nan"],
-        &["solve", "counterexample", "--top", "-1"],
-        &["solve", "counterexample", "--json", "--csv"],
-        &["solve", "counterexample", "--csv=actions"],
-        &["diagnose"],
-        &["diagnose", "counterexample", "--starts", "-1"],
-        &["diagnose", "counterexample", "--threads", "0"],
-        &["diagnose", "counterexample", "--figure"],
-    ];
-    for arguments in wrong {
-        let output = ended(arguments.iter());
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output));
-        assert!(output.stdout.is_empty(), "{arguments:?}");
-    }
 }

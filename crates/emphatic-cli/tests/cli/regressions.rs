@@ -1,6 +1,6 @@
 //! One test for each defect that was found.
 
-use crate::common::{Bench, assert_same, emphatic, ended, refused, says, succeeded, text};
+use crate::common::{Bench, assert_same, emphatic, ended_on, merge, refused, says, succeeded, text};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -48,15 +48,21 @@ alpha = [0.1, 1]
 critic = "exact"
 "#;
 
+/// An experiment with the bandit's file beside it.
+fn bandit(experiment: &str) -> Bench {
+    let bench = Bench::new(experiment);
+    bench.write("bandit.toml", BANDIT);
+    bench
+}
+
 fn summary(dir: &Path) -> Value {
-    let output = succeeded(ended(["summarise".as_ref(), dir.as_os_str(), "--json".as_ref()]));
+    let output = succeeded(ended_on("summarise", dir, &["--json"]));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
 fn every_run_draws_its_own_subsets() {
-    let bench = Bench::new(SUBSET);
-    bench.write("bandit.toml", BANDIT);
+    let bench = bandit(SUBSET);
     let out = bench.run("out", &[]);
     let method = &summary(&out)["methods"][0];
     for statistics in [&method["settings"][0]["final_objective"], &method["fresh"]["final_objective"]] {
@@ -66,23 +72,20 @@ fn every_run_draws_its_own_subsets() {
 
 #[test]
 fn a_problem_file_keeps_its_name_beside_the_results() {
-    let bench = Bench::new(SUBSET);
-    bench.write("bandit.toml", BANDIT);
+    let bench = bandit(SUBSET);
     let out = bench.run("out", &[]);
     assert_eq!(fs::read_to_string(out.join("problems/bandit.toml")).unwrap(), BANDIT);
     let settings = fs::read(out.join("settings.parquet")).unwrap();
     // From the file beside the results, nothing changes.
-    succeeded(emphatic(["run"]).arg(out.join("experiment.toml")).arg("--out").arg(&out).output().unwrap());
+    Bench::run_kept_file(&out);
     assert_eq!(fs::read(out.join("settings.parquet")).unwrap(), settings);
 }
 
 #[test]
 fn fewer_fresh_runs_leave_no_trace_of_more() {
-    let bench = Bench::new(SUBSET);
-    bench.write("bandit.toml", BANDIT);
+    let bench = bandit(SUBSET);
     let out = bench.run("out", &[]);
-    let fewer = Bench::new(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 2"));
-    fewer.write("bandit.toml", BANDIT);
+    let fewer = bandit(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 2"));
     fewer.finish(&out, &[]);
     assert_same(&fewer.run("direct", &[]), &out);
 }
@@ -95,16 +98,15 @@ fn an_edited_experiment_beside_the_results_is_noticed() {
     let edited = fs::read_to_string(&kept).unwrap().replace("alpha = [0.1, 1]", "alpha = [0.1, 2]");
     fs::write(&kept, edited).unwrap();
     let words = ["is not the file that these results are of"];
-    refused(&ended(["summarise".as_ref(), out.as_os_str()]), &words);
-    let merged = bench.path("merged");
-    refused(&emphatic(["merge"]).arg(&out).arg("--out").arg(merged).output().unwrap(), &words);
+    refused(&ended_on("summarise", &out, &[]), &words);
+    refused(&merge(&[&out], &bench.path("merged")), &words);
 }
 
 #[test]
 fn a_method_that_always_diverges_is_not_left_out_in_silence() {
     let bench = Bench::new(TWO_METHODS);
     let out = bench.run("out", &[]);
-    let output = succeeded(ended(["summarise".as_ref(), out.as_os_str()]));
+    let output = succeeded(ended_on("summarise", &out, &[]));
     assert!(says(&output, "warning: ACE is missing"), "{}", text(&output));
 }
 
@@ -114,9 +116,8 @@ fn what_only_the_first_setting_has_is_a_column_too() {
         let file = TWO_METHODS.replace("critic = \"exact\"", &format!("critic = [{critics}]"));
         let bench = Bench::new(&file);
         let out = bench.run("out", &[]);
-        let output = succeeded(ended(["summarise".as_ref(), out.as_os_str(), "--csv".as_ref()]));
-        let header = String::from_utf8(output.stdout).unwrap().lines().next().unwrap().to_owned();
-        let mut names: Vec<String> = header.split(',').map(str::to_owned).collect();
+        let csv = String::from_utf8(succeeded(ended_on("summarise", &out, &["--csv"])).stdout).unwrap();
+        let mut names: Vec<String> = csv.lines().next().unwrap().split(',').map(str::to_owned).collect();
         names.sort();
         names
     };
@@ -136,10 +137,7 @@ fn the_users_own_file_is_not_rewritten() {
 fn more_numbers_than_memory_holds_are_refused() {
     let file = TWO_METHODS.replace("episodes = 20", "episodes = 9000000000000000");
     let bench = Bench::new(&file.replace("evaluations = 2", "evaluations = 4000000000"));
-    refused(
-        &ended(["check".as_ref(), bench.file.as_os_str()]),
-        &["`evaluations` is 4000000000; it must lie"],
-    );
+    refused(&ended_on("check", &bench.file, &[]), &["`evaluations` is 4000000000; it must lie"]);
 }
 
 /// Once `check` accepted it and `run` tried to list forty billion units.
@@ -153,24 +151,22 @@ fn more_units_than_can_be_dealt_with_are_refused_from_their_number() {
     );
     let bench = Bench::new(&many);
     let words = ["35157 blocks, of each of which at most 28 runs are possible", "ask for fewer runs"];
-    refused(&emphatic(["check"]).arg(&bench.file).output().unwrap(), &words);
+    refused(&ended_on("check", &bench.file, &[]), &words);
     refused(&bench.output(&bench.path("out"), &[]), &words);
     let fewer = Bench::new(&many.replace("runs = 1000000", "runs = 2"));
     refused(&fewer.output(&fewer.path("out"), &["--runs", "29"]), &words[..1]);
-    let fresh = Bench::new(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 1000000"));
-    fresh.write("bandit.toml", BANDIT);
-    succeeded(emphatic(["check"]).arg(&fresh.file).output().unwrap());
+    let fresh = bandit(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 1000000"));
+    succeeded(ended_on("check", &fresh.file, &[]));
     let two =
         SUBSET.replace("fresh_runs = 3", "fresh_runs = 1000000").replace("subset = 1", "subset = [1, 2]");
     fs::write(&fresh.file, two).unwrap();
     let words = ["at most 500000 fresh runs are possible of 2 kinds of settings"];
-    refused(&emphatic(["check"]).arg(&fresh.file).output().unwrap(), &words);
+    refused(&ended_on("check", &fresh.file, &[]), &words);
 }
 
 #[test]
 fn a_shard_of_more_than_there_are_units_has_nothing_to_do() {
-    let bench = Bench::new(SUBSET);
-    bench.write("bandit.toml", BANDIT);
+    let bench = bandit(SUBSET);
     let output = bench.finish(&bench.path("out"), &["--shard", "1000000000/1000000000"]);
     assert!(says(&output, "This shard is finished: 0 of"), "{}", text(&output));
 }
@@ -183,5 +179,5 @@ fn what_diagnose_writes_can_be_read_whatever_the_problem_is_called() {
     let written = bench.path("written.toml");
     let mut diagnose = emphatic(["diagnose", "--quiet", "--starts", "0", "--write"]);
     succeeded(diagnose.arg(&written).arg(problem).output().unwrap());
-    succeeded(emphatic(["check"]).arg(written).output().unwrap());
+    succeeded(ended_on("check", &written, &[]));
 }

@@ -1,6 +1,6 @@
 //! Methods, and the grids of settings that their lists make.
 
-use super::part::{DEFAULT_FEATURES, PartChoice, joined, joined_in_quotes, values};
+use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, joined, joined_in_quotes, values};
 use super::{Axis, Cell, Grid, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::one_or_list::{Located, OneOrList};
@@ -224,16 +224,6 @@ fn spread_policy<'a>(choices: &mut Vec<Choice<'a>>, policy: &'a Located<PolicyFi
     spread_over(choices, values, span, |choice, vector| choice.weights = Some((vector, span)))
 }
 
-/// Returns the policy of a kind, if the catalogue has it.
-fn policy_of_kind(kind: &Located<String>) -> Result<&'static Entry, Mistake> {
-    let policies = Catalogue::current();
-    policies.find(Role::Policy, &kind.value).ok_or_else(|| {
-        let known = policies.of(Role::Policy).map(|entry| entry.name);
-        Mistake::at(&kind.span, format!("there is no policy `{}`", kind.value))
-            .maybe_help(suggest(&kind.value, known))
-    })
-}
-
 /// Returns the policy that is used if none is named.
 fn default_policy(acts: Acts) -> Result<&'static Entry, Mistake> {
     let found = Catalogue::current().of(Role::Policy).find(|entry| entry.acts == Some(acts));
@@ -248,10 +238,7 @@ fn policy_choices(
 ) -> Result<Vec<PartChoice>, Mistake> {
     let nothing = PartFile::default();
     let (file, table) = choice.policy.map_or((&nothing, span), |policy| (&policy.value.part, &policy.span));
-    let place = choice.policy_kind.map_or(table, |kind| &kind.span);
-    let mut choices = Vec::new();
-    PartChoice::of_kind(kind, file, place, table, &mut choices)?;
-    Ok(choices)
+    PartChoice::of_kind(kind, file, choice.policy_kind.map_or(table, |kind| &kind.span), table)
 }
 
 /// Returns the algorithm that is made of these parts, if it has a name.
@@ -264,14 +251,6 @@ fn algorithm_named(name: &Located<String>) -> Result<&'static Algorithm, Mistake
     ALGORITHMS.iter().find(|known| known.name == name.value).ok_or_else(|| {
         Mistake::at(&name.span, format!("there is no algorithm `{}`", name.value))
             .maybe_help(suggest(&name.value, ALGORITHMS.iter().map(|known| known.name)))
-    })
-}
-
-/// Returns the emphasis of an algorithm.
-fn emphasis_of(algorithm: &Algorithm, span: &Range<usize>) -> Result<PartChoice, Mistake> {
-    let choices = PartChoice::all(Role::Emphasis, &PartFile::named(algorithm.emphasis), span)?;
-    choices.into_iter().next().ok_or_else(|| {
-        Mistake::at(span, format!("there is no {} `{}`", Role::Emphasis.word(), algorithm.emphasis))
     })
 }
 
@@ -327,7 +306,8 @@ impl GridReader<'_> {
     /// Returns the kind of policy and the emphasis that are meant.
     fn policy_and_emphasis(&self, choice: &Choice) -> Result<(&'static Entry, PartChoice), Mistake> {
         let drawn = if self.scenario.source.actions().is_some() { Acts::Finite } else { Acts::Real };
-        let asked = choice.policy_kind.map(policy_of_kind).transpose()?;
+        let kind = |kind: &Located<String>| entry_of(Role::Policy, &kind.value, &kind.span);
+        let asked = choice.policy_kind.map(kind).transpose()?;
         let (policy, emphasis, place) = match (choice.algorithm, choice.emphasis) {
             (Some(name), None) => {
                 let algorithm = algorithm_named(name)?;
@@ -335,7 +315,9 @@ impl GridReader<'_> {
                 let default = default_policy(acts)?;
                 // Any policy that acts in the same way fits as well.
                 let policy = asked.filter(|asked| asked.acts == default.acts).unwrap_or(default);
-                (policy, emphasis_of(algorithm, &name.span)?, &name.span)
+                let emphasis = PartFile::named(algorithm.emphasis);
+                let emphasis = PartChoice::all(Role::Emphasis, &emphasis, &name.span)?.swap_remove(0);
+                (policy, emphasis, &name.span)
             }
             (None, Some(emphasis)) => {
                 let policy = asked.map_or_else(|| default_policy(drawn), Ok)?;
@@ -383,7 +365,7 @@ impl GridReader<'_> {
 
     /// Returns the policy's weights at the start.
     fn weights(&self, choice: &Choice, policy: &Entry) -> Result<Vec<f64>, Mistake> {
-        let features = self.scenario.features.find("actor").map_or(0, |features| features.len());
+        let features = self.scenario.features("actor").map_or(0, |features| features.len());
         let len = features * policy.outputs.or(self.scenario.source.actions()).unwrap_or(1);
         if let Some(Located { value, span }) = choice.probabilities {
             // The logarithms of probabilities are weights of a softmax alone, though another policy may have as many.
@@ -433,38 +415,34 @@ impl Parts<'_> {
     /// Returns the columns of the table of settings that name the parts.
     fn columns(&self, algorithm: Option<&Algorithm>) -> Vec<(&'static str, Cell)> {
         let Self { policy, emphasis, critic, .. } = self;
-        let word = |name, word: &str| (name, Cell::Text(word.to_owned()));
-        let mut columns: Vec<_> =
-            algorithm.iter().map(|algorithm| word("algorithm", algorithm.name)).collect();
-        columns.push(word("policy", policy.entry.name));
-        columns.push(word("emphasis", emphasis.entry.name));
-        columns.push(word("critic", critic.entry.name));
         let features = |part: &PartChoice| {
-            part.features.as_ref().map_or(DEFAULT_FEATURES.to_owned(), |f| f.value.clone())
+            part.features.as_ref().map_or(DEFAULT_FEATURES.to_owned(), |features| features.value.clone())
         };
-        if critic.entry.features {
-            columns.push(("critic_features", Cell::Text(features(critic))));
+        let mut words: Vec<(&'static str, String)> = Vec::new();
+        words.extend(algorithm.map(|algorithm| ("algorithm", algorithm.name.to_owned())));
+        for (column, part) in [("policy", policy), ("emphasis", emphasis), ("critic", critic)] {
+            words.push((column, part.entry.name.to_owned()));
         }
-        if emphasis.entry.features {
-            columns.push(("emphasis_features", Cell::Text(features(emphasis))));
+        for (column, part) in [("critic_features", critic), ("emphasis_features", emphasis)] {
+            words.extend(part.entry.features.then(|| (column, features(part))));
         }
         if let Some(inner) = &critic.inner {
-            columns.push(word("critic_values", inner.entry.name));
+            words.push(("critic_values", inner.entry.name.to_owned()));
             if inner.entry.features && features(inner) != features(critic) {
-                columns.push(("critic_values_features", Cell::Text(features(inner))));
+                words.push(("critic_values_features", features(inner)));
             }
         }
-        if self.rule == RuleKind::All {
-            columns.push(word("actions", Actions::All.word()));
-        }
+        words.extend((self.rule == RuleKind::All).then(|| ("actions", "all".to_owned())));
+        let mut columns: Vec<_> =
+            words.into_iter().map(|(column, word)| (column, Cell::Text(word))).collect();
         columns.extend(self.subset.map(|n| ("subset", Cell::Number(n as f64))));
         columns
     }
 
     /// Returns the recipe of the learner, without its numbers.
     fn recipe(&self, scenario: &Scenario) -> Result<Recipe, Mistake> {
-        let part = |part: &PartChoice| part.recipe(&scenario.features);
-        let (policy, critic, emphasis) = (part(self.policy)?, part(self.critic)?, part(self.emphasis)?);
+        let (policy, critic) = (self.policy.recipe(scenario)?, self.critic.recipe(scenario)?);
+        let emphasis = self.emphasis.recipe(scenario)?;
         let mut recipe = Recipe::new(self.rule, policy, critic, emphasis, 0.0);
         recipe.actions = scenario.source.actions();
         recipe.subset = self.subset.map(|count| Subset { count, seed: 0, run: 0 });

@@ -1,10 +1,9 @@
 //! Parts of methods: what the catalogue makes of their tables.
 
 use super::method::{check_kinds, critics_for};
-use super::{Axis, Owner};
+use super::{Axis, Owner, Scenario};
 use crate::experiment_file::{PartEntry, PartFile, PartValue, PolicyFile};
 use crate::one_or_list::{Located, OneOrList};
-use crate::source::NamedFeatures;
 use emphatic::PartRecipe;
 use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
 use emphatic_problems::{Mistake, suggest};
@@ -55,36 +54,40 @@ fn may_have(part: &PartFile, name: &str) -> bool {
     kinds.any(|kind| find(&kind.value).is_none_or(|entry| has_key(entry, name)))
 }
 
+/// Returns the entry of a kind of part in the catalogue.
+pub(super) fn entry_of(role: Role, kind: &str, span: &Range<usize>) -> Result<&'static Entry, Mistake> {
+    Catalogue::current().find(role, kind).ok_or_else(|| {
+        let known = Catalogue::current().of(role).map(|entry| entry.name);
+        Mistake::at(span, format!("there is no {} `{kind}`", role.word())).maybe_help(suggest(kind, known))
+    })
+}
+
 impl PartChoice {
     /// Returns all choices that a part's table leaves open: kinds, features, and the part inside it.
     pub(super) fn all(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, Mistake> {
         let word = role.word();
-        let known = || Catalogue::current().of(role).map(|entry| entry.name);
         let Some(kinds) = &file.kind else {
-            let names: Vec<String> = known().map(|name| format!("\"{name}\"")).collect();
+            let known = Catalogue::current().of(role);
+            let names: Vec<String> = known.map(|entry| format!("\"{}\"", entry.name)).collect();
             return Err(Mistake::at(table, format!("the {word} has no kind"))
                 .help(format!("kind = {}", names.join(" or "))));
         };
         let mut choices = Vec::new();
         for Located { value: kind, span } in kinds.distinct(&format!("{word}.kind"))? {
             let span = if span.is_empty() { table } else { span };
-            let Some(entry) = Catalogue::current().find(role, kind) else {
-                let message = format!("there is no {word} `{kind}`");
-                return Err(Mistake::at(span, message).maybe_help(suggest(kind, known())));
-            };
-            Self::of_kind(entry, file, span, table, &mut choices)?;
+            choices.extend(Self::of_kind(entry_of(role, kind, span)?, file, span, table)?);
         }
         Ok(choices)
     }
 
-    /// Adds the choices of one kind.
+    /// Returns the choices of one kind.
     pub(super) fn of_kind(
         entry: &'static Entry,
         file: &PartFile,
         span: &Range<usize>,
         table: &Range<usize>,
-        choices: &mut Vec<Self>,
-    ) -> Result<(), Mistake> {
+    ) -> Result<Vec<Self>, Mistake> {
+        let mut choices = Vec::new();
         let features = match &file.features {
             Some(features) => {
                 let key = format!("{}.features", entry.role.word());
@@ -107,11 +110,11 @@ impl PartChoice {
             };
             match &entry.inner {
                 None => choices.push(choice.checked(&others)?),
-                Some(inner) => choice.add_with_inner(inner, others.clone(), choices)?,
+                Some(inner) => choice.add_with_inner(inner, others.clone(), &mut choices)?,
             }
             check_kinds(1, choices.len(), table)?;
         }
-        Ok(())
+        Ok(choices)
     }
 
     /// Adds this choice with every part inside it. `others` are the keys that are not settings of its own.
@@ -217,21 +220,19 @@ impl PartChoice {
             .help(format!("it belongs to the {role} {}", joined_in_quotes(owners.into_iter(), "and")))
     }
 
-    /// Returns the recipe of the part in a problem with these features, without its numbers.
-    pub(super) fn recipe(&self, features: &NamedFeatures) -> Result<PartRecipe, Mistake> {
+    /// Returns the recipe of the part in a scenario, without its numbers.
+    pub(super) fn recipe(&self, scenario: &Scenario) -> Result<PartRecipe, Mistake> {
         let mut recipe = PartRecipe::new(self.entry.name);
         if self.entry.features {
             let default = if self.entry.role == Role::Policy { "actor" } else { DEFAULT_FEATURES };
-            let name = self.features.as_ref().map_or(default, |features| features.value.as_str());
-            let Some(found) = features.find(name) else {
-                let span = self.features.as_ref().map_or(&self.span, |features| &features.span);
-                let message = format!("there are no features `{name}`");
-                return Err(Mistake::at(span, message).maybe_help(suggest(name, features.names())));
+            let (name, span) = match &self.features {
+                Some(features) => (features.value.as_str(), &features.span),
+                None => (default, &self.span),
             };
-            recipe.features = Some(found.clone());
+            recipe.features = Some(scenario.features(name).map_err(|error| error.at(span))?.clone());
         }
         if let Some(inner) = &self.inner {
-            recipe = recipe.with_inner(inner.recipe(features)?);
+            recipe = recipe.with_inner(inner.recipe(scenario)?);
         }
         Ok(recipe)
     }

@@ -2,14 +2,14 @@
 
 use super::Cell;
 use crate::experiment_file::{ExperimentFile, ProblemValue};
-use crate::measure::Measure;
+use crate::measure::DynMeasure;
 use crate::one_or_list::{Located, OneOrList};
-use crate::source::{self, NamedFeatures, Source};
+use crate::source::{self, Source};
 use crate::store::PROBLEMS;
-use emphatic::{ContinuousCounterexample, KnownProblem, Task};
+use emphatic::{ContinuousCounterexample, Features, KnownProblem, Task};
 use emphatic_problems::{
-    Behaviour, Interest, Mistake, Number, ProblemFile, ReadError, SHIPPED, Share, ValueError, Whole,
-    read_text, shipped, suggest,
+    Behaviour, Interest, Mistake, ProblemFile, ReadError, SHIPPED, Share, ValueError, Whole, read_text,
+    shipped, suggest,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -28,10 +28,10 @@ pub(crate) struct Scenario {
     pub(crate) world: KnownProblem,
     /// The same as a source of experience.
     pub(crate) source: Arc<dyn Source>,
-    /// The features that parts may learn from.
-    pub(crate) features: NamedFeatures,
+    /// The features that parts may learn from, by name.
+    features: Vec<(&'static str, Features)>,
     /// What is recorded, column by column.
-    pub(crate) measures: Vec<Arc<dyn Measure>>,
+    pub(crate) measures: Vec<Arc<dyn DynMeasure>>,
     /// The columns of the table of settings that distinguish it from other scenarios.
     pub(crate) columns: Vec<(&'static str, Cell)>,
 }
@@ -39,7 +39,16 @@ pub(crate) struct Scenario {
 impl Scenario {
     fn new(world: KnownProblem, columns: Vec<(&'static str, Cell)>) -> Self {
         let source = source::of(&world);
-        Self { features: NamedFeatures::of(&*source), source, world, measures: Vec::new(), columns }
+        Self { features: source.features(), source, world, measures: Vec::new(), columns }
+    }
+
+    /// Returns the features of this name, or which names would be right.
+    pub(super) fn features(&self, name: &str) -> Result<&Features, ValueError> {
+        let found = self.features.iter().find(|(known, _)| *known == name);
+        found.map(|(_, features)| features).ok_or_else(|| {
+            ValueError::new(format!("there are no features `{name}`"))
+                .maybe_help(suggest(name, self.features.iter().map(|(known, _)| *known)))
+        })
     }
 }
 
@@ -138,14 +147,12 @@ impl Scenarios {
         match name.as_str() {
             "counterexample" => {
                 self.all.push(Scenario::new(KnownProblem::Finite(Arc::new(Task::counterexample())), columns));
-                Ok(())
             }
             "continuous-counterexample" => {
                 let problem = ContinuousCounterexample::default();
                 self.all.push(Scenario::new(KnownProblem::Continuous(Arc::new(problem)), columns));
-                Ok(())
             }
-            "long-counterexample" => self.add_chains(steps, &span, &columns),
+            "long-counterexample" => self.add_chains(steps, &span, &columns)?,
             path if path.ends_with(".toml") || path.ends_with(".json") => {
                 let full = beside.join(path);
                 let text = read_text(&full).map_err(|error| {
@@ -154,18 +161,19 @@ impl Scenarios {
                     Mistake::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
                 })?;
                 let file_name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
-                self.add_file(&text, &full.display().to_string(), &file_name, span)
+                self.add_file(&text, &full.display().to_string(), &file_name, span)?;
             }
             _ => match shipped::find(name) {
-                Some(shipped) => self.add_file(shipped.text, name, &format!("{name}.toml"), span),
+                Some(shipped) => self.add_file(shipped.text, name, &format!("{name}.toml"), span)?,
                 None => {
                     let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name));
                     let help =
                         help.map(|help| format!("{help} (a problem file's path ends in .toml or .json)"));
-                    Err(Mistake::at(&span, format!("there is no problem `{name}`")).maybe_help(help))
+                    return Err(Mistake::at(&span, format!("there is no problem `{name}`")).maybe_help(help));
                 }
             },
         }
+        Ok(())
     }
 
     /// Adds long counterexamples with chains of these lengths.
@@ -203,9 +211,13 @@ impl Scenarios {
         // Some file systems do not distinguish capital letters from small ones.
         let is_taken = |name: &str| self.copies.iter().any(|f| f.name.to_lowercase() == name.to_lowercase());
         let plain = portable(file_name);
-        let numbered = (1..).map(|k| portable(&format!("{k}-{plain}")));
-        let name =
-            std::iter::once(plain.clone()).chain(numbered).find(|name| !is_taken(name)).unwrap_or(plain);
+        let mut name = plain.clone();
+        for k in 1.. {
+            if !is_taken(&name) {
+                break;
+            }
+            name = portable(&format!("{k}-{plain}"));
+        }
         self.copies.push(ProblemCopy { text: text.to_owned(), span, name: name.clone() });
         self.all.push(Scenario::new(file.world, vec![("problem", Cell::Text(name))]));
         Ok(())
@@ -217,22 +229,20 @@ fn behaviour_text(behaviour: &Behaviour) -> String {
         Behaviour::Word(_) => return "uniform".to_owned(),
         Behaviour::Table(table) => table,
     };
-    let share = |share: &Share| match share {
+    table_text(table, |share| match share {
         Share::Number(x) => x.0.to_string(),
-        Share::InState(table) => table_text(table),
-    };
-    let entries: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {}", share(value))).collect();
-    format!("{{ {} }}", entries.join(", "))
+        Share::InState(table) => table_text(table, |x| x.0.to_string()),
+    })
 }
 
-fn table_text(table: &BTreeMap<String, Number>) -> String {
-    let entries: Vec<String> = table.iter().map(|(key, x)| format!("{key} = {}", x.0)).collect();
+fn table_text<T>(table: &BTreeMap<String, T>, text: impl Fn(&T) -> String) -> String {
+    let entries: Vec<String> = table.iter().map(|(key, value)| format!("{key} = {}", text(value))).collect();
     format!("{{ {} }}", entries.join(", "))
 }
 
 fn interest_text(interest: &Interest) -> String {
     match interest {
         Interest::Everywhere(x) => x.0.to_string(),
-        Interest::ByState(table) => table_text(table),
+        Interest::ByState(table) => table_text(table, |x| x.0.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! The mean of the emphasis that a policy would have if it stayed as it is.
 
-use super::{Context, Kind, Mean, Measure, Recorder, recorders, require_known, single};
+use super::{Context, Kind, Mean, Measure, Recorder, require_known, single};
 use emphatic::{
     Action, Composable, ComposeError, Emphasis, Learner, Real, Recipe, Seen, State, Step, Update,
 };
@@ -15,21 +15,14 @@ pub(super) const KIND: Kind = Kind {
 struct Exact;
 
 impl Measure for Exact {
-    recorders!(recorder);
-}
-
-fn recorder<R: Composable>(_: &Exact, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
-    let exact =
-        R::exact_emphasis(require_known(context.learners_problem, "emphasis")?, context.policy, context.isa)?;
-    let recipe = |lane: usize| context.recipes.get(lane).unwrap_or(&context.recipes[0]);
-    let lambda_a = R::from_lanes(|lane| lambda_a(recipe(lane)));
-    Ok(Box::new(DensityRecorder {
-        exact,
-        lambda_a,
-        is_first: true,
-        density: R::zero(),
-        mean: Mean::default(),
-    }))
+    fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+        let problem = require_known(context.learners_problem, "emphasis")?;
+        let exact = R::exact_emphasis(problem, context.policy, context.isa)?;
+        let recipe = |lane: usize| context.recipes.get(lane).unwrap_or(&context.recipes[0]);
+        let lambda_a = R::from_lanes(|lane| lambda_a(recipe(lane)));
+        let (density, mean) = (R::zero(), Mean::default());
+        Ok(Box::new(DensityRecorder { exact, lambda_a, is_first: true, density, mean }))
+    }
 }
 
 /// Returns the share of m/d_μ in what an emphasis is meant to estimate. A λ_a below 1 is a deliberate bias and counts; anything else

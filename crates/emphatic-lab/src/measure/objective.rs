@@ -1,6 +1,6 @@
 //! The objective J_μ of the current policy, computed exactly.
 
-use super::{Context, Kind, Measure, Recorder, recorders, require_known, single};
+use super::{Context, Kind, Measure, Recorder, require_known, single};
 use emphatic::theory::Objective;
 use emphatic::{Composable, ComposeError, Isa, Learner, Real};
 
@@ -14,12 +14,10 @@ pub(super) const KIND: Kind = Kind {
 struct Exact;
 
 impl Measure for Exact {
-    recorders!(recorder);
-}
-
-fn recorder<R: Composable>(_: &Exact, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
-    let objective = R::objective(require_known(context.problem, "objective")?, context.policy)?;
-    Ok(Box::new(ExactRecorder { objective, isa: context.isa }))
+    fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+        let objective = R::objective(require_known(context.problem, "objective")?, context.policy)?;
+        Ok(Box::new(ExactRecorder { objective, isa: context.isa }))
+    }
 }
 
 struct ExactRecorder<R> {

@@ -1,7 +1,7 @@
 //! The target policy in a state: the probabilities of its actions, or the mean of a real action.
 
-use super::{Columns, Context, Kind, Measure, Recorder, recorders};
-use emphatic::{ComposeError, KnownProblem, Learner, Real, State};
+use super::{Columns, Context, DynMeasure, Kind, Measure, Recorder};
+use emphatic::{Composable, ComposeError, KnownProblem, Learner, Real, State};
 use emphatic_problems::{ValueError, find_action, find_state};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ struct Target {
 fn parse(place: &str, world: &KnownProblem) -> Result<Columns, ValueError> {
     let (states, actions) = (world.states(), world.actions());
     let column = |state: &str, action: &str, target: Target| {
-        (format!("target.{state}.{action}"), Arc::new(target) as Arc<dyn Measure>)
+        (format!("target.{state}.{action}"), Arc::new(target) as Arc<dyn DynMeasure>)
     };
     if let Some(state) = states.iter().position(|known| known == place) {
         return Ok(if actions.is_empty() {
@@ -55,11 +55,9 @@ fn parse(place: &str, world: &KnownProblem) -> Result<Columns, ValueError> {
 }
 
 impl Measure for Target {
-    recorders!(recorder);
-}
-
-fn recorder<R: Real>(target: &Target, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
-    Ok(Box::new(*target))
+    fn recorder<R: Composable>(&self, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+        Ok(Box::new(*self))
+    }
 }
 
 impl<R: Real> Recorder<R> for Target {

@@ -1,7 +1,7 @@
 //! Means of the importance ratio and of the emphasis over the steps.
 
-use super::{Context, Kind, Mean, Measure, Recorder, recorders, single};
-use emphatic::{Action, ComposeError, Learner, Real, State, Step, Update};
+use super::{Context, Kind, Mean, Measure, Recorder, single};
+use emphatic::{Action, Composable, ComposeError, Learner, Real, State, Step, Update};
 
 pub(super) const EMPHASIS: Kind = Kind {
     pattern: "emphasis",
@@ -23,11 +23,9 @@ enum UpdateNumber {
 }
 
 impl Measure for UpdateNumber {
-    recorders!(recorder);
-}
-
-fn recorder<R: Real>(number: &UpdateNumber, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
-    Ok(Box::new(MeanRecorder { number: *number, mean: Mean::default() }))
+    fn recorder<R: Composable>(&self, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+        Ok(Box::new(MeanRecorder { number: *self, mean: Mean::default() }))
+    }
 }
 
 struct MeanRecorder<R> {

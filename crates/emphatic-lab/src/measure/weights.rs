@@ -1,7 +1,7 @@
 //! The weights of the policy.
 
-use super::{Context, Kind, Measure, Recorder, recorders, single};
-use emphatic::{ComposeError, Learner, Real};
+use super::{Context, Kind, Measure, Recorder, single};
+use emphatic::{Composable, ComposeError, Learner, Real};
 
 pub(super) const KIND: Kind = Kind {
     pattern: "weights",
@@ -17,11 +17,9 @@ impl Measure for Weights {
         true
     }
 
-    recorders!(recorder);
-}
-
-fn recorder<R: Real>(_: &Weights, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
-    Ok(Box::new(Weights))
+    fn recorder<R: Composable>(&self, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+        Ok(Box::new(Weights))
+    }
 }
 
 impl<R: Real> Recorder<R> for Weights {

@@ -1,6 +1,6 @@
 //! Which setting is the best: the fewest runs without a value, then the largest mean.
 
-use super::{SMALLER, mean, number};
+use super::{SMALLER, number};
 
 /// The best setting by `scores[setting][run]`, `None` where the run diverged: of those with the fewest runs
 /// without a value, the first with the largest mean over its values.
@@ -13,15 +13,12 @@ pub fn choose(scores: &[Vec<Option<f64>>]) -> Option<usize> {
 
 /// All settings, best first, in the order of [`choose`].
 pub(crate) fn rank(scores: &[Vec<Option<f64>>]) -> Vec<usize> {
-    let standing = |runs: &Vec<Option<f64>>| {
-        let values: Vec<f64> = runs.iter().flatten().copied().collect();
-        (values.len(), mean(&values).unwrap_or(f64::NEG_INFINITY))
-    };
-    let standings: Vec<(usize, f64)> = scores.iter().map(standing).collect();
+    let once = vec![1; run_count(scores)];
+    let standings: Vec<Standing> = counted(scores).iter().map(|runs| standing(runs, &once)).collect();
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| {
-        let ((count_a, mean_a), (count_b, mean_b)) = (standings[a], standings[b]);
-        count_b.cmp(&count_a).then(mean_b.total_cmp(&mean_a))
+        let (a, b) = (&standings[a], &standings[b]);
+        b.values.cmp(&a.values).then(b.mean.total_cmp(&a.mean))
     });
     order
 }

@@ -2,14 +2,13 @@
 
 use super::StoreError;
 use crate::atomic_file::{AtomicFile, is_temporary, sync_directory};
-use crate::disk_error::DiskError;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The names in a directory, sorted; empty if it does not exist.
 pub(super) fn names(dir: &Path) -> Result<Vec<String>, StoreError> {
-    let failed = DiskError::on("read", dir);
+    let failed = StoreError::on("read", dir);
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(&failed)?,
@@ -25,7 +24,7 @@ pub(super) fn names(dir: &Path) -> Result<Vec<String>, StoreError> {
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        bytes => Ok(Some(bytes.map_err(DiskError::on("read", path))?)),
+        bytes => bytes.map(Some).map_err(StoreError::on("read", path)),
     }
 }
 
@@ -35,7 +34,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         new.file.write_all(bytes)?;
         new.commit()
     };
-    Ok(write().map_err(DiskError::on("write", path))?)
+    write().map_err(StoreError::on("write", path))
 }
 
 pub(super) fn write_if_different(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
@@ -47,20 +46,20 @@ pub(super) fn create_dir(path: &Path) -> Result<(), StoreError> {
     if path.is_dir() {
         return Ok(());
     }
-    fs::create_dir(path).map_err(DiskError::on("create", path))?;
+    fs::create_dir(path).map_err(StoreError::on("create", path))?;
     sync_parent(path)
 }
 
 /// Makes durable which files the directory of `path` has.
 pub(super) fn sync_parent(path: &Path) -> Result<(), StoreError> {
-    Ok(sync_directory(path).map_err(DiskError::on("write", path))?)
+    sync_directory(path).map_err(StoreError::on("write", path))
 }
 
 /// Removes a file, if it still exists.
 pub(super) fn remove(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        removed => Ok(removed.map_err(DiskError::on("remove", path))?),
+        removed => removed.map_err(StoreError::on("remove", path)),
     }
 }
 

@@ -7,46 +7,14 @@ use std::collections::BTreeSet;
 /// How many differences between two identities are listed.
 const MOST_DIFFERENCES: usize = 3;
 
-/// The identity of an experiment.
-#[derive(Clone, Debug)]
-pub struct Identity {
-    value: Value,
-    fingerprint: String,
-}
-
-impl Identity {
-    /// The identity with this value.
-    pub fn new(value: Value) -> Identity {
-        let fingerprint = fingerprint(&value);
-        Identity { value, fingerprint }
-    }
-
-    /// All that has an influence on the results.
-    pub fn value(&self) -> &Value {
-        &self.value
-    }
-
-    /// The label of one of the experiment's tables (`results`, `fresh` or `settings`): written into the table, so that it is not
-    /// taken for another.
-    pub fn label(&self, table: &str) -> String {
-        format!("{}/{table}", self.fingerprint)
-    }
-
-    /// The keys at which the identity in a directory differs, with both values.
-    pub(super) fn differences(&self, there: &Value) -> Vec<String> {
-        let mut all = Vec::new();
-        differences("", there, &self.value, &mut all);
-        if all.len() > MOST_DIFFERENCES {
-            let more = all.len() - MOST_DIFFERENCES;
-            all.truncate(MOST_DIFFERENCES);
-            all.push(format!("{more} more"));
-        }
-        all
-    }
+/// The label of one of the tables (`results`, `fresh` or `settings`) of the experiment with this identity: written into the table, so
+/// that it is not taken for another.
+pub fn label(identity: &Value, table: &str) -> String {
+    format!("{}/{table}", fingerprint(identity))
 }
 
 /// A hash (FNV-1a) that does not depend on the order of keys.
-pub fn fingerprint(value: &Value) -> String {
+pub(crate) fn fingerprint(value: &Value) -> String {
     fn sorted(value: &Value) -> Value {
         match value {
             Value::Object(map) => {
@@ -61,19 +29,30 @@ pub fn fingerprint(value: &Value) -> String {
     format!("{:016x}", sorted(value).to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
-/// Lists the dotted keys at which two values differ, with the value in the directory and the one asked for now.
-fn differences(key: &str, there: &Value, now: &Value, all: &mut Vec<String>) {
+/// The keys at which the identity in a directory differs from the one asked for now, with both values.
+pub(super) fn differences(there: &Value, now: &Value) -> Vec<String> {
+    let mut all = Vec::new();
+    add_differences("", there, now, &mut all);
+    if all.len() > MOST_DIFFERENCES {
+        let more = all.len() - MOST_DIFFERENCES;
+        all.truncate(MOST_DIFFERENCES);
+        all.push(format!("{more} more"));
+    }
+    all
+}
+
+fn add_differences(key: &str, there: &Value, now: &Value, all: &mut Vec<String>) {
     match (there, now) {
         (Value::Object(a), Value::Object(b)) => {
             let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             for name in keys {
                 let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-                differences(&key, &there[name], &now[name], all);
+                add_differences(&key, &there[name], &now[name], all);
             }
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
             let entries = a.iter().zip(b).enumerate();
-            entries.for_each(|(k, (there, now))| differences(&format!("{key}[{k}]"), there, now, all));
+            entries.for_each(|(k, (there, now))| add_differences(&format!("{key}[{k}]"), there, now, all));
         }
         _ if there == now => {}
         _ => {

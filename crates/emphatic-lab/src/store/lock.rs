@@ -1,7 +1,6 @@
 //! The lock of a results directory: at most one process works there.
 
 use super::StoreError;
-use crate::disk_error::DiskError;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::Path;
 
@@ -13,13 +12,13 @@ pub(super) struct Lock(File);
 impl Lock {
     pub(super) fn acquire(dir: &Path) -> Result<Lock, StoreError> {
         let path = dir.join(LOCK);
-        let failed = DiskError::on("lock", &path);
+        let failed = StoreError::on("lock", &path);
         let file =
             OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(&failed)?;
         match file.try_lock() {
             Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse { dir: dir.to_owned() }),
-            Err(TryLockError::Error(error)) => Err(failed(error).into()),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }
 

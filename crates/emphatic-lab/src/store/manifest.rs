@@ -1,8 +1,8 @@
 //! `manifest.json`: which experiment a directory belongs to, and how far it is.
 
-use super::identity::short;
-use super::{Identity, StoreError, files};
-use serde_json::{Map, Value, json};
+use super::identity::{differences, short};
+use super::{StoreError, files};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// The layout of directories that this code reads and writes.
@@ -11,16 +11,17 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) const MANIFEST: &str = "manifest.json";
 
 /// The manifest of a new directory.
-pub(super) fn new(identity: &Identity) -> Value {
-    json!({ "format": FORMAT, "emphatic": VERSION, "identity": identity.value() })
+pub(super) fn new(identity: &Value) -> Value {
+    json!({ "format": FORMAT, "emphatic": VERSION, "identity": identity })
 }
 
 /// The manifest with more fields. `format`, `emphatic` and `identity` stay as they are.
-pub(super) fn with(manifest: &Value, fields: Map<String, Value>) -> Value {
+pub(super) fn with(manifest: &Value, fields: &Value) -> Value {
     let mut manifest = manifest.clone();
-    if let Some(object) = manifest.as_object_mut() {
-        let fixed = ["format", "emphatic", "identity"];
-        object.extend(fields.into_iter().filter(|(key, _)| !fixed.contains(&key.as_str())));
+    for (key, value) in fields.as_object().into_iter().flatten() {
+        if !["format", "emphatic", "identity"].contains(&key.as_str()) {
+            manifest[key] = value.clone();
+        }
     }
     manifest
 }
@@ -51,13 +52,13 @@ pub(super) fn write(dir: &Path, manifest: &Value) -> Result<(), StoreError> {
 }
 
 /// An error if a directory with this manifest was written by another version, or for another experiment.
-pub(super) fn check(dir: &Path, manifest: &Value, identity: &Identity) -> Result<(), StoreError> {
+pub(super) fn check(dir: &Path, manifest: &Value, identity: &Value) -> Result<(), StoreError> {
     let found = version(manifest);
     if found != VERSION {
         return Err(StoreError::OtherVersion { dir: dir.to_owned(), found: found.to_owned() });
     }
-    if manifest["identity"] != *identity.value() {
-        let differences = identity.differences(&manifest["identity"]);
+    if manifest["identity"] != *identity {
+        let differences = differences(&manifest["identity"], identity);
         return Err(StoreError::OtherExperiment { dir: dir.to_owned(), differences });
     }
     Ok(())

@@ -1,8 +1,7 @@
 //! The files that units are in: the finished table of each kind, and numbered parts while the experiment is under way.
 
-use super::{StoreError, files};
-use crate::disk_error::DiskError;
-use crate::table::{StoredUnit, Table, TableError, Unit};
+use super::{Damaged, StoreError, files};
+use crate::table::{StoredUnit, Table, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
@@ -122,30 +121,23 @@ impl Tables {
     }
 }
 
-/// All tables of a kind in a directory.
-pub(super) struct Loaded {
-    pub(super) tables: Tables,
-    /// The files that cannot be used, with the reason.
-    pub(super) damaged: Vec<(PathBuf, TableError)>,
-}
-
-/// Opens and verifies all tables of a kind, which must have this label.
-pub(super) fn load(dir: &Path, kind: Kind, label: &str) -> Result<Loaded, StoreError> {
-    let mut loaded = Loaded { tables: Tables::default(), damaged: Vec::new() };
+/// Opens and verifies all tables of a kind, which must have this label. Those that cannot be used are added to `damaged`.
+pub(super) fn load(dir: &Path, kind: Kind, label: &str, damaged: &mut Damaged) -> Result<Tables, StoreError> {
+    let mut tables = Tables::default();
     for (TableFile { number, .. }, table) in open_all(dir, kind)? {
         match table.and_then(|table| verified(table, label, dir)) {
-            Ok(table) => loaded.tables.insert(number, table),
-            Err(error) if error.is_damage() => loaded.damaged.push((kind.path(dir, number), error)),
-            Err(error) => return Err(error.into()),
+            Ok(table) => tables.insert(number, table),
+            Err(error) if error.is_damage() => damaged.push((kind.path(dir, number), error)),
+            Err(error) => return Err(error),
         }
     }
-    Ok(loaded)
+    Ok(tables)
 }
 
-fn verified(table: Table, label: &str, dir: &Path) -> Result<Table, TableError> {
+fn verified(table: Table, label: &str, dir: &Path) -> Result<Table, StoreError> {
     if table.label() != label {
         let (path, beside) = (table.path().to_owned(), dir.join(super::manifest::MANIFEST));
-        return Err(TableError::OtherExperiment { path, beside });
+        return Err(StoreError::OtherTable { path, beside });
     }
     table.units().try_for_each(|stored| stored.verify())?;
     Ok(table)
@@ -161,7 +153,7 @@ struct TableFile {
 
 /// Opens all tables of a kind. Another process may be putting parts together at the same time: it writes the new file before it
 /// removes the old ones, so if nothing was removed between two listings, the second one is complete.
-fn open_all(dir: &Path, kind: Kind) -> Result<BTreeMap<TableFile, Result<Table, TableError>>, StoreError> {
+fn open_all(dir: &Path, kind: Kind) -> Result<BTreeMap<TableFile, Result<Table, StoreError>>, StoreError> {
     let mut opened = BTreeMap::new();
     let mut before: Option<BTreeSet<TableFile>> = None;
     loop {
@@ -170,8 +162,8 @@ fn open_all(dir: &Path, kind: Kind) -> Result<BTreeMap<TableFile, Result<Table, 
         for file in &listed {
             if !opened.contains_key(file) {
                 match Table::open(&kind.path(dir, file.number)) {
-                    Err(TableError::Disk(error)) if error.is_not_found() => {}
-                    Err(error) if !error.is_damage() => return Err(error.into()),
+                    Err(StoreError::Disk { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+                    Err(error) if !error.is_damage() => return Err(error),
                     table => drop(opened.insert(file.clone(), table)),
                 }
             }
@@ -196,16 +188,16 @@ fn list(dir: &Path, kind: Kind) -> Result<BTreeSet<TableFile>, StoreError> {
                 listed.insert(TableFile { number, size: metadata.len(), modified });
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(DiskError::on("read", &path)(error).into()),
+            Err(error) => return Err(StoreError::on("read", &path)(error)),
         }
     }
     Ok(listed)
 }
 
 /// Moves a damaged file out of the way. Returns a warning that says so.
-pub(super) fn move_aside(dir: &Path, path: &Path, error: &TableError) -> Result<String, StoreError> {
+pub(super) fn move_aside(dir: &Path, path: &Path, error: &StoreError) -> Result<String, StoreError> {
     let damaged = dir.join(DAMAGED);
-    fs::create_dir_all(&damaged).map_err(DiskError::on("create", &damaged))?;
+    fs::create_dir_all(&damaged).map_err(StoreError::on("create", &damaged))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut to = damaged.join(&*name);
     for copy in 1.. {
@@ -214,6 +206,6 @@ pub(super) fn move_aside(dir: &Path, path: &Path, error: &TableError) -> Result<
         }
         to = damaged.join(format!("{name}.{copy}"));
     }
-    fs::rename(path, &to).map_err(DiskError::on("move", path))?;
+    fs::rename(path, &to).map_err(StoreError::on("move", path))?;
     Ok(format!("{error}; it was moved to {}, and its units will be run again", to.display()))
 }

@@ -1,6 +1,6 @@
 //! Summaries as text.
 
-use super::{MethodSummary, SettingSummary, Statistics, Summary};
+use super::{MethodSummary, Statistics, Summary};
 use emphatic_text::{csv, shortened};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -44,7 +44,7 @@ impl Summary {
     fn row(&self, method: &MethodSummary, fresh: bool) -> Vec<String> {
         let best = method.settings.iter().find(|s| s.setting == method.best);
         let none = Statistics::default();
-        let statistics = best.map_or(&none, |best| self.judged(best));
+        let statistics = best.map_or(&none, |best| self.judged(&best.final_objective, &best.area));
         let mut row = vec![
             label(&method.method, &method.values),
             pairs(&method.best_values),
@@ -61,24 +61,19 @@ impl Summary {
             if method.runs < 2 { String::new() } else { format!("{:.0} %", 100.0 * method.probability_best) },
         ];
         if fresh {
-            row.extend(method.fresh.as_ref().map_or_else(
-                || vec![String::new(); 4],
-                |f| {
-                    let judged = if self.select == "area" { &f.area } else { &f.final_objective };
-                    vec![
-                        f.runs.to_string(),
-                        judged.diverged.to_string(),
-                        number(judged.mean),
-                        number(judged.standard_error),
-                    ]
-                },
-            ));
+            let cells = method.fresh.as_ref().map(|fresh| {
+                let judged = self.judged(&fresh.final_objective, &fresh.area);
+                let diverged = judged.diverged.to_string();
+                [fresh.runs.to_string(), diverged, number(judged.mean), number(judged.standard_error)]
+            });
+            row.extend(cells.unwrap_or_default());
         }
         row
     }
 
-    fn judged<'a>(&self, setting: &'a SettingSummary) -> &'a Statistics {
-        if self.select == "area" { &setting.area } else { &setting.final_objective }
+    /// The one by which settings are judged.
+    fn judged<'a>(&self, final_objective: &'a Statistics, area: &'a Statistics) -> &'a Statistics {
+        if self.select == "area" { area } else { final_objective }
     }
 
     /// A line for each setting.

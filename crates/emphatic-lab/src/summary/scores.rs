@@ -1,15 +1,15 @@
 //! How well each setting did in each of its runs, and the groups of settings among which the best is chosen.
 
-use super::{Statistics, SummaryError};
+use super::Statistics;
 use crate::experiment::{Cell, Experiment};
 use crate::experiment_file::Select;
-use crate::runs::{Run, RunsOfUnit};
+use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, standard_error};
-use crate::store::{Kind, View};
+use crate::store::{Kind, StoreError, View};
 use std::collections::HashMap;
 
 /// The best setting of each method.
-pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, SummaryError> {
+pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
     let scores = Scores::read(experiment, view, Kind::Results)?;
     let best = |group: &Group| {
         let comparison = scores.comparison(group, experiment.select);
@@ -94,13 +94,13 @@ pub(super) struct Comparison {
 }
 
 impl Scores {
-    pub(super) fn read(experiment: &Experiment, view: &View, kind: Kind) -> Result<Self, SummaryError> {
+    pub(super) fn read(experiment: &Experiment, view: &View, kind: Kind) -> Result<Self, StoreError> {
         if !experiment.record.iter().any(|name| name == "objective") {
-            return Err(SummaryError::NoObjective);
+            return Err(StoreError::NoObjective);
         }
         let mut by_setting: HashMap<usize, Vec<Score>> = HashMap::new();
         for stored in view.units(kind) {
-            for run in RunsOfUnit::read(experiment, stored, "objective")? {
+            for run in runs::of_unit(experiment, stored, "objective")? {
                 by_setting.entry(run.setting).or_default().push(Score::of(&run));
             }
         }
