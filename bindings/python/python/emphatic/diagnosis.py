@@ -174,7 +174,8 @@ class Suggestion:
 
     @classmethod
     def _of(cls, data: dict[str, Any]) -> Suggestion:
-        return cls(**(data | {"reasons": [(what, why) for what, why in data["reasons"]]}))
+        told: dict[str, Any] = data | {"reasons": [(what, why) for what, why in data["reasons"]]}
+        return cls(**told)
 
 
 @dataclass(frozen=True, eq=False)
