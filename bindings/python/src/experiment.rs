@@ -90,51 +90,56 @@ pub(crate) fn check_table(directory: PathBuf, path: PathBuf) -> PyResult<()> {
 /// Reads the columns of a Parquet table.
 #[pyfunction]
 pub(crate) fn read_table<'py>(py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+    let batches = py.detach(|| read(&path))?;
     let columns = PyDict::new(py);
-    if let Some(rows) = py.detach(|| read(&path))? {
-        for (field, array) in rows.schema().fields().iter().zip(rows.columns()) {
-            columns.set_item(field.name(), column(py, array)?)?;
-        }
+    let Some(first) = batches.first() else { return Ok(columns) };
+    for (k, field) in first.schema().fields().iter().enumerate() {
+        let parts: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(k).as_ref()).collect();
+        columns.set_item(field.name(), column(py, &parts)?)?;
     }
     Ok(columns)
 }
 
-/// Reads all rows of a Parquet table at once; `None` if there are none.
-fn read(path: &Path) -> PyResult<Option<RecordBatch>> {
+/// Reads the rows of a Parquet table, some at a time: how many there are in all is only known once they are read, whatever the
+/// file says.
+fn read(path: &Path) -> PyResult<Vec<RecordBatch>> {
     let file = std::fs::File::open(path).map_err(failed(path))?;
     let wrong = |error: &dyn std::fmt::Display| wrong_value(format!("{}: {error}", path.display()));
-    let table = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| wrong(&error))?;
-    let rows = usize::try_from(table.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let mut reader = table.with_batch_size(rows).build().map_err(|error| wrong(&error))?;
-    reader.next().transpose().map_err(|error| wrong(&error))
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(|builder| builder.build());
+    let reader = reader.map_err(|error| wrong(&error))?;
+    reader.map(|batch| batch.map_err(|error| wrong(&error))).collect()
 }
 
 /// Returns numbers as a NumPy array with NaN for nulls, everything else as a list with `None` for nulls.
-fn column<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyAny>> {
+fn column<'py>(py: Python<'py>, parts: &[&dyn Array]) -> PyResult<Bound<'py, PyAny>> {
     use arrow_schema::DataType::{Boolean, Float64, Int64, List, UInt32, UInt64, Utf8};
     macro_rules! numbers {
         ($kind:ty, $whole:ty) => {{
-            let all = array.as_primitive::<$kind>().iter();
-            match array.null_count() {
-                0 => PyArray1::from_iter(py, all.map(|x| x.unwrap_or_default() as $whole)).into_any(),
-                _ => PyArray1::from_iter(py, all.map(|x| x.map_or(f64::NAN, |x| x as f64))).into_any(),
+            let all = parts.iter().flat_map(|part| part.as_primitive::<$kind>().iter());
+            match parts.iter().all(|part| part.null_count() == 0) {
+                true => PyArray1::from_iter(py, all.map(|x| x.unwrap_or_default() as $whole)).into_any(),
+                false => PyArray1::from_iter(py, all.map(|x| x.map_or(f64::NAN, |x| x as f64))).into_any(),
             }
         }};
     }
-    Ok(match array.data_type() {
+    macro_rules! list {
+        ($array:ident => $values:expr) => {
+            parts.iter().flat_map(|$array| $values).collect::<Vec<_>>().into_pyobject(py)?.into_any()
+        };
+    }
+    Ok(match parts[0].data_type() {
         Float64 => numbers!(Float64Type, f64),
         UInt32 => numbers!(UInt32Type, i64),
         UInt64 => numbers!(UInt64Type, i64),
         Int64 => numbers!(Int64Type, i64),
-        Utf8 => array.as_string::<i32>().iter().collect::<Vec<_>>().into_pyobject(py)?.into_any(),
-        Boolean => array.as_boolean().iter().collect::<Vec<_>>().into_pyobject(py)?.into_any(),
+        Utf8 => list!(array => array.as_string::<i32>().iter()),
+        Boolean => list!(array => array.as_boolean().iter()),
         List(field) if *field.data_type() == Float64 => {
             let numbers = |list: arrow_array::ArrayRef| {
                 let numbers = list.as_primitive::<Float64Type>().iter();
                 PyArray1::from_iter(py, numbers.map(|x| x.unwrap_or(f64::NAN)))
             };
-            let lists = array.as_list::<i32>().iter().map(|list| list.map(numbers));
-            lists.collect::<Vec<_>>().into_pyobject(py)?.into_any()
+            list!(array => array.as_list::<i32>().iter().map(|list| list.map(numbers)))
         }
         other => return Err(PyValueError::new_err(format!("columns of type {other} cannot be read"))),
     })

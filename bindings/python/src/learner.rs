@@ -105,7 +105,7 @@ impl Composition {
         let emphases: Vec<_> = all.iter().filter_map(|each| each.python_emphasis.as_ref()).collect();
         let (catalogue, exception) = catalogue_with(&emphases, recipes[0].emphasis.features.as_ref())?;
         let problems: Vec<KnownProblem> =
-            all[0].problems.iter().map(|problem| problem.get().file.world.clone()).collect();
+            all[0].problems.iter().map(|problem| problem.get().file.known.clone()).collect();
         let learner = R::compose(&catalogue, &recipes, &problems, Isa::best()).map_err(raised)?;
         Ok(BoxedLearner { learner, exception })
     }

@@ -76,13 +76,13 @@ impl Problem {
     /// The names of the states.
     #[getter]
     fn states(&self) -> Vec<String> {
-        self.file.world.states().to_vec()
+        self.file.known.states().to_vec()
     }
 
     /// The names of the actions; none where the action is a real number.
     #[getter]
     fn actions(&self) -> Vec<String> {
-        self.file.world.actions().to_vec()
+        self.file.known.actions().to_vec()
     }
 
     /// The kind of the target, `softmax`, `fixed`, `gaussian` or `deterministic`, and its weights.
@@ -96,11 +96,11 @@ impl Problem {
     /// μ(a|s) [S, A]; with a real action, mean and standard deviation [S, 2].
     #[getter]
     fn behaviour<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let rows: Vec<Vec<f64>> = match &self.file.world {
+        let rows: Vec<Vec<f64>> = match &self.file.known {
             KnownProblem::Finite(task) => (0..task.states()).map(|s| task.behaviour(s).to_vec()).collect(),
             KnownProblem::Continuous(problem) => {
                 let (mean, deviation) = problem.behaviour();
-                vec![vec![mean, deviation]; self.file.world.states().len()]
+                vec![vec![mean, deviation]; self.file.known.states().len()]
             }
         };
         PyArray2::from_vec2(py, &rows).map_err(wrong_value)
@@ -109,8 +109,8 @@ impl Problem {
     /// With what probability episodes start in each state.
     #[getter]
     fn start<'py>(&self, py: Python<'py>) -> Column<'py> {
-        let mut start = vec![0.0; self.file.world.states().len()];
-        match &self.file.world {
+        let mut start = vec![0.0; self.file.known.states().len()];
+        match &self.file.known {
             KnownProblem::Finite(task) => task.problem().start().iter().for_each(|&(s, p)| start[s] += p),
             KnownProblem::Continuous(_) => start[0] = 1.0,
         }
@@ -120,27 +120,27 @@ impl Problem {
     /// i, by state.
     #[getter]
     fn interest<'py>(&self, py: Python<'py>) -> Column<'py> {
-        PyArray1::from_slice(py, self.file.world.interest())
+        PyArray1::from_slice(py, self.file.known.interest())
     }
 
     /// d_μ, by state.
     #[getter]
     fn stationary<'py>(&self, py: Python<'py>) -> Column<'py> {
-        PyArray1::from_slice(py, self.file.world.stationary())
+        PyArray1::from_slice(py, self.file.known.stationary())
     }
 
     /// The features of the critic or of the actor: how many there are, and each state's active ones with their values.
     #[pyo3(name = "_features")]
     fn features(&self, critic: bool) -> (usize, Vec<Vec<(usize, f64)>>) {
-        let world = &self.file.world;
-        let table: Table = if critic { world.critic() } else { world.actor().clone() };
+        let known = &self.file.known;
+        let table: Table = if critic { known.critic() } else { known.actor().clone() };
         (table.len(), (0..table.states()).map(|s| table.active(s).collect()).collect())
     }
 
     /// How many features the actor sees.
     #[pyo3(name = "_actor_len")]
     fn actor_len(&self) -> usize {
-        self.file.world.actor().len()
+        self.file.known.actor().len()
     }
 
     /// All transitions, as columns.
@@ -185,7 +185,7 @@ impl Problem {
     #[pyo3(name = "_objective")]
     fn objective(&self, py: Python<'_>, weights: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<f64> {
         let weights = weights.as_slice()?;
-        py.detach(|| match &self.file.world {
+        py.detach(|| match &self.file.known {
             KnownProblem::Finite(task) => {
                 Exact::new(&**task, &task.softmax(), weights).map(|exact| exact.objective())
             }
@@ -246,7 +246,7 @@ impl Problem {
         seed: u64,
         run: u64,
     ) -> PyResult<Bound<'py, PyDict>> {
-        match &self.file.world {
+        match &self.file.known {
             KnownProblem::Finite(task) => {
                 let number = |action| if let Action::Number(number) = action { number as isize } else { 0 };
                 columns(py, &taken(py, task.stream(seed, run), steps)?, number)
@@ -269,7 +269,7 @@ impl Problem {
         let mut file = ProblemFile::clone(&self.file);
         if let Some(weights) = weights {
             let weights = weights.as_slice()?.to_vec();
-            file.target = match &file.world {
+            file.target = match &file.known {
                 KnownProblem::Finite(_) => Target::Softmax(weights),
                 KnownProblem::Continuous(_) if outputs == 2 => Target::Gaussian(weights),
                 KnownProblem::Continuous(_) => Target::Deterministic(weights),
@@ -284,7 +284,7 @@ impl Problem {
     }
 
     fn finite(&self) -> PyResult<&Task> {
-        match &self.file.world {
+        match &self.file.known {
             KnownProblem::Finite(task) => Ok(task),
             KnownProblem::Continuous(_) => {
                 Err(PyTypeError::new_err("this problem has a real action, not a list of them"))

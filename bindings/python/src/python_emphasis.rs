@@ -149,14 +149,15 @@ impl PythonPart {
         step: &Seen,
         rho: impl Real,
     ) -> PyResult<(Py<PartStep>, Bound<'py, PyArray1<f64>>)> {
-        let seen = |row| self.features.as_ref().map(|features| seen(py, features, row)).transpose();
+        let is_dense = matches!(self.features, Some(Features::Dense { .. }));
+        let seen = |row: Row| self.features.as_ref().map(|_| ActiveFeatures::new(row, is_dense));
         let step = PartStep {
             gamma: step.gamma,
             gamma_next: step.gamma_next,
             interest: step.interest,
             reward: step.reward,
-            x: seen(step.x)?,
-            x_next: seen(step.x_next)?,
+            x: seen(step.x),
+            x_next: seen(step.x_next),
         };
         let rho = PyArray1::from_iter(py, (0..self.learners).map(|learner| rho.lane(learner)));
         Ok((Py::new(py, step)?, rho))
@@ -274,28 +275,58 @@ impl<R: Real> Emphasis<R> for PythonEmphasis {
 }
 
 /// A step as a part in Python sees it.
-#[pyclass(frozen, get_all, module = "emphatic")]
+#[pyclass(frozen, module = "emphatic")]
 pub(crate) struct PartStep {
     /// γ_t: the discount of the transition into the state.
+    #[pyo3(get)]
     gamma: f64,
     /// γ_{t+1}: the discount of the transition out of it.
+    #[pyo3(get)]
     gamma_next: f64,
     /// i(S_t).
+    #[pyo3(get)]
     interest: f64,
     /// R_{t+1}.
+    #[pyo3(get)]
     reward: f64,
-    /// The part's features of S_t: a vector, or the numbers of the active ones and their values. `None` if the part has no `features`.
-    x: Option<Py<PyAny>>,
-    /// The same of S_{t+1}; none are active beyond an end.
-    x_next: Option<Py<PyAny>>,
+    x: Option<ActiveFeatures>,
+    x_next: Option<ActiveFeatures>,
 }
 
-/// Returns the features of a state as a vector, or the numbers of the active ones and their values.
-fn seen(py: Python<'_>, features: &Features, row: Row) -> PyResult<Py<PyAny>> {
-    let values = PyArray1::from_iter(py, row.iter().map(|(_, value)| value));
-    if let Features::Dense { .. } = features {
-        return Ok(values.into_any().unbind());
+// A new array at every access: many parts never look, and what one writes to it changes nothing else.
+#[pymethods]
+impl PartStep {
+    /// The part's features of S_t: a vector, or the numbers of the active ones and their values. `None` if the part has no `features`.
+    #[getter]
+    fn x<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.x.as_ref().map(|row| row.array(py)).transpose()
     }
-    let numbers = PyArray1::from_iter(py, row.iter().map(|(feature, _)| feature as isize));
-    Ok((numbers, values).into_pyobject(py)?.into_any().unbind())
+
+    /// The same of S_{t+1}; none are active beyond an end.
+    #[getter]
+    fn x_next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.x_next.as_ref().map(|row| row.array(py)).transpose()
+    }
+}
+
+/// The active features of a state.
+struct ActiveFeatures {
+    /// `None` for a vector of all features.
+    indices: Option<Vec<isize>>,
+    values: Vec<f64>,
+}
+
+impl ActiveFeatures {
+    fn new(row: Row, is_dense: bool) -> Self {
+        let indices = (!is_dense).then(|| row.iter().map(|(feature, _)| feature as isize).collect());
+        Self { indices, values: row.iter().map(|(_, value)| value).collect() }
+    }
+
+    fn array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let values = PyArray1::from_slice(py, &self.values);
+        Ok(match &self.indices {
+            None => values.into_any(),
+            Some(indices) => (PyArray1::from_slice(py, indices), values).into_pyobject(py)?.into_any(),
+        })
+    }
 }

@@ -111,6 +111,10 @@ fn header(state: &Tensors, metadata: &BTreeMap<&str, String>) -> Vec<u8> {
 /// A saved learner that was read from a file, as `Learner._restored` takes it.
 #[derive(IntoPyObject)]
 pub(crate) struct SavedLearner<'py> {
+    class_name: String,
+    rule: String,
+    /// The class of an emphasis that is written in Python.
+    python_emphasis: Option<String>,
     /// The settings as JSON.
     settings: String,
     problems: Vec<NameAndText>,
@@ -142,7 +146,14 @@ pub(crate) fn read_learner(py: Python<'_>, path: PathBuf) -> PyResult<SavedLearn
         })
     })?;
     match file.read(&mut [0]).map_err(&failed)? {
-        0 => Ok(SavedLearner { settings: settings.json()?, problems, state }),
+        0 => Ok(SavedLearner {
+            rule: json!(settings.rule).as_str().unwrap_or_default().to_owned(),
+            python_emphasis: settings.emphasis.python_class(),
+            settings: settings.json()?,
+            class_name: settings.class,
+            problems,
+            state,
+        }),
         _ => Err(wrong("it goes on after its tensors".to_owned())),
     }
 }

@@ -167,6 +167,11 @@ impl Part {
         self.kind == python_emphasis::KIND
     }
 
+    /// The name of its class if it is written in Python.
+    pub(crate) fn python_class(&self) -> Option<String> {
+        self.is_python().then(|| self.class.clone().unwrap_or_default())
+    }
+
     /// Reads a part from its Python object. The problem that it needs is added to the learner's list.
     pub(crate) fn read(
         part: &Bound<'_, PyAny>,
@@ -267,7 +272,7 @@ impl Part {
         let index = self.problem.unwrap_or(0);
         let missing =
             || PyTypeError::new_err(format!("the settings name problem {index}, which was not given"));
-        let states = problems.get(index).ok_or_else(missing)?.get().file.world.states().len();
+        let states = problems.get(index).ok_or_else(missing)?.get().file.known.states().len();
         let extent = policys.extent().unwrap_or(0);
         if extent == states {
             return Ok(());

@@ -92,7 +92,7 @@ pub fn diagnose(
     options: &Options,
     progress: &Progress,
 ) -> Result<Option<Diagnosis>, ProblemError> {
-    with_policy!(&problem.world, &learning_start(problem), |model, policy, weights| {
+    with_policy!(&problem.known, &learning_start(problem), |model, policy, weights| {
         let exact = Exact::new(model, policy, weights)?;
         diagnose_from(problem, &Solved::new(&exact), weights, options, progress)
     })
@@ -100,7 +100,7 @@ pub fn diagnose(
 
 /// The policy that learning starts from: the target, or zero weights if it has none.
 pub(crate) fn learning_start(problem: &ProblemFile) -> Target {
-    match (&problem.world, &problem.target) {
+    match (&problem.known, &problem.target) {
         (KnownProblem::Finite(task), Target::Fixed(_)) => Target::Softmax(vec![0.0; task.softmax().len()]),
         (_, target) => target.clone(),
     }
@@ -113,27 +113,27 @@ fn diagnose_from<P: Policy + Sync, M: Diagnosable<P>>(
     options: &Options,
     progress: &Progress,
 ) -> Result<Option<Diagnosis>, ProblemError> {
-    let (world, exact) = (&problem.world, start.exact);
+    let (known, exact) = (&problem.known, start.exact);
     // A fixed target has no weights, so learning starts from another policy.
-    let given = match (world, &problem.target) {
+    let given = match (known, &problem.target) {
         (KnownProblem::Finite(task), Target::Fixed(fixed)) => {
             Given::new(problem, &Solved::new(&Exact::new(&**task, fixed, &[])?))
         }
         _ => Given::new(problem, start),
     };
     let size = Size {
-        states: world.states().len(),
-        actions: Some(world.actions().len()).filter(|n| *n > 0),
-        transitions: match world {
+        states: known.states().len(),
+        actions: Some(known.actions().len()).filter(|n| *n > 0),
+        transitions: match known {
             KnownProblem::Finite(task) => task.problem().all_transitions().len(),
             KnownProblem::Continuous(_) => 6,
         },
-        actor_features: world.actor().len(),
+        actor_features: known.actor().len(),
         weights: weights.len(),
     };
     let flows = match options.starts.or_else(|| affordable_starts(size.transitions)) {
         Some(starts) => {
-            let Some(flows) = flows(exact, weights, world, options, starts, progress) else {
+            let Some(flows) = flows(exact, weights, known, options, starts, progress) else {
                 return Ok(None);
             };
             Some(flows)
@@ -173,8 +173,8 @@ impl Given {
     fn new<P: Policy, M: Diagnosable<P>>(problem: &ProblemFile, given: &Solved<M, P>) -> Self {
         Self {
             objective: given.exact.objective(),
-            emphasis: has_ratio(problem).then(|| emphasis(given, problem.world.states())),
-            critics: critic_stability(given.exact, &problem.world.critic()),
+            emphasis: has_ratio(problem).then(|| emphasis(given, problem.known.states())),
+            critics: critic_stability(given.exact, &problem.known.critic()),
         }
     }
 }
@@ -194,7 +194,7 @@ fn emphasis_at_end<P: Policy, M: Diagnosable<P>>(
         return None;
     }
     let exact = Exact::new(start.model(), start.policy(), &flows.ends.gradient).ok()?;
-    Some(emphasis(&Solved::new(&exact), problem.world.states()))
+    Some(emphasis(&Solved::new(&exact), problem.known.states()))
 }
 
 /// As many random starts as the size of the problem allows; `None` if not even the flows from the given policy.
@@ -206,7 +206,7 @@ fn affordable_starts(transitions: usize) -> Option<usize> {
 
 /// The actions that the target takes and the behaviour never does, in the states that the behaviour visits.
 fn uncovered(problem: &ProblemFile) -> Vec<(String, String)> {
-    let KnownProblem::Finite(task) = &problem.world else { return Vec::new() };
+    let KnownProblem::Finite(task) = &problem.known else { return Vec::new() };
     let taken = |s: usize, a: usize| match &problem.target {
         Target::Fixed(fixed) => crate::diagnosable::distribution(fixed, &[], s)[a] > 0.0,
         _ => true, // A softmax takes every action.

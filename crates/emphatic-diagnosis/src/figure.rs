@@ -35,7 +35,7 @@ const POINTS: usize = 40;
 pub fn figure(problem: &ProblemFile, diagnosis: &Diagnosis) -> Option<String> {
     let flows = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere())?;
     match Plane::of(problem) {
-        Some(plane) => with_policy!(&problem.world, &learning_start(problem), |model, policy, weights| {
+        Some(plane) => with_policy!(&problem.known, &learning_start(problem), |model, policy, weights| {
             Some(landscape(&plane, model, policy, weights, flows))
         }),
         None => Some(panel(flows)),
@@ -60,18 +60,18 @@ enum Parameters {
 
 impl Plane {
     fn of(problem: &ProblemFile) -> Option<Self> {
-        let (world, target) = (&problem.world, &problem.target);
-        let (features, actions) = (world.actor(), world.actions());
+        let (known, target) = (&problem.known, &problem.target);
+        let (features, actions) = (known.actor(), known.actions());
         let alone = (0..features.states()).all(|s| features.active(s).map(|(_, x)| x).eq([1.0]));
         let squashed = |x: f64| 1.0 / (1.0 + (-x).exp());
         let preferences = [-4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0].map(|x| (squashed(x), number(x)));
         let probabilities = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0].map(|p| (p, number(p)));
-        let names = feature_names(features, world.states());
+        let names = feature_names(features, known.states());
         let in_states = |f: usize| names[f].replace('+', " and ");
         let sides = |label: &dyn Fn(usize) -> String, ticks: &[(f64, String)]| {
             [0, 1].map(|k| ParameterAxis { label: label(k), ticks: ticks.to_vec() })
         };
-        let (kind, sides) = match (world, target, features.len(), actions.len()) {
+        let (kind, sides) = match (known, target, features.len(), actions.len()) {
             (KnownProblem::Finite(_), Target::Softmax(_) | Target::Fixed(_), 2, 2) if alone => {
                 let label = |f| format!("π({}) in {}", actions[0], in_states(f));
                 (Parameters::TwoFeatures, sides(&label, &probabilities))

@@ -3,12 +3,12 @@
 use emphatic::{KnownProblem, Table};
 
 /// A name for each weight: the states that have its feature, and the action.
-pub(crate) fn weight_names(world: &KnownProblem, weights: usize) -> Vec<String> {
-    let features = feature_names(world.actor(), world.states());
+pub(crate) fn weight_names(known: &KnownProblem, weights: usize) -> Vec<String> {
+    let features = feature_names(known.actor(), known.states());
     let outputs: Vec<String> = match weights / features.len().max(1) {
-        2 if world.actions().is_empty() => vec![".mean".to_owned(), ".deviation".to_owned()],
-        _ if world.actions().is_empty() => vec![String::new()],
-        _ => world.actions().iter().map(|action| format!(".{action}")).collect(),
+        2 if known.actions().is_empty() => vec![".mean".to_owned(), ".deviation".to_owned()],
+        _ if known.actions().is_empty() => vec![String::new()],
+        _ => known.actions().iter().map(|action| format!(".{action}")).collect(),
     };
     features.iter().flat_map(|f| outputs.iter().map(move |output| format!("{f}{output}"))).collect()
 }

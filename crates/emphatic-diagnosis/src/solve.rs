@@ -78,7 +78,7 @@ pub fn solve(problem: &ProblemFile, lambda_a: f64) -> Result<Solution, ProblemEr
         let right = "it must lie between 0 and 1";
         return Err(ProblemError::Number { what: "lambda_a".to_owned(), value: lambda_a, right });
     }
-    with_policy!(&problem.world, &problem.target, |model, policy, weights| {
+    with_policy!(&problem.known, &problem.target, |model, policy, weights| {
         solve_for(problem, model, policy, weights, lambda_a)
     })
 }
@@ -105,7 +105,7 @@ fn solve_for<P: Policy, M: Diagnosable<P>>(
         problem: problem.name.clone(),
         policy: problem.target.kind(),
         lambda_a,
-        states: problem.world.states().to_vec(),
+        states: problem.known.states().to_vec(),
         columns,
         objective: exact.objective(),
         gradients: (!policy.is_empty()).then(|| gradients(problem, &exact, weights, lambda_a)),
@@ -121,7 +121,7 @@ fn gradients<P: Policy, M: Diagnosable<P>>(
     let (gradient, semi_gradient) = (exact.gradient(1.0), exact.gradient(0.0));
     let with_lambda_a = (lambda_a != 0.0 && lambda_a != 1.0).then(|| exact.gradient(lambda_a));
     Gradients {
-        names: weight_names(&problem.world, weights.len()),
+        names: weight_names(&problem.known, weights.len()),
         weights: weights.to_vec(),
         angle: angle(&gradient, &semi_gradient),
         angle_with_lambda_a: with_lambda_a.as_ref().and_then(|other| angle(&gradient, other)),

@@ -110,7 +110,7 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
         ("length", length_reason(diagnosis, time, steps, middle)),
         ("critic", critic_reason(diagnosis, deterministic)),
     ];
-    let critic = critic(&problem.world, deterministic);
+    let critic = critic(&problem.known, deterministic);
     Some(Suggestion { algorithm: choice.algorithm, lambda_a: choice.lambda_a, alpha, steps, critic, reasons })
 }
 
@@ -253,12 +253,12 @@ fn guessed_time<P: Policy, M: Diagnosable<P>>(exact: &Exact<f64, M, P>) -> Optio
     (largest > 0.0).then(|| 5.0 / largest * exact.policy().features().most_active() as f64)
 }
 
-fn critic(world: &KnownProblem, deterministic: bool) -> CriticSuggestion {
+fn critic(known: &KnownProblem, deterministic: bool) -> CriticSuggestion {
     if deterministic {
         let [alpha_v, alpha_w, lambda] = [const { Vec::new() }; 3];
         return CriticSuggestion { kind: CriticKind::Exact, alpha_v, alpha_w, lambda };
     }
-    let features = world.critic();
+    let features = known.critic();
     let norm = |s: usize| features.active(s).map(|(_, x)| x * x).sum::<f64>();
     let largest = (0..features.states()).map(norm).fold(1e-300, f64::max);
     let scale = features.most_active() as f64 / largest;

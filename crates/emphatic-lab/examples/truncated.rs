@@ -64,10 +64,8 @@ impl<R: Real> Emphasis<R> for Truncated<R> {
     }
 }
 
-/// The declaration of the part in the catalogue, and how it is built.
-struct TruncatedDeclaration;
-
-impl Declared for TruncatedDeclaration {
+// The declaration of the part in the catalogue, and how it is built in any number type.
+impl Declared for Truncated<f64> {
     const DECLARATION: Declaration = Declaration {
         source: "Zhang and Whiteson 2022",
         settings: &[
@@ -122,7 +120,7 @@ const EXPERIMENT: &str = r#"
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The one line.
-    Catalogue::standard().clone().with::<TruncatedDeclaration>().install()?;
+    Catalogue::standard().clone().with::<Truncated<f64>>().install()?;
 
     let experiment = Experiment::parse(EXPERIMENT, "truncated.toml", Path::new(""))?;
     let dir = std::env::temp_dir().join(format!("emphatic-truncated-{}", std::process::id()));

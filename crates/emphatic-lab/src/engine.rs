@@ -262,7 +262,7 @@ struct Phase<'a> {
     kind: Kind,
     /// All units, also those that are there.
     units: Vec<Unit>,
-    /// Returns the settings of a block.
+    /// Returns the settings of a block, of which there is at least one.
     settings: &'a (dyn Fn(u32) -> Vec<usize> + Sync),
     /// The number of the stream of the first run.
     first_stream: u64,

@@ -291,7 +291,7 @@ impl Experiment {
 
     /// Returns an error if a run is to last some episodes, but episodes never end.
     fn check_episodes(&self, file: &ExperimentFile) -> Result<(), Mistake> {
-        let is_endless = |scenario: &Scenario| scenario.world.episode_length().is_none();
+        let is_endless = |scenario: &Scenario| scenario.known.episode_length().is_none();
         if matches!(self.length, Length::Steps(_)) || !self.scenarios.iter().any(is_endless) {
             return Ok(());
         }
@@ -430,7 +430,7 @@ impl Experiment {
 
     /// Returns about how many steps a run in the scenario has.
     pub(crate) fn expected_steps(&self, scenario: usize) -> f64 {
-        let per_episode = self.scenarios[scenario].world.episode_length().unwrap_or(1.0);
+        let per_episode = self.scenarios[scenario].known.episode_length().unwrap_or(1.0);
         match self.length {
             Length::Episodes(n) => n as f64 * per_episode,
             Length::Steps(n) => n as f64,
@@ -536,7 +536,7 @@ fn add_measures(name: &Spanned<String>, scenarios: &mut [Scenario]) -> Result<Ve
     let mut columns = Vec::new();
     for scenario in scenarios {
         let found =
-            measure::named(name.get_ref(), &scenario.world).map_err(|error| error.at(&name.span()))?;
+            measure::named(name.get_ref(), &scenario.known).map_err(|error| error.at(&name.span()))?;
         let (names, measures): (Vec<String>, Vec<_>) = found.into_iter().unzip();
         scenario.measures.extend(measures);
         if !columns.is_empty() && columns != names {

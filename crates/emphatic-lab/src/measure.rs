@@ -40,8 +40,8 @@ pub(crate) const MEASURES: [Kind; 7] = [
 ];
 
 /// Returns the measures that a name stands for.
-pub(crate) fn named(name: &str, world: &KnownProblem) -> Result<Columns, ValueError> {
-    match MEASURES.iter().find_map(|kind| (kind.parse)(name, world)) {
+pub(crate) fn named(name: &str, known: &KnownProblem) -> Result<Columns, ValueError> {
+    match MEASURES.iter().find_map(|kind| (kind.parse)(name, known)) {
         Some(columns) => columns,
         None => {
             let help = suggest(name, MEASURES.iter().map(|kind| kind.pattern));

@@ -43,8 +43,8 @@ impl<I: Iterator<Item = Step<State<'static>, Action>>> Stream for I {
 pub(crate) const FEATURE_NAMES: [&str; 3] = ["actor", "critic", "states"];
 
 /// Returns a problem of a file as a source.
-pub(crate) fn of(world: &KnownProblem) -> Arc<dyn Source> {
-    match world {
+pub(crate) fn of(known: &KnownProblem) -> Arc<dyn Source> {
+    match known {
         KnownProblem::Finite(task) => task.clone(),
         KnownProblem::Continuous(problem) => problem.clone(),
     }

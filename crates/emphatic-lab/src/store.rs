@@ -83,18 +83,6 @@ impl View {
         &self.tables[kind as usize]
     }
 
-    /// Writes the next part. Returns its number and the table.
-    fn write_part(
-        &self,
-        kind: Kind,
-        write: impl FnOnce(&str, &Path) -> Result<(), StoreError>,
-    ) -> Result<(u64, Table), StoreError> {
-        let number = self.tables.iter().flat_map(Tables::parts).max().unwrap_or(0) + 1;
-        let path = kind.path(&self.dir, number);
-        write(&self.labels[kind as usize], &path)?;
-        Ok((number, Table::open(&path)?))
-    }
-
     /// The directory.
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -142,8 +130,9 @@ fn existing_manifest(dir: &Path) -> Result<Value, StoreError> {
 
 /// An error if a Parquet file in a results directory, also the table of settings, belongs to another experiment.
 pub fn check_table(dir: &Path, path: &Path) -> Result<(), StoreError> {
+    let manifest = existing_manifest(dir)?;
     let table = path.file_stem().unwrap_or_default().to_string_lossy();
-    if table::label_of(path)? != Some(label(&existing_manifest(dir)?["identity"], &table)) {
+    if table::label_of(path)? != Some(label(&manifest["identity"], &table)) {
         let (path, beside) = (path.to_owned(), dir.join(manifest::MANIFEST));
         return Err(StoreError::OtherTable { path, beside });
     }
@@ -155,6 +144,8 @@ pub fn check_table(dir: &Path, path: &Path) -> Result<(), StoreError> {
 /// It is a [`View`] that follows what this process writes.
 pub struct Store {
     view: View,
+    /// The number of the next part. No number is used twice, so that a [`View`] elsewhere never takes one part for another.
+    next: u64,
     lock: Lock,
 }
 
@@ -182,7 +173,8 @@ impl Store {
         if there > u64::from(contents.runs) {
             return Err(StoreError::FewerRuns { dir: dir.to_owned(), there, asked: contents.runs });
         }
-        let mut store = Store { view, lock };
+        let next = view.tables.iter().flat_map(Tables::parts).max().unwrap_or(0) + 1;
+        let mut store = Store { view, next, lock };
         store.write_files(contents)?;
         if is_new {
             manifest::write(dir, &store.manifest)?;
@@ -230,7 +222,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.lock.check(&self.dir)?;
         files::create_dir(&self.dir.join(PARTS))?;
-        let (number, part) = self.write_part(kind, write)?;
+        let (number, part) = write_part(&self.view, kind, &mut self.next, write)?;
         self.view.tables[kind as usize].insert(number, part);
         self.compact(kind)
     }
@@ -238,11 +230,11 @@ impl Store {
     /// Puts parts together, so that there are few files and no unit is copied often.
     fn compact(&mut self, kind: Kind) -> Result<(), StoreError> {
         while let Some(old) = self.tables(kind).too_many_parts() {
-            let tables = self.tables(kind);
+            let tables = self.view.tables(kind);
             let units = tables.units_in(&old);
             let schema = tables.by_number[&old[0]].schema();
-            let (number, part) =
-                self.write_part(kind, |label, path| table::copy(label, &units, schema, path))?;
+            let copy = |label: &str, path: &Path| table::copy(label, &units, schema, path);
+            let (number, part) = write_part(&self.view, kind, &mut self.next, copy)?;
             let tables = &mut self.view.tables[kind as usize];
             tables.insert(number, part);
             for number in old {
@@ -301,6 +293,21 @@ impl Store {
         self.view.manifest = manifest;
         Ok(())
     }
+}
+
+/// Writes the next part. Returns its number and the table.
+fn write_part(
+    view: &View,
+    kind: Kind,
+    next: &mut u64,
+    write: impl FnOnce(&str, &Path) -> Result<(), StoreError>,
+) -> Result<(u64, Table), StoreError> {
+    let number = *next;
+    let path = kind.path(&view.dir, number);
+    write(&view.labels[kind as usize], &path)?;
+    // Only now, so that a failed write leaves no gap.
+    *next += 1;
+    Ok((number, Table::open(&path)?))
 }
 
 /// Returns the manifest, if the directory has one; an error if the directory holds anything but this experiment.

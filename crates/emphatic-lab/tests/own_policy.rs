@@ -79,9 +79,7 @@ impl StochasticPolicy for Tempered {
     }
 }
 
-struct TemperedDeclaration;
-
-impl Declared for TemperedDeclaration {
+impl Declared for Tempered {
     const DECLARATION: Declaration = Declaration {
         acts: Some(Acts::Finite),
         settings: &[Setting {
@@ -108,7 +106,7 @@ impl Declared for TemperedDeclaration {
 /// An experiment with this policy.
 fn experiment(policy: &str) -> String {
     static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| Catalogue::standard().clone().with::<TemperedDeclaration>().install().unwrap());
+    INSTALLED.call_once(|| Catalogue::standard().clone().with::<Tempered>().install().unwrap());
     format!(
         r#"problem = "counterexample"
 runs = 2

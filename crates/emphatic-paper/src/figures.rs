@@ -18,11 +18,11 @@ pub struct Figure {
     pub aliased: &'static str,
     /// What that quantity is, for the axis of its panel.
     pub aliased_label: &'static str,
-    world: World,
+    problem: FigureProblem,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum World {
+enum FigureProblem {
     /// With chains of this length.
     Counterexample(usize),
     Continuous,
@@ -43,7 +43,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig1"),
         aliased: "target.S1.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample(1),
+        problem: FigureProblem::Counterexample(1),
     },
     Figure {
         id: "fig2",
@@ -52,7 +52,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig2"),
         aliased: "target.S1.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample(1),
+        problem: FigureProblem::Counterexample(1),
     },
     Figure {
         id: "fig3",
@@ -61,7 +61,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig3"),
         aliased: "target.S1.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample(1),
+        problem: FigureProblem::Counterexample(1),
     },
     Figure {
         id: "fig3-aliased",
@@ -70,7 +70,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig3-aliased"),
         aliased: "target.S1.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample(1),
+        problem: FigureProblem::Counterexample(1),
     },
     Figure {
         id: "fig4",
@@ -79,7 +79,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig4"),
         aliased: "target.S9.A0",
         aliased_label: "π(A0) in the aliased states",
-        world: World::Counterexample(5),
+        problem: FigureProblem::Counterexample(5),
     },
     Figure {
         id: "fig5",
@@ -88,7 +88,7 @@ pub const FIGURES: [Figure; 6] = [
         experiment: experiment!("fig5"),
         aliased: "target.S1",
         aliased_label: "mean action in the aliased states",
-        world: World::Continuous,
+        problem: FigureProblem::Continuous,
     },
 ];
 
@@ -115,12 +115,12 @@ impl Bounds {
 impl Figure {
     /// What theory says about its problem: computed, not copied from the paper.
     pub fn bounds(&self) -> Result<Bounds, ProblemError> {
-        match self.world {
-            World::Counterexample(steps) => {
+        match self.problem {
+            FigureProblem::Counterexample(steps) => {
                 let task = Task::long_counterexample(steps);
                 Bounds::of(&task, &task.softmax())
             }
-            World::Continuous => {
+            FigureProblem::Continuous => {
                 let problem = ContinuousCounterexample::default();
                 Bounds::of(&problem, &problem.deterministic())
             }

@@ -17,7 +17,7 @@
 //!     ]
 //! "#;
 //! let problem = ProblemFile::parse(text, "two-states.toml")?;
-//! assert_eq!(problem.world.states().len(), 2);
+//! assert_eq!(problem.known.states().len(), 2);
 //! # Ok::<(), emphatic_problems::FileError>(())
 //! ```
 //!

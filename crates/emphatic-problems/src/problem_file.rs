@@ -55,7 +55,7 @@ pub struct ProblemFile {
     /// The text.
     pub text: String,
     /// The problem with its behaviour and interest.
-    pub world: KnownProblem,
+    pub known: KnownProblem,
     /// The target policy: the one given, or the one that learning starts from.
     pub target: Target,
 }
@@ -83,8 +83,8 @@ impl ProblemFile {
 
     /// Like [`ProblemFile::parse`], for a file that another file names: the caller says in which file a mistake is.
     pub fn from_text(text: &str, name: &str) -> Result<Self, Mistake> {
-        let Parsed { world, target, .. } = parse(text, name)?;
-        Ok(Self { name: name.to_owned(), text: text.to_owned(), world, target })
+        let Parsed { known, target, .. } = parse(text, name)?;
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), known, target })
     }
 }
 
@@ -159,7 +159,7 @@ scalar_or_table!(Start: Key => Start::State, BTreeMap<String, Number> => Start::
 
 /// The meaning of a problem file.
 pub(crate) struct Parsed {
-    pub(crate) world: KnownProblem,
+    pub(crate) known: KnownProblem,
     pub(crate) target: Target,
     pub(crate) layout: Layout,
 }
@@ -196,10 +196,10 @@ fn check_amount(text: &str) -> Result<(), Mistake> {
 
 impl File {
     fn meaning(&self) -> Result<Parsed, Mistake> {
-        let (mut world, base_target, layout) = match &self.problem {
+        let (mut known, base_target, layout) = match &self.problem {
             Some(name) => {
-                let Parsed { world, target, layout } = self.variant(name)?;
-                (world, Some(target), layout)
+                let Parsed { known, target, layout } = self.variant(name)?;
+                (known, Some(target), layout)
             }
             None => {
                 let (problem, layout) = self.problem()?;
@@ -207,10 +207,10 @@ impl File {
             }
         };
         if let Some(interest) = &self.interest {
-            world = interest.value.applied_to(&world).map_err(|error| interest.refuse(error))?;
+            known = interest.value.applied_to(&known).map_err(|error| interest.refuse(error))?;
         }
-        if let KnownProblem::Finite(task) = &world {
-            world =
+        if let KnownProblem::Finite(task) = &known {
+            known =
                 KnownProblem::Finite(Arc::new(with_features(&self.features, Task::clone(task), &layout)?));
         } else if let Some(features) = span(&self.features.actor).or(span(&self.features.critic)) {
             return Err(Mistake::at(&features, "the features of this problem cannot be changed"));
@@ -218,9 +218,9 @@ impl File {
         // A variant has the target of its problem, unless the actor's features are others.
         let target = match (base_target, &self.target, &self.features.actor) {
             (Some(target), None, None) => target,
-            _ => target(self.target.as_ref(), &world)?,
+            _ => target(self.target.as_ref(), &known)?,
         };
-        Ok(Parsed { world, target, layout })
+        Ok(Parsed { known, target, layout })
     }
 
     /// The problem that this one is a variant of, with the behaviour of the variant.
@@ -246,8 +246,8 @@ impl File {
             Mistake::at(&name.span, format!("there is no problem `{}`", name.value)).maybe_help(help)
         })?;
         if let Some(behaviour) = &self.behaviour {
-            parsed.world =
-                behaviour.value.applied_to(&parsed.world).map_err(|error| behaviour.refuse(error))?;
+            parsed.known =
+                behaviour.value.applied_to(&parsed.known).map_err(|error| behaviour.refuse(error))?;
         }
         Ok(parsed)
     }

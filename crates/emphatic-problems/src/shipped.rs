@@ -56,7 +56,7 @@ pub(crate) fn problem(name: &str) -> Option<Parsed> {
         let problem = ContinuousCounterexample::default();
         let target = Target::Deterministic(vec![0.0; problem.deterministic().len()]);
         return Some(Parsed {
-            world: KnownProblem::Continuous(Arc::new(problem)),
+            known: KnownProblem::Continuous(Arc::new(problem)),
             target,
             layout: Layout::None,
         });
@@ -77,7 +77,7 @@ mod tests {
     }
 
     fn task(file: &ProblemFile) -> &Task {
-        match &file.world {
+        match &file.known {
             KnownProblem::Finite(task) => task,
             KnownProblem::Continuous(_) => panic!("{} has named actions", file.name),
         }
@@ -107,7 +107,7 @@ mod tests {
             (0..right.states()).for_each(|s| assert_eq!(task(&file).behaviour(s), right.behaviour(s)));
         }
         let (file, right) = (open("continuous-counterexample"), ContinuousCounterexample::default());
-        let KnownProblem::Continuous(problem) = &file.world else { panic!("it has a real action") };
+        let KnownProblem::Continuous(problem) = &file.known else { panic!("it has a real action") };
         assert_eq!((problem.behaviour(), problem.actor()), (right.behaviour(), right.actor()));
         assert_eq!((problem.stationary(), problem.interest()), (right.stationary(), right.interest()));
         let target = self::problem("continuous-counterexample").expect("it is shipped").target;

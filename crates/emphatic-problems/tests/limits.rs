@@ -40,7 +40,7 @@ fn cells_of_a_map_are_counted_while_they_are_read() {
     };
     says(&refused(&map(&(".".repeat(1001) + "\n"))), "at most 1000000 cells that are not walls are possible");
     let problem = ProblemFile::parse(&map(&("#".repeat(1001) + "\n")), "p.toml").expect("three cells");
-    assert_eq!(problem.world.states(), ["r0c0", "r0c1", "r0c2"]);
+    assert_eq!(problem.known.states(), ["r0c0", "r0c1", "r0c2"]);
 }
 
 /// Once such a file took more than two hundred times its size to read.

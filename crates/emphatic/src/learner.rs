@@ -379,7 +379,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
         self.learn_step(step, report)
     }
 
-    /// Learns step by step, by the first or the second of the methods above.
+    /// Learns step by step: by [`Self::learn_step`] if it is to be inlined, otherwise by [`Self::learn_step_plainly`].
     #[inline(always)]
     fn each_step<const INLINED: bool>(
         &mut self,

@@ -182,7 +182,7 @@ macro_rules! settings {
         }
 
         impl<R: $crate::real::Real $(, $generic: $bound<R>)*> $part<R $(, $generic)*> {
-            /// Builds the part, which starts from zero. Step-sizes are divided by the number of active features.
+            /// Returns a builder of the part, which starts from zero. Its step-sizes, if it has any, are divided by the number of active features.
             pub fn builder(
                 $(features: impl Into<$crate::features::Features>, $($input: $type,)*)?
             ) -> $builder<R $(, $generic)*> {

@@ -165,6 +165,9 @@ def sweep(
 
 @type_check_only
 class _SavedLearner(TypedDict):
+    class_name: str
+    rule: str
+    python_emphasis: str | None
     settings: str
     problems: list[tuple[str, str]]
     state: bytes

@@ -60,7 +60,7 @@ class Flows:
     @classmethod
     def _of(cls, data: dict[str, Any]) -> Flows:
         reached = data["reached"]
-        told = {name: value for name, value in data.items() if name != "reached"} | {
+        fields = {name: value for name, value in data.items() if name != "reached"} | {
             "lambda_a": _array(flow["lambda_a"] for flow in reached),
             "objective": _array(flow["objective"] for flow in reached),
             "settled": np.array([flow["settled"] for flow in reached], dtype=bool),
@@ -68,7 +68,7 @@ class Flows:
             "times": _array(data["times"]),
             "apart": [Apart(**apart) for apart in data["apart"]],
         }
-        return cls(**told)
+        return cls(**fields)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +174,8 @@ class Suggestion:
 
     @classmethod
     def _of(cls, data: dict[str, Any]) -> Suggestion:
-        told: dict[str, Any] = data | {"reasons": [(what, why) for what, why in data["reasons"]]}
-        return cls(**told)
+        fields: dict[str, Any] = data | {"reasons": [(what, why) for what, why in data["reasons"]]}
+        return cls(**fields)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +230,7 @@ class Diagnosis:
 
     @classmethod
     def _of(cls, data: dict[str, Any], text: str, svg: str | None, experiment: str | None) -> Diagnosis:
-        told = data | {
+        fields = data | {
             "size": Size(**data["size"]),
             "uncovered": [(state, action) for state, action in data["uncovered"]],
             "flows": None if data["flows"] is None else Flows._of(data["flows"]),
@@ -239,7 +239,7 @@ class Diagnosis:
             "critics": CriticStability._of(data["critics"]),
             "suggestion": None if data["suggestion"] is None else Suggestion._of(data["suggestion"]),
         }
-        return cls(**told, experiment=experiment, svg=svg, data=data, _text=text)
+        return cls(**fields, experiment=experiment, svg=svg, data=data, _text=text)
 
     def figure(self, path: str | os.PathLike[str]) -> None:
         """Writes the picture: as SVG, or as PNG if the name ends in `.png`."""

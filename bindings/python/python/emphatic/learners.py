@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 import warnings
 from collections.abc import Sequence
@@ -445,9 +444,7 @@ def load(path: str | os.PathLike[str], *, parts: Sequence[type[PythonEmphasis]] 
     ):
         raise TypeError(f"parts are {parts!r}; they must be a list of classes of PythonEmphasis")
     saved = _native.read_learner(path)
-    settings, file = json.loads(saved["settings"]), os.fspath(path)
-    name, rule, emphasis = settings["class"], settings["rule"], settings["emphasis"]
-    own = emphasis.get("class", "") if emphasis["kind"] == PythonEmphasis._kind else None
+    file, name, own = os.fspath(path), saved["class_name"], saved["python_emphasis"]
     if name not in _CLASSES:
         raise ValueError(f"{file}: the saved learner is a {name}, which this version does not know")
     cls, python_emphasis = _CLASSES[name], next((part for part in parts if part.__name__ == own), None)
@@ -456,8 +453,10 @@ def load(path: str | os.PathLike[str], *, parts: Sequence[type[PythonEmphasis]] 
             f"{file}: its emphasis is the class {own}, written in Python: load(path, parts=[{own}])"
         )
     try:
-        if rule != cls._rule:
-            raise ValueError(f"it is a {name} and learns by the rule `{rule}`, which do not go together")
+        if saved["rule"] != cls._rule:
+            raise ValueError(
+                f"it is a {name} and learns by the rule `{saved['rule']}`, which do not go together"
+            )
         problems = [Problem.parse(text, problem) for problem, text in saved["problems"]]
         learner = _restore(cls, saved["settings"], problems, saved["state"], python_emphasis)
         if not isinstance(learner.emphasis, cls._emphases):

@@ -341,8 +341,8 @@ impl GridReader<'_> {
 
     fn interest(&self, choice: &Choice) -> Result<Option<Vec<f64>>, Mistake> {
         let Some(Located { value, span }) = choice.interest else { return Ok(None) };
-        let world = value.applied_to(&self.scenario.world).map_err(|error| error.at(span))?;
-        Ok(Some(world.interest().to_vec()))
+        let known = value.applied_to(&self.scenario.known).map_err(|error| error.at(span))?;
+        Ok(Some(known.interest().to_vec()))
     }
 
     /// Returns how many actions are drawn at each step; `None` if all are used.
@@ -373,7 +373,7 @@ impl GridReader<'_> {
                 return Err(Mistake::at(span, "only a softmax policy starts from probabilities")
                     .help("give `weights`"));
             }
-            return softmax_weights(&self.scenario.world, value).map_err(|error| error.at(span));
+            return softmax_weights(&self.scenario.known, value).map_err(|error| error.at(span));
         }
         let Some((vector, span)) = choice.weights else { return Ok(vec![0.0; len]) };
         let weights = match vector {

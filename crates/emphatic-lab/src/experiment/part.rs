@@ -76,6 +76,7 @@ impl PartChoice {
         for Located { value: kind, span } in kinds.distinct(&format!("{word}.kind"))? {
             let span = if span.is_empty() { table } else { span };
             choices.extend(Self::of_kind(entry_of(role, kind, span)?, file, span, table)?);
+            check_kinds(1, choices.len(), table)?;
         }
         Ok(choices)
     }

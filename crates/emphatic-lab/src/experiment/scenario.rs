@@ -25,7 +25,7 @@ const MOST_CHAIN: u64 = 10_000;
 /// A problem with a behaviour and an interest.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
-    pub(crate) world: KnownProblem,
+    pub(crate) known: KnownProblem,
     /// The same as a source of experience.
     pub(crate) source: Arc<dyn Source>,
     /// The features that parts may learn from, by name.
@@ -37,9 +37,9 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    fn new(world: KnownProblem, columns: Vec<(&'static str, Cell)>) -> Self {
-        let source = source::of(&world);
-        Self { features: source.features(), source, world, measures: Vec::new(), columns }
+    fn new(known: KnownProblem, columns: Vec<(&'static str, Cell)>) -> Self {
+        let source = source::of(&known);
+        Self { features: source.features(), source, known, measures: Vec::new(), columns }
     }
 
     /// Returns the features of this name, or which names would be right.
@@ -93,11 +93,11 @@ impl Scenarios {
             scenarios.add(problem, beside)?;
         }
         if let Some(behaviours) = &file.behaviour {
-            let with = |s: &Scenario, b: &Behaviour| b.applied_to(&s.world);
+            let with = |s: &Scenario, b: &Behaviour| b.applied_to(&s.known);
             scenarios.spread(behaviours, "behaviour", with, behaviour_text)?;
         }
         if let Some(interests) = &file.interest {
-            let with = |s: &Scenario, i: &Interest| i.applied_to(&s.world);
+            let with = |s: &Scenario, i: &Interest| i.applied_to(&s.known);
             scenarios.spread(interests, "interest", with, interest_text)?;
         }
         Ok(scenarios)
@@ -120,10 +120,10 @@ impl Scenarios {
         let mut all = Vec::new();
         for scenario in &self.all {
             for Located { value, span } in values {
-                let world = with(scenario, value).map_err(|error| error.at(span))?;
+                let known = with(scenario, value).map_err(|error| error.at(span))?;
                 let mut columns = scenario.columns.clone();
                 columns.push((key, Cell::Text(text(value))));
-                all.push(Scenario::new(world, columns));
+                all.push(Scenario::new(known, columns));
             }
         }
         self.all = all;
@@ -219,7 +219,7 @@ impl Scenarios {
             name = portable(&format!("{k}-{plain}"));
         }
         self.copies.push(ProblemCopy { text: text.to_owned(), span, name: name.clone() });
-        self.all.push(Scenario::new(file.world, vec![("problem", Cell::Text(name))]));
+        self.all.push(Scenario::new(file.known, vec![("problem", Cell::Text(name))]));
         Ok(())
     }
 }

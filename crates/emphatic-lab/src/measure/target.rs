@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub(super) const OF_STATE: Kind = Kind {
     pattern: "target.STATE",
     about: "the probability of each action in a state, or the mean of a real action",
-    parse: |name, world| name.strip_prefix("target.").map(|place| parse(place, world)),
+    parse: |name, known| name.strip_prefix("target.").map(|place| parse(place, known)),
 };
 
 pub(super) const OF_ACTION: Kind = Kind {
@@ -25,8 +25,8 @@ struct Target {
 }
 
 /// Reads `STATE` or `STATE.ACTION`.
-fn parse(place: &str, world: &KnownProblem) -> Result<Columns, ValueError> {
-    let (states, actions) = (world.states(), world.actions());
+fn parse(place: &str, known: &KnownProblem) -> Result<Columns, ValueError> {
+    let (states, actions) = (known.states(), known.actions());
     let column = |state: &str, action: &str, target: Target| {
         (format!("target.{state}.{action}"), Arc::new(target) as Arc<dyn DynMeasure>)
     };
@@ -41,7 +41,7 @@ fn parse(place: &str, world: &KnownProblem) -> Result<Columns, ValueError> {
     let mut first_error = None;
     for (state, name) in states.iter().enumerate() {
         let action = place.strip_prefix(name.as_str()).and_then(|rest| rest.strip_prefix('.'));
-        match action.map(|action| (action, find_action(world, action))) {
+        match action.map(|action| (action, find_action(known, action))) {
             Some((action, Ok(number))) => return Ok(vec![column(name, action, Target { state, number })]),
             // Another state's name may begin with this one's.
             Some((_, Err(error))) => first_error = first_error.or(Some(error)),
@@ -50,7 +50,7 @@ fn parse(place: &str, world: &KnownProblem) -> Result<Columns, ValueError> {
     }
     match first_error {
         Some(error) => Err(error),
-        None => find_state(world, place.split('.').next().unwrap_or(place)).map(|_| Vec::new()),
+        None => find_state(known, place.split('.').next().unwrap_or(place)).map(|_| Vec::new()),
     }
 }
 

@@ -46,7 +46,7 @@ fn read(text: &str, name: &str) -> Option<ProblemFile> {
 
 /// Probabilities are probabilities.
 fn makes_sense(problem: &ProblemFile) {
-    let KnownProblem::Finite(task) = &problem.world else { return };
+    let KnownProblem::Finite(task) = &problem.known else { return };
     let is_one = |sum: f64| (sum - 1.0).abs() < 1e-6;
     assert!(is_one(task.stationary().iter().sum()), "{}", problem.text);
     for s in 0..task.states() {

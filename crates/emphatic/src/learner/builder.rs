@@ -47,15 +47,16 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBu
     /// Builds the learner. Parts that do not go together, or a setting that is missing or out of its range, are an error.
     pub fn build(self) -> Result<Composed<R, P, C, E, K>, ComposeError> {
         let Self { policy, mut critic, emphasis, alpha, subset, .. } = self;
+        // Before anything is allocated.
+        if policy.len() > isize::MAX as usize / size_of::<R>() {
+            return Err(ComposeError::TooMany(policy.len()));
+        }
         let rule = K::new(&policy, &critic, subset)?;
         let mut emphasis = emphasis?;
         if emphasis.needs_ratio() && !K::HAS_RATIO {
             return Err(ComposeError::Ratio);
         }
         let alpha = ALPHA.checked(alpha, || "the actor".to_owned())?;
-        if policy.len() > isize::MAX as usize / size_of::<R>() {
-            return Err(ComposeError::TooMany(policy.len()));
-        }
         critic.set_policy(policy.form())?;
         emphasis.set_policy(policy.form())?;
         let features = distinct(&policy, &critic, &emphasis);

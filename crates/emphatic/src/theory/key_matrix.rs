@@ -31,7 +31,7 @@ impl<P: Policy, M: Model<P>> Exact<'_, f64, M, P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::follow_on_moments::tests::{near, right, two_states};
+    use super::super::follow_on_moments::tests::{relatively_near, right, two_states};
     use super::*;
 
     #[test]
@@ -41,11 +41,11 @@ mod tests {
         let policy = right(&task);
         let exact = Exact::new(&task, &policy, &[]).unwrap();
         let features = Table::dense(&[vec![1.0], vec![2.0]]).unwrap();
-        near(exact.key_matrix(&features, exact.stationary())[0][0], -0.2, 1e-14);
-        near(exact.key_matrix(&features, &exact.emphatic_weighting(1.0))[0][0], 3.4, 1e-14);
+        relatively_near(exact.key_matrix(&features, exact.stationary())[0][0], -0.2, 1e-14);
+        relatively_near(exact.key_matrix(&features, &exact.emphatic_weighting(1.0))[0][0], 3.4, 1e-14);
         let states = Table::aliased(&[0, 1]);
         let matrix = exact.key_matrix(&states, &exact.emphatic_weighting(1.0));
         let right = [[0.5, -0.45], [0.0, 0.95]];
-        (0..4).for_each(|k| near(matrix[k / 2][k % 2], right[k / 2][k % 2], 1e-14));
+        (0..4).for_each(|k| relatively_near(matrix[k / 2][k % 2], right[k / 2][k % 2], 1e-14));
     }
 }

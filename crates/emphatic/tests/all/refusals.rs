@@ -360,3 +360,19 @@ fn a_state_that_is_never_reached_is_no_obstacle() {
         .unwrap();
     assert_eq!(Task::new(problem, &[vec![1.0], vec![1.0]]).unwrap().stationary(), [1.0, 0.0]);
 }
+
+/// Once a learner from all actions made room for its features before it was known to be possible, which panicked.
+#[test]
+fn more_weights_than_any_memory_holds() {
+    let policy = || Softmax { features: Features::dense(1 << 60), actions: 2 };
+    let few = Features::dense(2);
+    let critic = Advantage::builder(few.clone(), 2, gtd(few.clone())).alpha_u(0.1).build().unwrap();
+    assert_eq!(
+        not_composed(AllActions::builder(policy(), critic, NoEmphasis)),
+        ComposeError::TooMany(1 << 61)
+    );
+    assert_eq!(
+        not_composed(ActorCritic::builder(policy(), gtd(few), NoEmphasis)),
+        ComposeError::TooMany(1 << 61)
+    );
+}

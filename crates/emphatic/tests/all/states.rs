@@ -122,6 +122,21 @@ fn a_state_that_does_not_fit_is_refused_by_name_and_changes_nothing() {
     for_every_learner!(refuses_what_does_not_fit);
 }
 
+/// The words of errors that the test above builds from the types.
+#[test]
+fn what_does_not_fit_is_said_in_words() {
+    let name = || "critic.e".to_owned();
+    let said = [
+        (StateError::Trace(name()), "`critic.e` lists a feature twice, or one that does not exist"),
+        (StateError::Kind(name()), "the numbers of `critic.e` are of another kind"),
+        (
+            StateError::Length { name: name(), got: 3, right: 4 },
+            "`critic.e` has 3 numbers; this learner's has 4",
+        ),
+    ];
+    said.map(|(error, words)| assert_eq!(error.to_string(), words));
+}
+
 #[test]
 fn a_state_of_a_learner_with_other_parts_is_refused() {
     let (of_ace, of_off_pac) = (ace().learner().state().unwrap(), off_pac().learner().state().unwrap());

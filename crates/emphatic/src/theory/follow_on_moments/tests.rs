@@ -31,7 +31,7 @@ pub(in crate::theory) fn right(task: &Task) -> Fixed {
     Fixed::new(task, &vec![vec![0.0, 1.0]; task.states()]).unwrap()
 }
 
-pub(in crate::theory) fn near(x: f64, y: f64, tolerance: f64) {
+pub(in crate::theory) fn relatively_near(x: f64, y: f64, tolerance: f64) {
     assert!((x - y).abs() <= tolerance * (1.0 + y.abs()), "{x} is not {y}");
 }
 
@@ -46,7 +46,7 @@ fn the_five_state_example() {
     for (sd, variance) in
         moments.standard_deviations().unwrap().into_iter().zip([0.0, 2.0, 30.0, 278.0, 0.0f64])
     {
-        near(sd, variance.sqrt(), 1e-12);
+        relatively_near(sd, variance.sqrt(), 1e-12);
     }
 }
 
@@ -62,7 +62,7 @@ fn the_variance_of_theta_to_two_theta_grows_as_published() {
     // State 1 is entered with a ratio of 0 only: F is 1 there.
     assert_eq!(moments.standard_deviations(), Some(vec![0.0, f64::INFINITY]));
     assert_eq!(moments.estimation_steps(&[0.0, 1.0], 0.1), f64::INFINITY);
-    near(moments.estimation_steps(&[1.0, 0.0], 0.1), 100.0, 1e-9); // A fair coin, known to 10 %: 0.25/(0.1 · 0.5)².
+    relatively_near(moments.estimation_steps(&[1.0, 0.0], 0.1), 100.0, 1e-9); // A fair coin, known to 10 %: 0.25/(0.1 · 0.5)².
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn the_border_is_where_it_should_be() {
         let policy = right(&task);
         let exact = Exact::new(&task, &policy, &[]).unwrap();
         let moments = FollowOnMoments::new(&exact);
-        near(moments.spectral_radius().unwrap()[1], 0.81 / mu, 1e-12);
+        relatively_near(moments.spectral_radius().unwrap()[1], 0.81 / mu, 1e-12);
         assert_eq!(moments.is_finite(), finite);
     }
 }
@@ -90,10 +90,10 @@ fn the_variance_in_closed_form() {
     let (d1, d2) = (1.0 - mu, mu);
     let (m1, m2) = (d1, (d2 + gamma * d1) / (1.0 - gamma));
     let (g1, g2) = (d1, (2.0 * m2 - d2 + q * d1) / (1.0 - q));
-    near(exact.emphatic_weighting(1.0)[0], m1, 1e-14);
-    near(exact.emphatic_weighting(1.0)[1], m2, 1e-14);
-    near(moments.second_moment().unwrap()[0], g1, 1e-14);
-    near(moments.second_moment().unwrap()[1], g2, 1e-13);
+    relatively_near(exact.emphatic_weighting(1.0)[0], m1, 1e-14);
+    relatively_near(exact.emphatic_weighting(1.0)[1], m2, 1e-14);
+    relatively_near(moments.second_moment().unwrap()[0], g1, 1e-14);
+    relatively_near(moments.second_moment().unwrap()[1], g2, 1e-13);
 }
 
 /// Means over batches of a simulated stream: of F² in each state, and of F in each state; the squared deviation of the latter
@@ -144,13 +144,13 @@ fn moments_and_steps_agree_with_simulation() {
         let (first, second, spread) = simulate(&task, &exact.probabilities(), batches, length);
         let m = exact.emphatic_weighting(1.0);
         for s in (0..task.states()).filter(|&s| m[s] > 0.02) {
-            near(first[s] / m[s], 1.0, 0.02);
-            near(second[s] / moments.second_moment().unwrap()[s], 1.0, 0.05);
+            relatively_near(first[s] / m[s], 1.0, 0.02);
+            relatively_near(second[s] / moments.second_moment().unwrap()[s], 1.0, 0.05);
             // A variance estimated from 400 batches is good to 7 %; three times that (near allows twice its number here).
             let mut indicator = vec![0.0; task.states()];
             indicator[s] = 1.0;
             let steps = moments.estimation_steps(&indicator, 0.1);
-            near(spread[s] / (0.01 * m[s] * m[s]) / steps, 1.0, 0.1);
+            relatively_near(spread[s] / (0.01 * m[s] * m[s]) / steps, 1.0, 0.1);
         }
     }
 }
@@ -178,7 +178,7 @@ fn above_the_border_the_sample_second_moment_never_settles() {
     let task = two_states(0.9, 0.95);
     let policy = right(&task);
     let exact = Exact::new(&task, &policy, &[]).unwrap();
-    near(median(0.95, 200_000), FollowOnMoments::new(&exact).second_moment().unwrap()[1], 0.02);
+    relatively_near(median(0.95, 200_000), FollowOnMoments::new(&exact).second_moment().unwrap()[1], 0.02);
     let (short, long) = (median(0.5, 100_000), median(0.5, 1_600_000));
     assert!(long > 3.0 * short, "{short} {long}");
 }
@@ -216,8 +216,8 @@ fn gaussian_ratios_agree_with_an_integral() {
             right += share * a.sigmoid();
             left += share * (-a).sigmoid();
         }
-        near(square_left, left, 1e-9);
-        near(square_right, right, 1e-9);
+        relatively_near(square_left, left, 1e-9);
+        relatively_near(square_right, right, 1e-9);
     }
     // softplus(2) = 2.13 > √2: the square of the ratio has no finite mean.
     let mut wide = policy.room();
@@ -252,7 +252,7 @@ fn steps_in_a_chain_that_hardly_mixes() {
         FollowOnMoments::new(&exact).estimation_steps(&indicator, 0.1)
     };
     for half in [3, 6, 9] {
-        near(steps(half + 1) / steps(half), 99.0, 0.02);
+        relatively_near(steps(half + 1) / steps(half), 99.0, 0.02);
     }
 }
 
