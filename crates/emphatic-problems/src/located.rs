@@ -1,17 +1,16 @@
 //! A value and its place in the file.
 
 use crate::file_error::{Mistake, ValueError};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
 
 /// A value and its place in the file.
-#[derive(Clone, Debug, JsonSchema)]
-#[schemars(transparent)]
+#[derive(Clone, Debug)]
 pub(crate) struct Located<T> {
     pub(crate) value: T,
-    #[schemars(skip)]
     pub(crate) span: Range<usize>,
 }
 
@@ -19,6 +18,25 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Located<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::deserialize(deserializer)?;
         Ok(Self { span: spanned.span(), value: spanned.into_inner() })
+    }
+}
+
+/// The schema is that of the value.
+impl<T: JsonSchema> JsonSchema for Located<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
     }
 }
 
