@@ -45,10 +45,15 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(experiment: &str) -> Self {
+        let bench = Self::empty();
+        fs::write(&bench.file, experiment).unwrap();
+        bench
+    }
+
+    /// A directory without an experiment file.
+    pub fn empty() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("experiment.toml");
-        fs::write(&file, experiment).unwrap();
-        Self { dir, file }
+        Self { file: dir.path().join("experiment.toml"), dir }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -16,7 +16,7 @@ fn printed(bench: &Bench, arguments: &[&str]) -> String {
 
 #[test]
 fn every_output_in_the_guide_is_what_the_command_prints() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let guide = fs::read_to_string(docs().join("diagnose.md")).expect("the guide is there");
     printed(&bench, &["new", "shop"]);
     printed(&bench, &["diagnose", "shop.toml", "--write", "experiment.toml"]);
@@ -34,7 +34,7 @@ fn every_output_in_the_guide_is_what_the_command_prints() {
 
 #[test]
 fn the_pictures_are_what_the_command_draws() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     for (problem, picture) in [("shop", "shop.svg"), ("near-optimal", "counterexample.svg")] {
         printed(&bench, &["diagnose", problem, "--figure", picture]);
         let drawn = fs::read(bench.path(picture)).expect("it is drawn");

@@ -61,7 +61,7 @@ fn every_shipped_problem_can_be_solved_by_name_and_as_a_file() {
 /// The large grid, made smaller.
 #[test]
 fn a_grid_of_thousands_of_cells_is_solved() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let grid = fs::read_to_string(problems().join("large-grid.toml")).expect("it is there");
     let grid = grid.replace("rows = 316", "rows = 60").replace("columns = 317", "columns = 50");
     let file = bench.write("grid.toml", grid.replace("r315c316", "r59c49"));
@@ -110,7 +110,7 @@ const PATTERNS: [(&str, &str); 2] = [
 
 #[test]
 fn json_means_the_same_as_toml() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let same = |toml: &str, json: &str| {
         let (toml, json) = (bench.write("p.toml", toml), bench.write("p.json", json));
         let solved = |file: &Path| {
@@ -140,7 +140,7 @@ fn json_means_the_same_as_toml() {
 
 #[test]
 fn states_and_actions_go_by_name_or_number() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let list = |from: [&str; 2], actions: [&str; 2]| {
         let [one, two] = from;
         let [left, right] = actions;
@@ -168,14 +168,14 @@ fn states_and_actions_go_by_name_or_number() {
 /// A variant of a grid is a grid.
 #[test]
 fn a_variant_keeps_the_neighbours_of_its_cells() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let variant = bench.write("v.toml", "problem = \"four-rooms\"\nfeatures.actor = { blocks = 3 }\n");
     assert_eq!(solution(&variant), solution(Path::new("four-rooms")));
 }
 
 #[test]
 fn new_writes_the_shipped_text_once() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let new = |arguments: &[&str]| bench.ended(&[&["new"], arguments].concat());
     for shipped in &SHIPPED {
         let output = succeeded(new(&[shipped.name]));
@@ -271,7 +271,7 @@ fn what_diagnose_writes_is_an_experiment() {
     for name in
         ["counterexample", "near-optimal", "four-rooms", "chain", "random", "continuous-counterexample"]
     {
-        let bench = Bench::new("");
+        let bench = Bench::empty();
         let diagnose = ["diagnose", name, "--starts", "0", "--quiet", "--write", "first.toml"];
         assert!(says(&succeeded(bench.ended(&diagnose)), "first.toml is written"), "{name}");
         succeeded(bench.ended(&["check", "first.toml"]));
@@ -283,7 +283,7 @@ fn what_diagnose_writes_is_an_experiment() {
 
 #[test]
 fn what_diagnose_writes_finds_the_problem_file() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let dir = bench.path("");
     fs::create_dir_all(bench.path("my problems/ä")).expect("it is made");
     fs::create_dir_all(bench.path("experiments/first")).expect("it is made");
@@ -320,7 +320,7 @@ fn what_diagnose_writes_finds_the_problem_file() {
 
 #[test]
 fn figures_are_drawn() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let draw = |name: &str, figure: &str| {
         bench.ended(&["diagnose", name, "--starts", "0", "--quiet", "--figure", figure])
     };
@@ -341,7 +341,7 @@ fn figures_are_drawn() {
 
 #[test]
 fn experiments_name_shipped_problems_and_files() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     bench.write("p.json", JSON);
     bench.write("p.toml", TOML);
     let check = |problem: &str| {

@@ -174,7 +174,7 @@ fn a_shard_of_more_than_there_are_units_has_nothing_to_do() {
 /// Once DEL in the problem's path made the experiment that is written invalid.
 #[test]
 fn what_diagnose_writes_can_be_read_whatever_the_problem_is_called() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let problem = bench.write("a\u{7f}b\n[c].toml", BANDIT);
     let written = bench.path("written.toml");
     let mut diagnose = emphatic(["diagnose", "--quiet", "--starts", "0", "--write"]);

@@ -101,7 +101,7 @@ fn wrong_experiments() {
     let mut cases = replaced_in(EXPERIMENT, include_str!("wrong/experiments.txt"));
     cases.extend(replaced_in(CONTINUOUS, include_str!("wrong/real-action.txt")));
     cases.extend(made());
-    insta::assert_snapshot!(Bench::new("").messages(&CHECK, "experiment.toml", &cases));
+    insta::assert_snapshot!(Bench::empty().messages(&CHECK, "experiment.toml", &cases));
 }
 
 #[test]
@@ -122,8 +122,7 @@ fn wrong_problems() {
 
 #[test]
 fn what_is_no_file() {
-    let bench = Bench::new("");
-    fs::remove_file(&bench.file).unwrap();
+    let bench = Bench::empty();
     let missing = bench.message(&CHECK, "missing");
     fs::create_dir(&bench.file).unwrap();
     let directory = bench.message(&CHECK, "directory");

@@ -28,7 +28,7 @@ critic = "states"
 
 /// Returns the messages about these files, one below the other.
 fn messages(file: &str, cases: &[Case]) -> String {
-    Bench::new("").messages(&["solve", file], file, cases)
+    Bench::empty().messages(&["solve", file], file, cases)
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn of_long_lines_and_names_a_part_is_shown() {
 
 #[test]
 fn what_is_no_file() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     fs::create_dir(bench.path("directory.toml")).unwrap();
     bench.write("bytes.toml", b"states = [\"\xff\"]\n");
     let large = fs::File::create(bench.path("large.toml")).unwrap();
@@ -78,7 +78,7 @@ fn what_is_no_file() {
 /// A sum that is off by rounding is scaled to one; one that is further off is a mistake.
 #[test]
 fn a_sum_may_be_off_by_rounding() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     let solved = |line: &str, with: &str, options: &[&str]| {
         bench.write("p.toml", replaced(PROBLEM, line, with));
         let output = bench.ended(&[&["solve", "p.toml"], options].concat());
@@ -98,7 +98,7 @@ fn a_sum_may_be_off_by_rounding() {
 
 #[test]
 fn the_good_file_is_good() {
-    let bench = Bench::new("");
+    let bench = Bench::empty();
     bench.write("p.toml", PROBLEM);
     succeeded(bench.ended(&["solve", "p.toml"]));
 }
