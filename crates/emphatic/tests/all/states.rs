@@ -134,7 +134,9 @@ fn what_does_not_fit_is_said_in_words() {
             "`critic.e` has 3 numbers; this learner's has 4",
         ),
     ];
-    said.map(|(error, words)| assert_eq!(error.to_string(), words));
+    for (error, words) in said {
+        assert_eq!(error.to_string(), words);
+    }
 }
 
 #[test]
