@@ -1,16 +1,16 @@
 //! Runs an experiment: on all cores, every unit once, and without losing a finished one.
 
 use crate::experiment::Experiment;
+use crate::options::Options;
 use crate::settings_table;
+use crate::stop::Stop;
 use crate::store::{Contents, Kind, Store, StoreError, label};
 use crate::summary;
 use crate::table::{EncodedUnit, Unit};
-use crate::unit::{self, LaneCount, Shared, UnitError};
-use emphatic::Isa;
+use crate::unit::{self, Shared, UnitError};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
@@ -24,47 +24,6 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// The number of the first stream of fresh runs.
 const FIRST_FRESH_STREAM: u64 = 1 << 32;
-
-/// A part of the units, for one of several processes: number `index` (from 1) of `count`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// The number of this shard, from 1.
-    pub index: usize,
-    /// The number of shards.
-    pub count: usize,
-}
-
-impl Shard {
-    /// Returns whether a unit belongs to this shard. Neighbouring blocks may take very different times, so that every shard gets some
-    /// runs of each.
-    fn contains(self, unit: &Unit) -> bool {
-        (unit.block as usize + unit.run as usize) % self.count.max(1) + 1 == self.index
-    }
-}
-
-/// How an experiment is run. The results do not depend on it.
-///
-/// Start from `Options::default()` and change the fields.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// The number of threads.
-    pub threads: usize,
-    /// Which part of the units is run, if not all.
-    pub shard: Option<Shard>,
-    /// The number of lanes.
-    pub lanes: LaneCount,
-    /// The instruction set.
-    pub isa: Isa,
-}
-
-impl Default for Options {
-    /// All cores, all units.
-    fn default() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { threads, shard: None, lanes: LaneCount::default(), isa: Isa::best() }
-    }
-}
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
@@ -133,27 +92,6 @@ pub enum RunError {
     /// No thread could be started.
     #[error("no thread could be started: {0}")]
     Thread(std::io::Error),
-}
-
-/// Asks a running experiment to stop, from another thread or a signal handler.
-#[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Asks it to stop. Finished units are kept.
-    pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns the flag that asks it to stop: a signal handler can do no more than set it.
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        self.0.clone()
-    }
-
-    /// Returns whether it was asked to stop.
-    pub fn is_stopped(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// What happens while an experiment is run.

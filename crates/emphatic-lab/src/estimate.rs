@@ -1,7 +1,7 @@
 //! Estimates how long an experiment takes, and how much room.
 
-use crate::engine::Options;
 use crate::experiment::{Experiment, Length};
+use crate::options::Options;
 use crate::unit::{self, Shared, UnitError};
 use std::time::Instant;
 

@@ -35,7 +35,8 @@
 //! | sources of experience | `source` |
 //! | what is recorded: the objective and other measures | `measure` |
 //! | a unit: one stream teaches a block of settings, which are recorded | `unit` |
-//! | threads, shards, fresh runs, progress | `engine`, `merge` |
+//! | how it is run: threads, shards, lanes; asking it to stop | `options`, `stop` |
+//! | running it: threads, fresh runs, progress | `engine`, `merge` |
 //! | the directory of results | [`store`], [`table`] |
 //! | results | `runs`, `summary`, [`statistics`] |
 
@@ -47,26 +48,30 @@ mod experiment_file;
 mod measure;
 mod merge;
 mod one_or_list;
+mod options;
 mod runs;
 mod schema;
 mod settings_table;
 mod source;
 pub mod statistics;
+mod stop;
 pub mod store;
 mod summary;
 pub mod table;
 mod unit;
 
 pub use emphatic_problems::{FileError, ReadError};
-pub use engine::{Ending, Event, Options, Progress, Report, RunError, Shard, Stop, run};
+pub use engine::{Ending, Event, Progress, Report, RunError, run};
 pub use estimate::{Estimate, estimate};
 pub use experiment::{Cell, Experiment, Length, Method, TooManyUnits};
 pub use experiment_file::Select;
 pub use merge::{Merged, merge};
+pub use options::{LaneCount, Options, Shard};
 pub use runs::{Run, read_runs};
 pub use schema::schema;
+pub use stop::Stop;
 pub use summary::{
     FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, summarise,
     summarise_without_intervals,
 };
-pub use unit::{LaneCount, UnitError};
+pub use unit::UnitError;

@@ -1,9 +1,10 @@
 //! A unit: one stream of experience teaches a block of settings, side by side in lanes, and each evaluation is recorded as a row.
 
-use crate::engine::{Options, Stop};
 use crate::experiment::{Experiment, LearnerPlan, Length, Scenario};
 use crate::measure::{Context, DynMeasure, Recorder};
+use crate::options::{LaneCount, Options};
 use crate::source::{Chunk, Stream};
+use crate::stop::Stop;
 use crate::store::StoreError;
 use crate::table::{self, EncodedUnit, Unit};
 use arrow_array::builder::{Float64Builder, ListBuilder};
@@ -20,18 +21,6 @@ use thiserror::Error;
 
 /// The number of steps that all learners are given before the next ones are made: they stay in the cache.
 const CHUNK: usize = 2048;
-
-/// The most learners that learn side by side. The results are the same bits; the speed is not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LaneCount {
-    /// One at a time.
-    One,
-    /// Eight.
-    Eight,
-    /// Sixteen: the fastest.
-    #[default]
-    Sixteen,
-}
 
 /// A unit that could not be run.
 #[derive(Debug, Error)]
