@@ -5,7 +5,7 @@ use crate::error::wrong_value;
 use crate::interrupts::{Chunks, Messages};
 use crate::learner::{BoxedLearner, Composition, Learner};
 use crate::memory;
-use emphatic::{Lanes, Real};
+use emphatic::{Catalogue, Lanes, Real};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::num::NonZeroUsize;
@@ -83,7 +83,9 @@ impl Composition {
             composition.python_emphasis.as_ref().map(|emphasis| emphasis.bind(py).get_type().as_ptr())
         };
         let same_problems = self.problems.iter().map(Py::as_ptr).eq(other.problems.iter().map(Py::as_ptr));
-        same_problems && self.recipe.is_like(&other.recipe) && class(self) == class(other)
+        same_problems
+            && self.recipe.is_like(&other.recipe, Catalogue::current())
+            && class(self) == class(other)
     }
 }
 

@@ -110,6 +110,7 @@ boxed!(ActionCritic {
     ref actions() -> usize;
     ref wants_next() -> bool;
     isa advantages(step: &Seen, out: &mut [R]);
+    isa next_advantages(step: &Seen, out: &mut [R]);
     isa learn(step: &Seen, next: &[R], rho: R) -> R;
 });
 

@@ -8,8 +8,10 @@ pub use crate::compose::Build;
 use crate::compose::DeclaredBuilder;
 pub use crate::settings::{Range, Setting};
 use crate::{
-    Advantage, Built, Compatible, ComposeError, DeterministicLinear, ExactCritic, ExactEmphasis, FollowOn,
-    Gaussian, Gq, Gtd, NoEmphasis, PartBuilder, Real, Softmax,
+    Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed, DeterministicLinear,
+    Direct, ExactCritic, ExactEmphasis, FollowOn, Gaussian, Gem, Gq, GradientDice, Gtd, LstdEmphasis, NStep,
+    NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic, Polynomial, Real, Softmax, Tderc, Truncated,
+    XEtd,
 };
 use serde::Serialize;
 use std::any::Any;
@@ -27,11 +29,13 @@ pub enum Role {
     Critic,
     /// How much does a state count?
     Emphasis,
+    /// How large is a step?
+    Schedule,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Self; 3] = [Self::Policy, Self::Critic, Self::Emphasis];
+    pub const ALL: [Self; 4] = [Self::Policy, Self::Critic, Self::Emphasis, Self::Schedule];
 
     /// A heading for the parts of this role.
     pub fn heading(self) -> &'static str {
@@ -39,6 +43,7 @@ impl Role {
             Self::Policy => "Policies: how to act",
             Self::Critic => "Critics: how good was it?",
             Self::Emphasis => "Emphases: how much does a state count?",
+            Self::Schedule => "Schedules: how large is a step?",
         }
     }
 
@@ -48,6 +53,17 @@ impl Role {
             Self::Policy => "policy",
             Self::Critic => "critic",
             Self::Emphasis => "emphasis",
+            Self::Schedule => "schedule",
+        }
+    }
+
+    /// Its name in messages about several.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Policy => "policies",
+            Self::Critic => "critics",
+            Self::Emphasis => "emphases",
+            Self::Schedule => "schedules",
         }
     }
 }
@@ -112,13 +128,43 @@ impl Need {
 pub struct Inner {
     /// Its name, in files and in Python.
     pub name: &'static str,
-    /// The signal that it must give.
+    /// Its role.
+    pub role: Role,
+    /// The signal that it must give, if it is a critic.
     #[serde(rename = "tells")]
-    pub signal: Signal,
+    pub signal: Option<Signal>,
     /// The name of the part that is taken by default.
     pub default: &'static str,
     /// Its purpose, in a line.
     pub about: &'static str,
+}
+
+impl Inner {
+    /// A critic of values, GTD(λ) if none is named.
+    pub const fn values(about: &'static str) -> Self {
+        Self { name: "values", role: Role::Critic, signal: Some(Signal::Delta), default: "gtd", about }
+    }
+
+    /// The emphasis of an emphatic critic, the follow-on trace if none is named.
+    pub const fn emphasis(about: &'static str) -> Self {
+        Self { name: "emphasis", role: Role::Emphasis, signal: None, default: "follow-on", about }
+    }
+
+    /// The schedule of the part's step-sizes.
+    pub const fn schedule(default: &'static str) -> Self {
+        Self {
+            name: "schedule",
+            role: Role::Schedule,
+            signal: None,
+            default,
+            about: "the schedule that multiplies the step-sizes",
+        }
+    }
+
+    /// Returns whether a part can be this one.
+    pub fn admits(&self, part: &Declaration) -> bool {
+        part.role == self.role && self.signal.is_none_or(|signal| part.signals.contains(&signal))
+    }
 }
 
 /// The declaration of a part.
@@ -145,8 +191,8 @@ pub struct Declaration {
     pub settings: &'static [Setting],
     /// Whether it has features of its own.
     pub features: bool,
-    /// The part inside it; `None` if there is none.
-    pub inner: Option<Inner>,
+    /// The parts inside it.
+    pub inner: &'static [Inner],
     /// Its requirements.
     pub needs: &'static [Need],
 }
@@ -165,7 +211,7 @@ impl Declaration {
             outputs: None,
             settings: &[],
             features: false,
-            inner: None,
+            inner: &[],
             needs: &[],
         }
     }
@@ -347,7 +393,23 @@ impl Catalogue {
                 .with::<Compatible>()
                 .with::<NoEmphasis>()
                 .with::<FollowOn>()
+                .with::<Normalised>()
+                .with::<Truncated>()
+                .with::<Periodic>()
+                .with::<NStep>()
+                .with::<Decayed>()
+                .with::<Clipped>()
+                .with::<Direct>()
+                .with::<Tderc>()
+                .with::<Gem>()
+                .with::<LstdEmphasis>()
+                .with::<XEtd>()
+                .with::<GradientDice>()
+                .with::<CopTd>()
                 .with::<ExactEmphasis>()
+                .with::<Constant>()
+                .with::<Polynomial>()
+                .with::<PerFeature>()
         });
         &STANDARD
     }

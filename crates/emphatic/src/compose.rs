@@ -2,13 +2,13 @@
 
 mod fused;
 
-use crate::catalogue::{Acts, Entry, Role, Signal};
+use crate::catalogue::{Acts, Entry, Inner, Role, Signal};
 use crate::theory::Objective;
 use crate::{
     ActionCritic, ActorCritic, AllActions, Catalogue, ComposeError, Critic, Declared,
     DeterministicActorCritic, DeterministicPolicy, Emphasis, Features, FinitePolicy, Isa, KnownProblem,
-    Lanes, Learner, PartRecipe, Real, Recipe, RuleKind, SettingError, Settings, SlopeCritic, Softmax,
-    StochasticPolicy, WithIsa,
+    Lanes, Learner, PartRecipe, Real, Recipe, RuleKind, Schedule, SettingError, Settings, SlopeCritic,
+    Softmax, StochasticPolicy, WithIsa,
 };
 use std::any::Any;
 use std::marker::PhantomData;
@@ -25,6 +25,8 @@ pub enum Built<R> {
     SlopeCritic(Box<dyn SlopeCritic<R>>),
     /// An emphasis.
     Emphasis(Box<dyn Emphasis<R>>),
+    /// A schedule of step-sizes.
+    Schedule(Schedule<R>),
 }
 
 impl<R> std::fmt::Debug for Built<R> {
@@ -35,6 +37,7 @@ impl<R> std::fmt::Debug for Built<R> {
             Self::ActionCritic(_) => "a critic of actions",
             Self::SlopeCritic(_) => "a critic of ∂q/∂a",
             Self::Emphasis(_) => "an emphasis",
+            Self::Schedule(_) => "a schedule",
         })
     }
 }
@@ -166,7 +169,9 @@ fn incompatible<T>(message: impl Into<String>) -> Result<T, ComposeError> {
 
 fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, ComposeError> {
     let [first, others @ ..] = composer.recipes else { return incompatible("there is no recipe") };
-    if composer.recipes.len() > R::LANES || !others.iter().all(|other| first.is_like(other)) {
+    if composer.recipes.len() > R::LANES
+        || !others.iter().all(|other| first.is_like(other, composer.catalogue))
+    {
         return incompatible("learners side by side must differ in numbers alone");
     }
     if first.subset.is_some() && first.rule != RuleKind::All {
@@ -250,8 +255,9 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         if part.features.is_some() && !declaration.features {
             return incompatible(format!("{name} looks at no features"));
         }
-        if part.inner.is_some() && declaration.inner.is_none() {
-            return incompatible(format!("{name} has no part inside it"));
+        let declared = |inside: &&String| declaration.inner.iter().any(|inner| inner.name == **inside);
+        if let Some(inside) = part.inner.keys().find(|inside| !declared(inside)) {
+            return incompatible(format!("{name} has no part `{inside}` inside it"));
         }
         if declaration.role == Role::Critic && !declaration.signals.contains(&self.signal) {
             return incompatible(format!(
@@ -306,19 +312,61 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         self.policy
     }
 
-    /// Builds the critic of values inside the part.
-    pub fn inner(&self) -> Result<Box<dyn Critic<R>>, ComposeError> {
-        let Some(inner) = self.entry.inner else {
-            return incompatible(format!("{} has no part inside it", self.entry.title()));
-        };
+    /// Returns the declaration of the part of this name inside the part.
+    fn declared_inside(&self, name: &str) -> Result<&'static Inner, ComposeError> {
+        match self.entry.inner.iter().find(|inner| inner.name == name) {
+            Some(inner) => Ok(inner),
+            None => incompatible(format!("{} has no part `{name}` inside it", self.entry.title())),
+        }
+    }
+
+    /// Builds the part of this name inside the part.
+    fn inside(&self, name: &str) -> Result<Built<R>, ComposeError> {
+        let inner = self.declared_inside(name)?;
         let default = PartRecipe::new(inner.default);
-        let parts = self.parts.iter().map(|part| part.inner.as_deref().unwrap_or(&default)).collect();
-        match self.composer.builder(Role::Critic, parts, inner.signal, self.policy)?.build()? {
+        let parts = self.parts.iter().map(|part| part.inner.get(name).unwrap_or(&default)).collect();
+        self.composer.builder(inner.role, parts, inner.signal.unwrap_or(Signal::Delta), self.policy)?.build()
+    }
+
+    /// Builds the critic of values inside the part.
+    pub fn critic_inside(&self, name: &str) -> Result<Box<dyn Critic<R>>, ComposeError> {
+        match self.inside(name)? {
             Built::Critic(critic) => Ok(critic),
-            other => {
-                incompatible(format!("`{}` of {} was built as {other:?}", inner.name, self.entry.title()))
+            other => self.other_inside(name, &other),
+        }
+    }
+
+    /// Builds the emphasis inside the part, which gives F_t: its λ_a is 1.
+    pub fn emphasis_inside(&self, name: &str) -> Result<Box<dyn Emphasis<R>>, ComposeError> {
+        let inner = self.declared_inside(name)?;
+        let default = PartRecipe::new(inner.default);
+        let mut parts: Vec<PartRecipe> =
+            self.parts.iter().map(|part| part.inner.get(name).unwrap_or(&default).clone()).collect();
+        let has_lambda_a =
+            |part: &PartRecipe| self.composer.catalogue.find(Role::Emphasis, &part.kind)?.setting("lambda_a");
+        for part in &mut parts {
+            if has_lambda_a(part).is_some() && part.numbers.insert("lambda_a".to_owned(), 1.0).is_some() {
+                let title = self.entry.title();
+                return incompatible(format!("`lambda_a` has no meaning in `{name}` of {title}"));
             }
         }
+        let parts = parts.iter().collect();
+        match self.composer.builder(Role::Emphasis, parts, Signal::Delta, self.policy)?.build()? {
+            Built::Emphasis(emphasis) => Ok(emphasis),
+            other => self.other_inside(name, &other),
+        }
+    }
+
+    /// Builds the schedule of the part's step-sizes.
+    pub fn schedule(&self) -> Result<Schedule<R>, ComposeError> {
+        match self.inside("schedule")? {
+            Built::Schedule(schedule) => Ok(schedule),
+            other => self.other_inside("schedule", &other),
+        }
+    }
+
+    fn other_inside<T>(&self, name: &str, built: &Built<R>) -> Result<T, ComposeError> {
+        incompatible(format!("`{name}` of {} was built as {built:?}", self.entry.title()))
     }
 
     boxing! {

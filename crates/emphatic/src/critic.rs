@@ -61,6 +61,9 @@ pub trait ActionCritic<R: Real>: Part<R> {
     /// Writes q̂(S_t,b) − v̂(S_t) of every action b to `out`, from the weights before this step's updates.
     fn advantages(&mut self, step: &Seen, out: &mut [R]);
 
+    /// Writes q̂(S_{t+1},b) − v̂(S_{t+1}) of every action b to `out`, where an episode goes on.
+    fn next_advantages(&mut self, step: &Seen, out: &mut [R]);
+
     /// Learns from the step. `next` is π(·|S_{t+1}) by the policy's weights before its update, if the critic wants it and the episode
     /// goes on. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R;

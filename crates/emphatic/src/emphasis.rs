@@ -6,13 +6,43 @@
 //! | [`FollowOn`] | (1 − λ_a) i(S_t) + λ_a F_t | m_{λ_a}(s) |
 //! | [`ExactEmphasis`] | m(S_t)/d_μ(S_t) | m(s) |
 
+mod clipped;
+mod cop_td;
+mod decayed;
+mod direct;
+mod estimate;
 mod exact;
 mod follow_on;
+mod gem;
+mod gradient_dice;
+mod lambda_a;
+mod lstd;
+mod n_step;
 mod none;
+mod normalised;
+mod past;
+mod periodic;
+mod tderc;
+mod time_reversed;
+mod truncated;
+mod x_etd;
 
+pub use clipped::{Clipped, ClippedBuilder};
+pub use cop_td::{CopTd, CopTdBuilder};
+pub use decayed::{Decayed, DecayedBuilder};
+pub use direct::{Direct, DirectBuilder};
 pub use exact::ExactEmphasis;
 pub use follow_on::{FollowOn, FollowOnBuilder};
+pub use gem::{Gem, GemBuilder};
+pub use gradient_dice::{GradientDice, GradientDiceBuilder};
+pub use lstd::{LstdEmphasis, LstdEmphasisBuilder};
+pub use n_step::{NStep, NStepBuilder};
 pub use none::NoEmphasis;
+pub use normalised::{Normalised, NormalisedBuilder};
+pub use periodic::{Periodic, PeriodicBuilder};
+pub use tderc::{Tderc, TdercBuilder};
+pub use truncated::{Truncated, TruncatedBuilder};
+pub use x_etd::{XEtd, XEtdBuilder};
 
 use crate::{Part, Real, Seen};
 

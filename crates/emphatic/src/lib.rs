@@ -165,6 +165,7 @@ pub mod features;
 mod importance_ratio;
 mod instruction_set;
 pub mod learner;
+mod linear_system;
 mod part;
 pub mod policy;
 pub mod problem;
@@ -172,6 +173,7 @@ mod random_stream;
 pub mod real;
 mod recipe;
 mod saved_state;
+pub mod schedule;
 mod settings;
 mod step;
 pub mod theory;
@@ -182,7 +184,10 @@ pub use boxed::WithIsa;
 pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};
 pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, Gtd, SlopeCritic};
-pub use emphasis::{Emphasis, ExactEmphasis, FollowOn, NoEmphasis};
+pub use emphasis::{
+    Clipped, CopTd, Decayed, Direct, Emphasis, ExactEmphasis, FollowOn, Gem, GradientDice, LstdEmphasis,
+    NStep, NoEmphasis, Normalised, Periodic, Tderc, Truncated, XEtd,
+};
 pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};
 pub use instruction_set::Isa;
 pub use learner::{
@@ -201,6 +206,7 @@ pub use random_stream::{Draw, Random, index_at};
 pub use real::{Dual, Lanes, Real};
 pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};
 pub use saved_state::{Numbers, SavedSetting, SavedState, StateError, Tensors};
+pub use schedule::{Constant, PerFeature, Polynomial, Schedule};
 pub use settings::{Range, SettingError, Settings};
 pub use step::{Step, StepError};
 pub use theory::{Exact, FollowOnMoments, Limit, Model, best_attainable, limit};

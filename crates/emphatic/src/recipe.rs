@@ -1,6 +1,7 @@
 //! Recipes: what a learner is made of, as data.
 
 use crate::Features;
+use crate::catalogue::{Catalogue, Range, Role};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ pub struct PartRecipe {
     pub numbers: BTreeMap<String, f64>,
     /// The features it looks at; `None` if they are the policy's.
     pub features: Option<Features>,
-    /// The part inside it.
-    pub inner: Option<Box<PartRecipe>>,
+    /// The parts inside it, by the names that its declaration gives them. Those left out are the default ones.
+    pub inner: BTreeMap<String, PartRecipe>,
     /// The index of the problem that it is computed from.
     pub problem: usize,
 }
@@ -23,7 +24,13 @@ pub struct PartRecipe {
 impl PartRecipe {
     /// A part of this name, with nothing set.
     pub fn new(kind: impl Into<String>) -> Self {
-        Self { kind: kind.into(), numbers: BTreeMap::new(), features: None, inner: None, problem: 0 }
+        Self {
+            kind: kind.into(),
+            numbers: BTreeMap::new(),
+            features: None,
+            inner: BTreeMap::new(),
+            problem: 0,
+        }
     }
 
     /// The same with a setting.
@@ -39,21 +46,28 @@ impl PartRecipe {
     }
 
     /// The same with a part inside it.
-    pub fn with_inner(mut self, inner: Self) -> Self {
-        self.inner = Some(Box::new(inner));
+    pub fn with_inner(mut self, name: impl Into<String>, inner: Self) -> Self {
+        self.inner.insert(name.into(), inner);
         self
     }
 
-    /// Returns whether another differs in numbers alone.
-    fn is_like(&self, other: &Self) -> bool {
-        let inner = match (&self.inner, &other.inner) {
-            (Some(inner), Some(others)) => inner.is_like(others),
-            (None, None) => true,
-            _ => false,
+    /// Returns whether another differs in numbers alone, and not in numbers that lanes share.
+    fn is_like(&self, other: &Self, role: Role, catalogue: &Catalogue) -> bool {
+        let entry = catalogue.find(role, &self.kind);
+        let setting = |name: &str| entry.and_then(|entry| entry.setting(name));
+        let is_shared = |name: &str| setting(name).is_some_and(|setting| setting.range == Range::Count);
+        let role_of = |name: &str| {
+            let inner = entry.and_then(|entry| entry.inner.iter().find(|inner| inner.name == name));
+            inner.map_or(Role::Critic, |inner| inner.role)
         };
-        inner
-            && (&self.kind, &self.features, self.problem) == (&other.kind, &other.features, other.problem)
+        (&self.kind, &self.features, self.problem) == (&other.kind, &other.features, other.problem)
             && self.numbers.keys().eq(other.numbers.keys())
+            && self.numbers.iter().all(|(name, x)| !is_shared(name) || other.numbers[name] == *x)
+            && self.inner.keys().eq(other.inner.keys())
+            && self
+                .inner
+                .iter()
+                .all(|(name, part)| part.is_like(&other.inner[name], role_of(name), catalogue))
     }
 }
 
@@ -124,11 +138,12 @@ impl Recipe {
         self
     }
 
-    /// Returns whether another differs in numbers alone, so that both fit in lanes side by side.
-    pub fn is_like(&self, other: &Self) -> bool {
+    /// Returns whether another differs in numbers alone, so that both fit in lanes side by side. (Whole numbers such as the length of
+    /// a memory are the same in all lanes.)
+    pub fn is_like(&self, other: &Self, catalogue: &Catalogue) -> bool {
         (self.rule, self.actions, self.subset) == (other.rule, other.actions, other.subset)
-            && self.policy.is_like(&other.policy)
-            && self.critic.is_like(&other.critic)
-            && self.emphasis.is_like(&other.emphasis)
+            && self.policy.is_like(&other.policy, Role::Policy, catalogue)
+            && self.critic.is_like(&other.critic, Role::Critic, catalogue)
+            && self.emphasis.is_like(&other.emphasis, Role::Emphasis, catalogue)
     }
 }

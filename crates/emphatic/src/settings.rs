@@ -46,16 +46,21 @@ pub enum Range {
     StepSize,
     /// Between 0 and 1.
     Fraction,
-    /// A whole number between 1 and a million.
+    /// A whole number between 1 and a million. Learners side by side in lanes share it.
     Count,
+    /// Finite and not negative.
+    Amount,
+    /// At least 0 and less than 1.
+    Discount,
 }
 
 impl Range {
     /// Returns whether a number lies in the range.
     pub fn contains(self, x: f64) -> bool {
         match self {
-            Self::StepSize => (0.0..f64::INFINITY).contains(&x),
+            Self::StepSize | Self::Amount => (0.0..f64::INFINITY).contains(&x),
             Self::Fraction => (0.0..=1.0).contains(&x),
+            Self::Discount => (0.0..1.0).contains(&x),
             Self::Count => (1.0..=1e6).contains(&x) && x.fract() == 0.0,
         }
     }
@@ -66,6 +71,8 @@ impl Range {
             Self::StepSize => "a step-size",
             Self::Fraction => "0 to 1",
             Self::Count => "a whole number",
+            Self::Amount => "not negative",
+            Self::Discount => "0 to less than 1",
         }
     }
 
@@ -75,6 +82,8 @@ impl Range {
             Self::StepSize => "a step-size is finite and not negative",
             Self::Fraction => "it must lie between 0 and 1",
             Self::Count => "it must be a whole number between 1 and 1,000,000",
+            Self::Amount => "it must be finite and not negative",
+            Self::Discount => "it must be at least 0 and less than 1",
         }
     }
 
@@ -149,6 +158,11 @@ impl<R: Real> Settings<R> {
         };
         let number = self.numbers.iter().find(|(other, _)| *other == name).map(|(_, number)| *number);
         setting.checked(number, part)
+    }
+
+    /// Returns a whole number, which is the same in all lanes.
+    pub fn count(&self, name: &str) -> Result<usize, SettingError> {
+        Ok(self.number(name)?.lane(0) as usize)
     }
 
     /// All settings of the part, with their names.

@@ -23,12 +23,7 @@ impl Declared for Advantage {
         signals: &[Signal::Advantages],
         settings: SETTINGS,
         features: true,
-        inner: Some(Inner {
-            name: "values",
-            signal: Signal::Delta,
-            default: "gtd",
-            about: "the critic of values whose δ is learned from",
-        }),
+        inner: &[Inner::values("the critic of values whose δ is learned from")],
         ..Declaration::new(
             Role::Critic,
             "advantage",
@@ -42,7 +37,12 @@ impl Declared for Advantage {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.action_critic(Advantage::new(with.features()?, with.actions()?, with.inner()?, with.settings())?)
+        with.action_critic(Advantage::new(
+            with.features()?,
+            with.actions()?,
+            with.critic_inside("values")?,
+            with.settings(),
+        )?)
     }
 }
 
@@ -101,6 +101,11 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Advantage<R, V> {
     #[inline(always)]
     fn advantages(&mut self, step: &Seen, out: &mut [R]) {
         any_outputs(step.x, &self.u, out);
+    }
+
+    #[inline(always)]
+    fn next_advantages(&mut self, step: &Seen, out: &mut [R]) {
+        any_outputs(step.x_next, &self.u, out);
     }
 
     #[inline(always)]

@@ -114,6 +114,18 @@ impl<R: Real, P: Policy, M: Model<P>> Critic<R> for ExactCritic<R, M, P> {
     }
 }
 
+impl<R: Real, P: FinitePolicy> ExactCritic<R, Task, P> {
+    /// Writes q(s,b) − v(s) of every action b to `out`.
+    #[inline(always)]
+    fn advantages_in(&mut self, state: usize, out: &mut [R]) {
+        let IncrementalSolution { model, solution, .. } = &mut self.values;
+        let value = solution.at(state);
+        for (action, out) in out.iter_mut().enumerate() {
+            *out = model.action_value(state, action, |s| solution.at(s)) - value;
+        }
+    }
+}
+
 impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
     fn actions(&self) -> usize {
         self.values.model.actions()
@@ -121,12 +133,12 @@ impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
 
     #[inline(always)]
     fn advantages(&mut self, step: &Seen, out: &mut [R]) {
-        let IncrementalSolution { model, solution, .. } = &mut self.values;
-        let state = step.number();
-        let value = solution.at(state);
-        for (action, out) in out.iter_mut().enumerate() {
-            *out = model.action_value(state, action, |s| solution.at(s)) - value;
-        }
+        self.advantages_in(step.number(), out);
+    }
+
+    #[inline(always)]
+    fn next_advantages(&mut self, step: &Seen, out: &mut [R]) {
+        self.advantages_in(step.next_number(), out);
     }
 
     #[inline(always)]

@@ -24,12 +24,7 @@ impl Declared for Gq {
         signals: &[Signal::Advantages],
         settings: SETTINGS,
         features: true,
-        inner: Some(Inner {
-            name: "values",
-            signal: Signal::Delta,
-            default: "gtd",
-            about: "the critic of values that gives the baseline v̂",
-        }),
+        inner: &[Inner::values("the critic of values that gives the baseline v̂")],
         ..Declaration::new(Role::Critic, "gq", "GQ", "q̂(s,b) by GQ(λ), less the v̂ of another critic")
     };
 
@@ -38,7 +33,12 @@ impl Declared for Gq {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.action_critic(Gq::new(with.features()?, with.actions()?, with.inner()?, with.settings())?)
+        with.action_critic(Gq::new(
+            with.features()?,
+            with.actions()?,
+            with.critic_inside("values")?,
+            with.settings(),
+        )?)
     }
 }
 
@@ -134,6 +134,15 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
         let value = baseline.value(&seen);
         for (b, out) in out.iter_mut().enumerate() {
             *out = self.estimate(step.x, b) - value;
+        }
+    }
+
+    #[inline(always)]
+    fn next_advantages(&mut self, step: &Seen, out: &mut [R]) {
+        let (baseline, seen) = self.baseline.see(step);
+        let value = baseline.next_value(&seen);
+        for (b, out) in out.iter_mut().enumerate() {
+            *out = self.estimate(step.x_next, b) - value;
         }
     }
 

@@ -1,6 +1,7 @@
 //! The follow-on trace.
 
 use super::Emphasis;
+use super::lambda_a::{LambdaA, product};
 use crate::catalogue::{Need, Role};
 use crate::settings::settings;
 use crate::{
@@ -36,17 +37,14 @@ impl Declared for FollowOn {
 /// λ_a = 1 is full emphasis, λ_a = 0 none. (The λ of emphatic TD runs the other way: λ = 1 − λ_a.)
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FollowOn<R = f64> {
-    lambda_a: R,
-    /// 1 − λ_a.
-    rest: R,
+    lambda_a: LambdaA<R>,
     /// ρ_{t−1} F_{t−1}.
     carried: R,
 }
 
 impl<R: Real> FollowOn<R> {
     pub(crate) fn new(settings: Settings<R>) -> Result<Self, SettingError> {
-        let lambda_a = settings.number("lambda_a")?;
-        Ok(Self { lambda_a, rest: R::one() - lambda_a, carried: R::zero() })
+        Ok(Self { lambda_a: LambdaA::new(&settings)?, carried: R::zero() })
     }
 
     /// The same with this value of ρ_{t−1} F_{t−1}.
@@ -61,16 +59,15 @@ impl<R: Real> FollowOn<R> {
         let interest = R::splat(interest);
         // A factor of 0 starts afresh, even from a trace that has overflowed, and λ_a = 0 ignores the trace.
         let follow_on = if gamma > 0.0 { R::splat(gamma) * self.carried + interest } else { interest };
-        self.carried = R::zero().if_less(rho, rho * follow_on, rho);
-        let emphasised = R::zero().if_less(self.lambda_a, self.lambda_a * follow_on, R::zero());
-        self.rest * interest + emphasised
+        self.carried = product(rho, follow_on);
+        self.lambda_a.mix(interest, follow_on)
     }
 }
 
 impl<R: Real> Part<R> for FollowOn<R> {
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.kind(FollowOn::<f64>::DECLARATION.name)?;
-        visitor.setting("lambda_a", self.lambda_a)?;
+        visitor.setting("lambda_a", self.lambda_a.lambda_a)?;
         visitor.numbers("rho_f", std::iter::once(&mut self.carried))
     }
 }

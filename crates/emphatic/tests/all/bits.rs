@@ -181,7 +181,7 @@ fn exact_critics_and_emphases() {
 /// GQ(λ) with settings of its own.
 fn gq(features: &Table, k: usize) -> PartRecipe {
     let part = PartRecipe::new("gq").with("alpha_q", alpha_v(k + 1)).with("alpha_h", alpha_w(k + 1));
-    part.with("lambda_q", lambda(k + 1)).with_features(features).with_inner(gtd(features, k))
+    part.with("lambda_q", lambda(k + 1)).with_features(features).with_inner("values", gtd(features, k))
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn some_actions_with_a_learned_advantage() {
     for task in [three(), varied()] {
         same_bits(KnownProblem::Finite(task.clone()), many(&task), |k| {
             let critic = PartRecipe::new("advantage").with("alpha_u", alpha_v(k + 1));
-            let critic = critic.with_features(task.critic()).with_inner(gtd(task.critic(), k));
+            let critic = critic.with_features(task.critic()).with_inner("values", gtd(task.critic(), k));
             in_task(&task, All, critic, none(), k).with_subset(Subset { count: 2, seed: 7, run: 0 })
         });
     }
@@ -262,7 +262,12 @@ fn vectors_and_lists_of_active_features() {
                 let values = gtd(&Table::one_hot(1), k).with_features(features.clone());
                 let (rule, critic) = match critic {
                     "gtd" => (Taken, values),
-                    _ => (All, gq(&Table::one_hot(1), k).with_features(features.clone()).with_inner(values)),
+                    _ => (
+                        All,
+                        gq(&Table::one_hot(1), k)
+                            .with_features(features.clone())
+                            .with_inner("values", values),
+                    ),
                 };
                 let policy = PartRecipe::new("softmax").with_features(features.clone());
                 Recipe::new(rule, policy, critic, follow_on(k), alpha(k)).with_actions(3)

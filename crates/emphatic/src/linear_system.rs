@@ -1,0 +1,126 @@
+//! Linear systems that grow step by step: what least-squares parts have in common.
+
+use crate::{Real, Row, StateError, Visitor};
+
+/// A w = b with sums A and b, solved in each lane by elimination with partial pivoting. Nothing is allocated after it was made.
+#[derive(Clone, Debug)]
+pub(crate) struct LinearSystem<R> {
+    /// A, row by row.
+    pub(crate) matrix: Vec<R>,
+    pub(crate) rhs: Vec<R>,
+    /// Room for the matrix of one lane with its right-hand side.
+    room: Vec<f64>,
+}
+
+impl<R: Real> LinearSystem<R> {
+    /// Zeros for this many unknowns.
+    pub(crate) fn new(len: usize) -> Self {
+        Self {
+            matrix: vec![R::zero(); len * len],
+            rhs: vec![R::zero(); len],
+            room: vec![0.0; len * (len + 1)],
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.rhs.len()
+    }
+
+    /// A ← keep A and b ← keep b.
+    #[inline(always)]
+    pub(crate) fn keep(&mut self, keep: R) {
+        self.matrix.iter_mut().chain(&mut self.rhs).for_each(|x| *x *= keep);
+    }
+
+    /// A ← A + x yᵀ and b ← b + c x.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, x: Row, y: &[R], c: R) {
+        let len = self.len();
+        for (j, x) in x.iter() {
+            let x = R::splat(x);
+            for (cell, y) in self.matrix[j * len..][..len].iter_mut().zip(y) {
+                *cell += x * *y;
+            }
+            self.rhs[j] += c * x;
+        }
+    }
+
+    /// Solves (A + ridge I) w = b + ridge toward. Where this has no solution, w stays as it is.
+    pub(crate) fn solve(&mut self, ridge: f64, toward: f64, w: &mut [R]) {
+        for lane in 0..R::LANES {
+            self.write(lane, ridge, toward);
+            if eliminate(&mut self.room, self.rhs.len()) {
+                let width = self.len() + 1;
+                for (j, w) in w.iter_mut().enumerate() {
+                    *w = w.with_lane(lane, self.room[j * width + width - 1]);
+                }
+            }
+        }
+    }
+
+    /// Writes the matrix of one lane, with its right-hand side as the last column, to the room.
+    fn write(&mut self, lane: usize, ridge: f64, toward: f64) {
+        let len = self.len();
+        for (j, row) in self.room.chunks_exact_mut(len + 1).enumerate() {
+            for (k, cell) in row[..len].iter_mut().enumerate() {
+                *cell = self.matrix[j * len + k].lane(lane);
+            }
+            row[j] += ridge;
+            row[len] = self.rhs[j].lane(lane) + ridge * toward;
+        }
+    }
+
+    pub(crate) fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.weights("a", self.matrix.iter_mut())?;
+        visitor.weights("b", self.rhs.iter_mut())
+    }
+}
+
+/// Reduces the matrix to the identity, so that its last column is the solution. Returns whether there is one.
+fn eliminate(room: &mut [f64], len: usize) -> bool {
+    let width = len + 1;
+    for k in 0..len {
+        let size = |j: usize, room: &[f64]| room[j * width + k].abs();
+        // The first of the largest; what is not a number is larger than all.
+        let pivot = (k + 1..len).fold(k, |best, j| if size(j, room) > size(best, room) { j } else { best });
+        if room[pivot * width + k] == 0.0 {
+            return false;
+        }
+        (0..width).for_each(|column| room.swap(k * width + column, pivot * width + column));
+        let inverse = 1.0 / room[k * width + k];
+        room[k * width + k..][..width - k].iter_mut().for_each(|x| *x *= inverse);
+        for j in (0..len).filter(|j| *j != k) {
+            let factor = room[j * width + k];
+            if factor != 0.0 {
+                for column in k..width {
+                    room[j * width + column] -= factor * room[k * width + column];
+                }
+            }
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Features, Lanes};
+
+    #[test]
+    fn a_system_in_lanes_is_solved_as_by_hand() {
+        let features = Features::one_hot(2);
+        let mut system = LinearSystem::new(2);
+        // (0, 2; 4, 1) w = (2, 9) and the same with twice the matrix.
+        let twice = Lanes([1.0, 2.0]);
+        system.add(features.of_number(0), &[Lanes::splat(0.0), twice * Lanes::splat(2.0)], Lanes::splat(2.0));
+        system.add(features.of_number(1), &[twice * Lanes::splat(4.0), twice], Lanes::splat(9.0));
+        let mut w = [Lanes::splat(7.0); 2];
+        system.solve(0.0, 0.0, &mut w);
+        assert_eq!(w, [Lanes([2.0, 1.0]), Lanes([1.0, 0.5])]);
+        system.keep(Lanes::splat(0.0));
+        system.solve(0.0, 0.0, &mut w);
+        assert_eq!(w, [Lanes([2.0, 1.0]), Lanes([1.0, 0.5])], "no solution changes nothing");
+        system.solve(1e-3, 1.0, &mut w);
+        assert_eq!(w, [Lanes::splat(1.0); 2]);
+    }
+}
