@@ -17,6 +17,7 @@ fn value(range: Range, lane: usize, shift: usize) -> f64 {
     match range {
         Range::StepSize => [0.1, 1e-3, 0.3, 0.02, 60.0][(lane + shift) % 5],
         Range::Fraction => [0.0, 0.4, 1.0][(lane + shift) % 3],
+        Range::Discount => [0.0, 0.4, 0.9][(lane + shift) % 3],
         // Lanes share it.
         Range::Count => [1.0, 2.0, 5.0][shift % 3],
         Range::Amount => [0.0, 0.5, 3.0][(lane + shift) % 3],
@@ -248,8 +249,7 @@ fn add_other_settings(own: &PartRecipe, role: Role, place: &mut Vec<String>, cha
         // An emphasis inside a critic has no λ_a of its own.
         let Some(number) = own.numbers.get(setting.name) else { continue };
         let number = if *number == 1.0 { 2.0 } else { 1.0 };
-        // A discount of 1 is none that a ratio can be normalised by.
-        let number = if setting.range.contains(number) && setting.name != "gamma" { number } else { 0.75 };
+        let number = if setting.range.contains(number) { number } else { 0.75 };
         with(setting.name, &|part| _ = part.numbers.insert(setting.name.to_owned(), number));
     }
     if let Some(Features::Table(table)) = &own.features {
