@@ -52,6 +52,21 @@ pub trait Composable: Real {
         isa: Isa,
     ) -> Result<Box<dyn Learner<Self>>, ComposeError>;
 
+    /// Builds the emphasis of recipes alone, to be used with ratios of one's own. It cannot depend on the policy.
+    fn emphasis(
+        catalogue: &Catalogue,
+        recipes: &[&Recipe],
+        isa: Isa,
+    ) -> Result<Box<dyn Emphasis<Self>>, ComposeError>;
+
+    /// Builds the critic of recipes alone, as one that gives this signal.
+    fn critic(
+        catalogue: &Catalogue,
+        recipes: &[&Recipe],
+        signal: Signal,
+        isa: Isa,
+    ) -> Result<Built<Self>, ComposeError>;
+
     /// Returns a function that computes J_μ in a problem for the weights of policies of this form.
     fn objective(problem: &KnownProblem, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
 
@@ -101,6 +116,33 @@ macro_rules! composable {
             ) -> Result<Box<dyn Learner<Self>>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
                 compose(Composer { catalogue, recipes, problems, isa, build: &build, fused: $fused })
+            }
+
+            fn emphasis(
+                catalogue: &Catalogue,
+                recipes: &[&Recipe],
+                isa: Isa,
+            ) -> Result<Box<dyn Emphasis<Self>>, ComposeError> {
+                let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
+                let composer =
+                    Composer { catalogue, recipes, problems: &[], isa, build: &build, fused: None };
+                composer.check()?;
+                let parts = recipes.iter().map(|recipe| &recipe.emphasis).collect();
+                composer.emphasis(parts, &())
+            }
+
+            fn critic(
+                catalogue: &Catalogue,
+                recipes: &[&Recipe],
+                signal: Signal,
+                isa: Isa,
+            ) -> Result<Built<Self>, ComposeError> {
+                let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
+                let composer =
+                    Composer { catalogue, recipes, problems: &[], isa, build: &build, fused: None };
+                composer.check()?;
+                let parts = recipes.iter().map(|recipe| &recipe.critic).collect();
+                composer.builder(Role::Critic, parts, signal, &())?.build()
             }
 
             fn objective(
@@ -168,12 +210,8 @@ fn incompatible<T>(message: impl Into<String>) -> Result<T, ComposeError> {
 }
 
 fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, ComposeError> {
-    let [first, others @ ..] = composer.recipes else { return incompatible("there is no recipe") };
-    if composer.recipes.len() > R::LANES
-        || !others.iter().all(|other| first.is_like(other, composer.catalogue))
-    {
-        return incompatible("learners side by side must differ in numbers alone");
-    }
+    composer.check()?;
+    let first = composer.recipe();
     if first.subset.is_some() && first.rule != RuleKind::All {
         return incompatible("only a learner from all actions draws some of them");
     }
@@ -191,6 +229,26 @@ fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, Compos
 impl<'a, R: Real> Composer<'a, R> {
     fn recipe(&self) -> &'a Recipe {
         self.recipes[0]
+    }
+
+    /// Returns an error if the recipes do not fit in lanes side by side.
+    fn check(&self) -> Result<(), ComposeError> {
+        let [first, others @ ..] = self.recipes else { return incompatible("there is no recipe") };
+        if self.recipes.len() > R::LANES || !others.iter().all(|other| first.is_like(other, self.catalogue)) {
+            return incompatible("learners side by side must differ in numbers alone");
+        }
+        Ok(())
+    }
+
+    fn emphasis(
+        self,
+        parts: Vec<&PartRecipe>,
+        policy: &dyn Any,
+    ) -> Result<Box<dyn Emphasis<R>>, ComposeError> {
+        match self.builder(Role::Emphasis, parts, Signal::Delta, policy)?.build()? {
+            Built::Emphasis(emphasis) => Ok(emphasis),
+            other => incompatible(format!("the emphasis was built as {other:?}")),
+        }
     }
 
     /// Returns the builder of a part, or an error if its recipe does not fit its declaration.
@@ -350,11 +408,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
                 return incompatible(format!("`lambda_a` has no meaning in `{name}` of {title}"));
             }
         }
-        let parts = parts.iter().collect();
-        match self.composer.builder(Role::Emphasis, parts, Signal::Delta, self.policy)?.build()? {
-            Built::Emphasis(emphasis) => Ok(emphasis),
-            other => self.other_inside(name, &other),
-        }
+        self.composer.emphasis(parts.iter().collect(), self.policy)
     }
 
     /// Builds the schedule of the part's step-sizes.
@@ -411,10 +465,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
     }
 
     fn emphasis_of(&self, policy: &dyn Any) -> Result<Box<dyn Emphasis<R>>, ComposeError> {
-        match self.beside(Role::Emphasis, Signal::Delta, policy)?.build()? {
-            Built::Emphasis(emphasis) => Ok(emphasis),
-            other => incompatible(format!("the emphasis was built as {other:?}")),
-        }
+        self.composer.emphasis(self.composer.recipes.iter().map(|recipe| &recipe.emphasis).collect(), policy)
     }
 
     /// The rule by which the actor learns.

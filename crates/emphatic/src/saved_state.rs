@@ -1,5 +1,6 @@
 //! The saved state of a learner: its numbers and its settings, by name.
 
+use crate::{Part, Real, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -246,6 +247,13 @@ impl SavedState {
     /// restored to any learner with tensors of the same names and lengths.
     pub fn without_settings(tensors: Tensors) -> Self {
         Self { tensors, settings: None }
+    }
+
+    /// Returns the state of a part that is used alone.
+    pub fn of<R: Real>(part: &mut dyn Part<R>) -> Result<Self, StateError> {
+        let mut state = Self::empty();
+        part.tensors(&mut Visitor::save(&mut state))?;
+        Ok(state)
     }
 
     pub(crate) fn empty() -> Self {

@@ -658,7 +658,7 @@ class CopTd:
     (COP-TD: Hallak and Mannor 2017; with γ̂: Gelada and Bellemare 2019).
 
     ν is a running mean of û_t before its update, and is updated before it is used: ν += α_ν (û_t − ν), ν_0 =
-    1. The weights start at 1/A, so that û = 1 for binary features; û(after)/(1 − γ̂), at least 0, is the
+    1. The weights start at 1/A, so that û = 1 for binary features; û(after)/(1 − γ̂), at least i_t, is the
     emphasis."""
 
     def __init__(self, stream, gamma_hat, penalty, alpha, alpha_nu):
@@ -675,7 +675,7 @@ class CopTd:
         self.nu += self.alpha_nu * (estimate - self.nu)
         self.u = self.u + self.alpha * (target - estimate - self.penalty * (self.nu - 1)) * s.x
         scale = 1 if self.gamma_hat == 1 else 1 - self.gamma_hat
-        return {"emphasis": max(mpf(0), self.u @ s.x) / scale, "u": self.u, "nu": self.nu}
+        return {"emphasis": max(s.interest, self.u @ s.x / scale), "u": self.u, "nu": self.nu}
 
 
 class GradientDice:
@@ -689,7 +689,7 @@ class GradientDice:
         in κ: (δ̄ − x_t·κ) x_t,  in u: (x_t·κ)(c_t x_{t−1} − x_t) + penalty η x_t,  in η: penalty (τ_t − i_t −
         η);
 
-    κ and η climb, u descends, all from the old values. max(0, û_t(after))/(1 − γ̂) is the emphasis."""
+    κ and η climb, u descends, all from the old values. max(i_t, û_t(after)/(1 − γ̂)) is the emphasis."""
 
     def __init__(self, stream, gamma_hat, penalty, alpha, eta, alpha_eta):
         self.gamma_hat, self.penalty = exact(gamma_hat), exact(penalty)
@@ -705,7 +705,7 @@ class GradientDice:
         self.kappa = kappa + self.alpha_kappa * (delta - x @ kappa) * x
         self.u = u - self.alpha * ((x @ kappa) * (y - x) + self.penalty * eta * x)
         self.eta = eta + self.alpha_eta * self.penalty * (u @ x - s.interest - eta)
-        m = max(mpf(0), self.u @ x) / (1 - self.gamma_hat)
+        m = max(s.interest, self.u @ x / (1 - self.gamma_hat))
         return {"emphasis": m, "u": self.u, "kappa": self.kappa, "eta": self.eta}
 
 
