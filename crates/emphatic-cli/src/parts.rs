@@ -100,7 +100,7 @@ fn explanation(entry: &Entry) -> String {
 
 /// Returns everything about an algorithm.
 fn algorithm_explanation(algorithm: &Algorithm) -> String {
-    let Algorithm { name, title, about, emphasis, deterministic } = algorithm;
+    let Algorithm { name, title, about, emphasis, deterministic, .. } = algorithm;
     let policy = if *deterministic { "that computes its action" } else { "that draws its actions" };
     format!(
         "{name} (algorithm, {title} in print)\n  {about}\n\n  A policy {policy}, and the emphasis `{emphasis}`.\n"
@@ -160,7 +160,7 @@ fn sentences(entry: &Entry) -> String {
     if entry.features && entry.role != Role::Policy {
         text += " It looks at features of its own (`features`).";
     }
-    if let Some(inner) = &entry.inner {
+    for inner in entry.inner {
         let Inner { name, about, default, .. } = inner;
         text += &format!(
             " `{name}` is {about}; left out of a file, it is `{default}`, whose settings stand beside."

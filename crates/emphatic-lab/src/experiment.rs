@@ -13,7 +13,8 @@ use crate::experiment_file::{ExperimentFile, MethodFile, Select};
 use crate::measure;
 use crate::one_or_list::{Located, OneOrList};
 use crate::store::fingerprint;
-use emphatic::catalogue::{Algorithm, Role};
+use emphatic::catalogue::{Algorithm, Role, Setting};
+use emphatic::learner::WARM_UP;
 use emphatic::{Recipe, Subset};
 use emphatic_problems::{FileError, Mistake, ReadError, Whole, read_text, suggest};
 use scenario::{ProblemCopy, Scenarios};
@@ -120,7 +121,7 @@ struct Grid {
     /// The policy's weights at the start.
     weights: Vec<f64>,
     /// The columns of the table of settings, except for the numbers.
-    columns: Vec<(&'static str, Cell)>,
+    columns: Vec<(String, Cell)>,
     axes: Vec<Axis>,
     /// The numbers of its settings; the last axis varies fastest.
     settings: Range<usize>,
@@ -131,20 +132,40 @@ struct Grid {
 struct Axis {
     /// Its column in the table of settings.
     column: String,
-    name: &'static str,
+    setting: Setting,
     owner: Owner,
     values: Vec<f64>,
 }
 
 /// What a numeric setting belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Owner {
     Actor,
-    /// The part of this role, or the part inside it at this depth.
+    /// The part of this role, or the part inside it that these names lead to.
     Part {
         role: Role,
-        depth: usize,
+        inside: Vec<&'static str>,
     },
+}
+
+impl Owner {
+    /// Sets a number in a recipe.
+    fn set(&self, recipe: &mut Recipe, name: &str, x: f64) {
+        let Self::Part { role, inside } = self else {
+            match &mut recipe.warm_up {
+                Some((length, _)) if name == WARM_UP.name => *length = x,
+                _ => recipe.alpha = x,
+            }
+            return;
+        };
+        let part = match role {
+            Role::Policy => &mut recipe.policy,
+            Role::Emphasis => &mut recipe.emphasis,
+            Role::Critic | Role::Schedule => &mut recipe.critic,
+        };
+        let part = inside.iter().fold(part, |part, name| part.inner.entry((*name).to_owned()).or_default());
+        part.numbers.insert(name.to_owned(), x);
+    }
 }
 
 impl Grid {
@@ -157,24 +178,30 @@ impl Grid {
         })
     }
 
+    /// Returns grids of settings that fit in lanes together: one for each choice of the numbers that lanes share.
+    fn split(self) -> Vec<Self> {
+        let is_shared = |axis: &Axis| axis.setting.range == emphatic::Range::Count;
+        let Some(k) = self.axes.iter().position(|axis| is_shared(axis) && axis.values.len() > 1) else {
+            let mut grid = self;
+            for axis in grid.axes.iter().filter(|axis| is_shared(axis)) {
+                axis.owner.set(&mut grid.structure.recipe, axis.setting.name, axis.values[0]);
+            }
+            return vec![grid];
+        };
+        let with = |x: &f64| {
+            let mut grid = self.clone();
+            grid.axes[k].values = vec![*x];
+            grid.split()
+        };
+        self.axes[k].values.iter().flat_map(with).collect()
+    }
+
     /// Returns the recipe of a setting's learner. Subsets of actions are drawn by this seed and run.
     fn recipe(&self, setting: usize, seed: u64, run: u64) -> Recipe {
         let mut recipe = self.structure.recipe.clone();
         recipe.subset = recipe.subset.map(|Subset { count, .. }| Subset { count, seed, run });
         for (axis, x) in self.numbers(setting) {
-            let Owner::Part { role, depth } = axis.owner else {
-                recipe.alpha = x;
-                continue;
-            };
-            let mut part = match role {
-                Role::Policy => &mut recipe.policy,
-                Role::Emphasis => &mut recipe.emphasis,
-                Role::Critic => &mut recipe.critic,
-            };
-            for _ in 0..depth {
-                part = part.inner.as_mut().expect("the part inside had axes");
-            }
-            part.numbers.insert(axis.name.to_owned(), x);
+            axis.owner.set(&mut recipe, axis.setting.name, x);
         }
         recipe
     }
@@ -325,7 +352,8 @@ impl Experiment {
         }
         for written in file.method.get_ref() {
             let first = self.grids.len();
-            let method = method::read(written, self.methods.len(), &self.scenarios, &mut self.grids)?;
+            let method =
+                method::read(written, self.methods.len(), self.length, &self.scenarios, &mut self.grids)?;
             if self.methods.iter().any(|other| other.name == method.name) {
                 let message = format!("there are two methods named `{}`", method.name);
                 return Err(Mistake::at(&written.span(), message).help("give each a `name` of its own"));
@@ -384,8 +412,8 @@ impl Experiment {
 
     /// Returns everything that its results depend on. The number of runs is not part of it, since more can be added.
     pub fn identity(&self) -> Value {
-        let cells = |columns: &[(&'static str, Cell)]| -> Value {
-            columns.iter().map(|(name, cell)| ((*name).to_owned(), cell.json())).collect()
+        let cells = |columns: &[(String, Cell)]| -> Value {
+            columns.iter().map(|(name, cell)| (name.clone(), cell.json())).collect()
         };
         let grid = |g: &Grid| {
             json!({
@@ -397,8 +425,8 @@ impl Experiment {
             })
         };
         // A problem file counts by its text, not by its path.
-        let is_name = |(name, cell): &&(&'static str, Cell)| {
-            !(*name == "problem"
+        let is_name = |(name, cell): &&(String, Cell)| {
+            !(name == "problem"
                 && matches!(cell, Cell::Text(path) if path.ends_with(".toml") || path.ends_with(".json")))
         };
         let problem = |s: &Scenario| cells(&s.columns.iter().filter(is_name).cloned().collect::<Vec<_>>());
@@ -495,8 +523,8 @@ impl Experiment {
     pub fn cells(&self, setting: usize) -> Vec<(&str, Cell)> {
         let grid = self.grid(setting);
         let mut cells = vec![("method", Cell::Text(self.methods[grid.method].name.clone()))];
-        cells.extend(self.scenarios[grid.structure.scenario].columns.iter().cloned());
-        cells.extend(grid.columns.iter().cloned());
+        let columns = self.scenarios[grid.structure.scenario].columns.iter().chain(&grid.columns);
+        cells.extend(columns.map(|(name, cell)| (name.as_str(), cell.clone())));
         cells.extend(grid.numbers(setting).map(|(axis, x)| (axis.column.as_str(), Cell::Number(x))));
         cells
     }
@@ -551,7 +579,7 @@ fn add_measures(name: &Spanned<String>, scenarios: &mut [Scenario]) -> Result<Ve
 /// Returns an error if a method is to be separated by something that is not one of its settings.
 fn check_separate(file: &MethodFile, grids: &[Grid]) -> Result<(), Mistake> {
     for key in file.separate.iter().flatten() {
-        let words = grids.iter().flat_map(|grid| &grid.columns).map(|(name, _)| *name);
+        let words = grids.iter().flat_map(|grid| &grid.columns).map(|(name, _)| name.as_str());
         let numbers = grids.iter().flat_map(|grid| &grid.axes).map(|axis| axis.column.as_str());
         let mut known: Vec<&str> = words.chain(numbers).collect();
         if !known.contains(&key.get_ref().as_str()) {

@@ -73,7 +73,7 @@ pub(crate) struct MethodFile {
     /// What it is called in tables and figures. Left out, it is the algorithm's name.
     #[schemars(with = "Option<String>")]
     pub(crate) name: Option<OneOrList<String>>,
-    /// A name for a policy and an emphasis. Either this or `emphasis`.
+    /// A name for a policy and an emphasis. Either this or `emphasis`, or both with `ace`.
     #[schemars(with = "Option<OneOrList<AlgorithmName>>")]
     pub(crate) algorithm: Option<OneOrList<String>>,
     /// The policy: its kind and settings, and where it starts.
@@ -82,7 +82,7 @@ pub(crate) struct MethodFile {
     /// The critic: its name, or a table with its `kind` and its settings.
     #[schemars(with = "Option<OneOrList<CriticSchema>>")]
     pub(crate) critic: Option<OneOrList<PartFile>>,
-    /// How much a state counts: the name of an emphasis, or a table with its `kind` and its settings. Either this or `algorithm`.
+    /// How much a state counts: the name of an emphasis, or a table with its `kind` and its settings. Either this or `algorithm`, or both with `ace`.
     #[schemars(with = "Option<OneOrList<EmphasisSchema>>")]
     pub(crate) emphasis: Option<OneOrList<PartFile>>,
     /// The interest that the method uses, if not the experiment's. The recorded objective has the experiment's.
@@ -90,6 +90,10 @@ pub(crate) struct MethodFile {
     /// The actor's step-size, divided by the number of active features.
     #[schemars(with = "Option<OneOrList<StepSize>>")]
     pub(crate) alpha: Option<OneOrList<Number>>,
+    /// How long the actor waits while critic and emphasis learn: a share of the run if it is less than 1, otherwise a number of episodes or
+    /// steps, whichever a run's length is given in. Left out, it is 0.
+    #[schemars(with = "Option<OneOrList<StepSize>>")]
+    pub(crate) warm_up: Option<OneOrList<Number>>,
     /// λ_a of the emphasis: 1 is full emphasis, 0 is none. (It may as well stand in the emphasis's table.)
     #[schemars(with = "Option<OneOrList<Fraction>>")]
     pub(crate) lambda_a: Option<OneOrList<Number>>,
@@ -311,7 +315,7 @@ impl MethodFile {
                 }
             };
         }
-        either!(name, algorithm, interest, alpha, lambda_a, actions, subset, separate)
+        either!(name, algorithm, interest, alpha, warm_up, lambda_a, actions, subset, separate)
     }
 }
 

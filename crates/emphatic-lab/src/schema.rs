@@ -99,6 +99,9 @@ pub(crate) struct PolicySchema;
 /// The schema of a critic of values inside another critic.
 struct ValuesSchema;
 
+/// The schema of a schedule inside another part.
+struct ScheduleSchema;
+
 macro_rules! schema_by {
     ($($type:ty, $name:literal, |$generator:ident| $schema:expr;)*) => {
         $(impl JsonSchema for $type {
@@ -116,6 +119,7 @@ schema_by! {
     CriticSchema, "Critic", |generator| parts_schema(&entries(Role::Critic), generator);
     EmphasisSchema, "Emphasis", |generator| parts_schema(&entries(Role::Emphasis), generator);
     ValuesSchema, "Critic of values", |generator| parts_schema(&critics_of_values(), generator);
+    ScheduleSchema, "Schedule", |generator| parts_schema(&entries(Role::Schedule), generator);
     PolicySchema, "Policy", |generator| policy_schema(generator);
 }
 
@@ -193,12 +197,18 @@ fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, 
         for setting in part.settings {
             keys.insert(setting.name.to_owned(), of_setting(setting));
         }
-        if let Some(inner) = &part.inner {
+        for inner in part.inner {
             let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
-            let one = generator.subschema_for::<ValuesSchema>().into();
-            keys.insert(inner.name.to_owned(), swept(&about, one));
+            let one = match inner.role {
+                Role::Emphasis => generator.subschema_for::<EmphasisSchema>(),
+                Role::Schedule => generator.subschema_for::<ScheduleSchema>(),
+                Role::Critic | Role::Policy => generator.subschema_for::<ValuesSchema>(),
+            };
+            keys.insert(inner.name.to_owned(), swept(&about, one.into()));
             // The settings of the part inside may stand beside those of the part itself.
-            for (name, schema) in properties(&critics_of_values(), generator) {
+            let inside: Vec<&Entry> =
+                entries(inner.role).into_iter().filter(|part| inner.admits(part)).collect();
+            for (name, schema) in properties(&inside, generator) {
                 keys.entry(name).or_insert(schema);
             }
         }
@@ -211,6 +221,8 @@ fn of_setting(setting: &Setting) -> Json {
         Range::StepSize => json!({ "type": "number", "minimum": 0 }),
         Range::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         Range::Count => json!({ "type": "integer", "minimum": 1, "maximum": 1_000_000 }),
+        Range::Amount => json!({ "type": "number", "minimum": 0 }),
+        Range::Discount => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 }),
     };
     let about = match setting.default {
         Some(default) => format!("{}. Left out, it is {default}.", setting.about),

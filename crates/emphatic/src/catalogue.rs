@@ -9,9 +9,9 @@ use crate::compose::DeclaredBuilder;
 pub use crate::settings::{Range, Setting};
 use crate::{
     Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed, DeterministicLinear,
-    Direct, ExactCritic, ExactEmphasis, FollowOn, Gaussian, Gem, Gq, GradientDice, Gtd, LstdEmphasis, NStep,
-    NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic, Polynomial, Real, Softmax, Tderc, Truncated,
-    XEtd,
+    Direct, ExactCritic, ExactEmphasis, FollowOn, Gaussian, Gem, Gq, GradientDice, Gtd, LambdaReturn,
+    LstdEmphasis, NStep, NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic, Polynomial, Real,
+    Softmax, Tderc, Truncated, XEtd,
 };
 use serde::Serialize;
 use std::any::Any;
@@ -308,6 +308,8 @@ pub struct Algorithm {
     pub deterministic: bool,
     /// Its emphasis, by name.
     pub emphasis: &'static str,
+    /// Whether it may have another emphasis in place of that.
+    pub takes_emphasis: bool,
     /// A description in one line.
     pub about: &'static str,
 }
@@ -319,6 +321,7 @@ impl Algorithm {
         title: "OffPAC",
         deterministic: false,
         emphasis: "none",
+        takes_emphasis: false,
         about: "stochastic policy, no emphasis: the semi-gradient",
     };
 
@@ -327,8 +330,9 @@ impl Algorithm {
         name: "ace",
         title: "ACE",
         deterministic: false,
-        emphasis: "follow-on",
-        about: "stochastic policy, follow-on trace with λ_a",
+        emphasis: "lambda-return",
+        takes_emphasis: true,
+        about: "stochastic policy, an emphasis that is learned or traced; the paper's is `follow-on`",
     };
 
     /// True-ACE.
@@ -337,6 +341,7 @@ impl Algorithm {
         title: "True-ACE",
         deterministic: false,
         emphasis: "exact",
+        takes_emphasis: false,
         about: "stochastic policy, exact emphasis",
     };
 
@@ -346,6 +351,7 @@ impl Algorithm {
         title: "DPG",
         deterministic: true,
         emphasis: "none",
+        takes_emphasis: false,
         about: "deterministic policy, no emphasis",
     };
 
@@ -355,6 +361,7 @@ impl Algorithm {
         title: "True-DPGE",
         deterministic: true,
         emphasis: "exact",
+        takes_emphasis: false,
         about: "deterministic policy, exact emphasis",
     };
 }
@@ -399,6 +406,7 @@ impl Catalogue {
                 .with::<NStep>()
                 .with::<Decayed>()
                 .with::<Clipped>()
+                .with::<LambdaReturn>()
                 .with::<Direct>()
                 .with::<Tderc>()
                 .with::<Gem>()

@@ -3,12 +3,13 @@
 mod fused;
 
 use crate::catalogue::{Acts, Entry, Inner, Role, Signal};
+use crate::learner::Rule;
 use crate::theory::Objective;
 use crate::{
     ActionCritic, ActorCritic, AllActions, Catalogue, ComposeError, Critic, Declared,
     DeterministicActorCritic, DeterministicPolicy, Emphasis, Features, FinitePolicy, Isa, KnownProblem,
-    Lanes, Learner, PartRecipe, Real, Recipe, RuleKind, Schedule, SettingError, Settings, SlopeCritic,
-    Softmax, StochasticPolicy, WithIsa,
+    Lanes, Learner, LearnerBuilder, Part, PartRecipe, Policy, Real, Recipe, RuleKind, Schedule, SettingError,
+    Settings, SlopeCritic, Softmax, StochasticPolicy, WithIsa,
 };
 use std::any::Any;
 use std::marker::PhantomData;
@@ -434,10 +435,18 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         emphasis => Emphasis;
     }
 
-    /// The actor's step-size, in every lane.
-    fn alpha(&self) -> R {
-        let numbers: Vec<f64> = self.composer.recipes.iter().map(|recipe| recipe.alpha).collect();
-        self.composer.lanes(&numbers)
+    /// Sets the actor's step-size and its warm-up, in every lane.
+    fn with_actor<P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>>(
+        &self,
+        learner: LearnerBuilder<R, P, C, E, K>,
+    ) -> LearnerBuilder<R, P, C, E, K> {
+        let Composer { recipes, .. } = &self.composer;
+        let numbers = |of: &dyn Fn(&Recipe) -> f64| {
+            self.composer.lanes(&recipes.iter().map(|recipe| of(recipe)).collect::<Vec<_>>())
+        };
+        let learner = learner.alpha(numbers(&|recipe| recipe.alpha));
+        let Some((_, unit)) = self.composer.recipe().warm_up else { return learner };
+        learner.warm_up(numbers(&|recipe| recipe.warm_up.map_or(0.0, |(length, _)| length)), unit)
     }
 
     /// Returns the builder of the learner's critic or emphasis.
@@ -484,9 +493,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return incompatible("a learner from the action taken needs a critic of values");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        Ok(Built::Learner(Box::new(
-            ActorCritic::builder(policy, critic, emphasis).alpha(self.alpha()).build()?,
-        )))
+        Ok(Built::Learner(Box::new(self.with_actor(ActorCritic::builder(policy, critic, emphasis)).build()?)))
     }
 
     /// Builds a learner with a policy of finitely many actions; it learns from all of them.
@@ -495,7 +502,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return incompatible("a learner from all actions needs a critic that compares them");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let mut learner = AllActions::builder(policy, critic, emphasis).alpha(self.alpha());
+        let mut learner = self.with_actor(AllActions::builder(policy, critic, emphasis));
         if let Some(subset) = self.composer.recipe().subset {
             learner = learner.subset(subset);
         }
@@ -508,7 +515,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return incompatible("a deterministic policy needs a critic that tells ∂q/∂a");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let learner = DeterministicActorCritic::builder(policy, critic, emphasis).alpha(self.alpha());
+        let learner = self.with_actor(DeterministicActorCritic::builder(policy, critic, emphasis));
         Ok(Built::Learner(Box::new(learner.build()?)))
     }
 

@@ -14,6 +14,7 @@ mod all_actions;
 mod builder;
 mod deterministic;
 mod divergence;
+mod warm_up;
 
 pub use actor_critic::{ActorCritic, TakenAction};
 pub use algorithms::{Ace, Dpg, OffPac, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
@@ -21,6 +22,7 @@ pub use all_actions::{AllActions, EveryAction};
 pub use builder::{ALPHA, LearnerBuilder};
 pub use deterministic::{DeterministicAction, DeterministicActorCritic};
 pub use divergence::Diverged;
+pub use warm_up::{TimeUnit, WARM_UP};
 
 use crate::boxed::forward;
 use crate::importance_ratio::importance_ratio;
@@ -33,6 +35,7 @@ use crate::{
 use divergence::Divergence;
 use std::any::{Any, type_name};
 use thiserror::Error;
+use warm_up::WarmUp;
 
 /// The numbers of one update, all from the weights before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -235,7 +238,7 @@ pub trait Rule<R: Real, P: Policy, C: Part<R>>: Send + Sized {
 pub struct RuleInput<'a, R: Real, P: Policy> {
     policy: &'a P,
     weights: &'a mut [R],
-    /// α, divided by the number of active features.
+    /// α, divided by the number of active features; zero while the actor waits.
     step_size: R,
     /// The policy's features of S_t.
     x: Row<'a>,
@@ -251,6 +254,13 @@ pub struct RuleInput<'a, R: Real, P: Policy> {
     emphasis: R,
 }
 
+/// Returns a change of the actor's weights, which is a multiple of its step-size: zero if that is zero, even where another factor has
+/// overflowed.
+#[inline(always)]
+fn unless_waiting<R: Real>(step_size: R, change: R) -> R {
+    R::zero().if_less(step_size, change, R::zero())
+}
+
 /// The part that acts: a policy with its weights and its step-size.
 #[derive(Clone, Debug)]
 pub struct Actor<R: Real, P: Policy> {
@@ -259,6 +269,7 @@ pub struct Actor<R: Real, P: Policy> {
     alpha: R,
     /// α, divided by the number of active features.
     step_size: R,
+    warm_up: Option<WarmUp<R>>,
     /// π(·|S_t).
     at: P::Distribution<R>,
     /// Room for the features of S_t.
@@ -341,7 +352,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
         report: Option<&mut Update<R>>,
     ) -> Result<(), StepError> {
         let action = self.check_step(step)?;
-        let Actor { policy, weights, step_size, at, x, .. } = &mut self.actor;
+        let Actor { policy, weights, step_size, warm_up, at, x, .. } = &mut self.actor;
         let x = policy.features().row(step.state, x);
         policy.distribution(weights, x, at);
         let rho = match K::probability(policy, at, action) {
@@ -351,7 +362,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
         let (emphasis, weighed) = self.emphasis.see(step);
         let (critic, seen) = self.critic.see(step);
         let weight = emphasis.weigh(&weighed, rho);
-        let step_size = *step_size;
+        let step_size = warm_up.as_mut().map_or(*step_size, |warm_up| warm_up.step_size(step, *step_size));
         let input =
             RuleInput { policy, weights, step_size, x, at, action, step: seen, rho, emphasis: weight };
         let [delta, mut changed] = self.rule.learn(input, critic);
@@ -532,6 +543,9 @@ where
             policy.settings(visitor)
         })?;
         visitor.setting(ALPHA.name, *alpha)?;
+        if let Some(warm_up) = &mut self.actor.warm_up {
+            warm_up.tensors(visitor)?;
+        }
         visitor.weights("weights", self.actor.weights.iter_mut())?;
         visitor.counts("steps", std::slice::from_mut(&mut self.actor.divergence.steps))?;
         visitor.counts_in_lanes("diverged", &mut self.actor.divergence.diverged)?;

@@ -185,14 +185,15 @@ pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};
 pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, Gtd, SlopeCritic};
 pub use emphasis::{
-    Clipped, CopTd, Decayed, Direct, Emphasis, ExactEmphasis, FollowOn, Gem, GradientDice, LstdEmphasis,
-    NStep, NoEmphasis, Normalised, Periodic, Tderc, Truncated, XEtd,
+    Clipped, CopTd, Decayed, Direct, Emphasis, ExactEmphasis, FollowOn, Gem, GradientDice, LambdaReturn,
+    LstdEmphasis, NStep, NoEmphasis, Normalised, Periodic, Tderc, Truncated, XEtd,
 };
 pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};
 pub use instruction_set::Isa;
 pub use learner::{
     Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner,
-    LearnerBuilder, OffPac, TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace, true_dpge,
+    LearnerBuilder, OffPac, TimeUnit, TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace,
+    true_dpge,
 };
 pub use part::{ComposeError, Part, Seen, SeenScratch};
 pub use policy::{

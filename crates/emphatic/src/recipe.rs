@@ -2,11 +2,12 @@
 
 use crate::Features;
 use crate::catalogue::{Catalogue, Range, Role};
+use crate::learner::TimeUnit;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A part, by its name in the catalogue, with its settings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PartRecipe {
     /// Its name.
@@ -110,6 +111,8 @@ pub struct Recipe {
     pub emphasis: PartRecipe,
     /// The actor's step-size, which is divided by the number of active features.
     pub alpha: f64,
+    /// How long the actor waits while critic and emphasis learn, and in what this is counted.
+    pub warm_up: Option<(f64, TimeUnit)>,
     /// Some actions in place of all.
     pub subset: Option<Subset>,
 }
@@ -123,12 +126,18 @@ impl Recipe {
         emphasis: PartRecipe,
         alpha: f64,
     ) -> Self {
-        Self { rule, policy, actions: None, critic, emphasis, alpha, subset: None }
+        Self { rule, policy, actions: None, critic, emphasis, alpha, warm_up: None, subset: None }
     }
 
     /// The same with a policy of this number of actions.
     pub fn with_actions(mut self, actions: usize) -> Self {
         self.actions = Some(actions);
+        self
+    }
+
+    /// The same with an actor that waits for so long.
+    pub fn with_warm_up(mut self, length: f64, unit: TimeUnit) -> Self {
+        self.warm_up = Some((length, unit));
         self
     }
 
@@ -141,7 +150,9 @@ impl Recipe {
     /// Returns whether another differs in numbers alone, so that both fit in lanes side by side. (Whole numbers such as the length of
     /// a memory are the same in all lanes.)
     pub fn is_like(&self, other: &Self, catalogue: &Catalogue) -> bool {
+        let unit = |recipe: &Self| recipe.warm_up.map(|(_, unit)| unit);
         (self.rule, self.actions, self.subset) == (other.rule, other.actions, other.subset)
+            && unit(self) == unit(other)
             && self.policy.is_like(&other.policy, Role::Policy, catalogue)
             && self.critic.is_like(&other.critic, Role::Critic, catalogue)
             && self.emphasis.is_like(&other.emphasis, Role::Emphasis, catalogue)

@@ -223,6 +223,28 @@ impl<'a> Visitor<'a> {
         Ok(())
     }
 
+    /// Some of `len` features of a state with their values, which all lanes share.
+    pub fn row(&mut self, name: &str, len: usize, row: &mut Vec<(usize, f64)>) -> Result<(), StateError> {
+        match &self.job {
+            Job::Save(_) => {
+                let features = row.iter().map(|(feature, _)| *feature as u64).collect();
+                self.put(&format!("{name}.features"), 1, Numbers::Whole(features))?;
+                self.put(name, 1, Numbers::Real(row.iter().map(|(_, x)| *x).collect()))?;
+            }
+            Job::Restore(_) => {
+                let features = self.take(&format!("{name}.features"), None, Numbers::whole)?;
+                let values = self.take(name, Some(features.len()), Numbers::real)?;
+                if features.len() > row.capacity() || features.iter().any(|feature| *feature >= len as u64) {
+                    return Err(StateError::Trace(format!("{}{name}", self.path)));
+                }
+                row.clear();
+                row.extend(features.iter().zip(values).map(|(feature, x)| (*feature as usize, *x)));
+            }
+            Job::MakeNan(_) | Job::List(_) => {}
+        }
+        Ok(())
+    }
+
     /// Whole numbers that all lanes share.
     pub fn counts(&mut self, name: &str, counts: &mut [u64]) -> Result<(), StateError> {
         self.whole_numbers(name, 1, counts)

@@ -1,12 +1,12 @@
 //! Methods, and the grids of settings that their lists make.
 
 use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, joined, joined_in_quotes, values};
-use super::{Axis, Cell, Grid, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
+use super::{Axis, Cell, Grid, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::one_or_list::{Located, OneOrList};
 use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Role, Signal};
-use emphatic::learner::ALPHA;
-use emphatic::{Recipe, RuleKind, Subset};
+use emphatic::learner::{ALPHA, WARM_UP};
+use emphatic::{Recipe, RuleKind, Subset, TimeUnit};
 use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,13 +30,14 @@ struct Choice<'a> {
 pub(super) fn read(
     file: &Spanned<MethodFile>,
     number: usize,
+    length: Length,
     scenarios: &[Scenario],
     grids: &mut Vec<Grid>,
 ) -> Result<Method, Mistake> {
     let first = grids.len();
     let method = file.get_ref();
     match &method.combinations {
-        None => add_grids(method, &file.span(), number, scenarios, grids)?,
+        None => add_grids(method, &file.span(), number, length, scenarios, grids)?,
         Some(list) if list.get_ref().is_empty() => {
             return Err(Mistake::at(&list.span(), "`combinations` is an empty list")
                 .help("give at least one combination, or leave the key out"));
@@ -51,7 +52,7 @@ pub(super) fn read(
                     ));
                 }
                 let method = method.with_combination(values);
-                add_grids(&method, &combination.span(), number, scenarios, grids)?;
+                add_grids(&method, &combination.span(), number, length, scenarios, grids)?;
             }
         }
     }
@@ -140,6 +141,7 @@ fn add_grids(
     file: &MethodFile,
     span: &Range<usize>,
     number: usize,
+    length: Length,
     scenarios: &[Scenario],
     grids: &mut Vec<Grid>,
 ) -> Result<(), Mistake> {
@@ -147,17 +149,21 @@ fn add_grids(
     let critics = part_choices(Role::Critic, &file.critic)?;
     let choices = all_choices(file, span, &emphases, &critics, scenarios.len())?;
     for (scenario_number, scenario) in scenarios.iter().enumerate() {
-        let reader = GridReader { file, span, scenario, scenario_number };
+        let reader = GridReader { file, span, length, scenario, scenario_number };
         for (choice, critic) in &choices {
             let (policy, emphasis) = reader.policy_and_emphasis(choice)?;
             for policy in policy_choices(policy, choice, span)? {
-                let mut grid = reader.grid(choice, &policy, &emphasis, critic)?;
-                let count: f64 = grid.axes.iter().map(|axis| axis.values.len() as f64).product();
+                let grid = reader.grid(choice, &policy, &emphasis, critic)?;
                 let first = grids.last().map_or(0, |grid| grid.settings.end);
-                check_settings(first as f64 + count, span)?;
-                grid.settings = first..first + count as usize;
-                grid.method = number;
-                grids.push(grid);
+                let counts = grid.axes.iter().map(|axis| axis.values.len() as f64);
+                check_settings(first as f64 + counts.product::<f64>(), span)?;
+                for mut grid in grid.split() {
+                    let first = grids.last().map_or(0, |grid| grid.settings.end);
+                    let count: usize = grid.axes.iter().map(|axis| axis.values.len()).product();
+                    grid.settings = first..first + count;
+                    grid.method = number;
+                    grids.push(grid);
+                }
             }
         }
     }
@@ -244,7 +250,11 @@ fn policy_choices(
 /// Returns the algorithm that is made of these parts, if it has a name.
 fn algorithm_of(policy: &Entry, emphasis: &Entry) -> Option<&'static Algorithm> {
     let deterministic = policy.acts == Some(Acts::Deterministic);
-    ALGORITHMS.iter().find(|known| (known.deterministic, known.emphasis) == (deterministic, emphasis.name))
+    let is_made_of = |known: &&Algorithm| {
+        known.deterministic == deterministic
+            && (known.emphasis == emphasis.name || known.takes_emphasis && emphasis.name == "follow-on")
+    };
+    ALGORITHMS.iter().find(is_made_of)
 }
 
 fn algorithm_named(name: &Located<String>) -> Result<&'static Algorithm, Mistake> {
@@ -259,6 +269,8 @@ struct GridReader<'a> {
     file: &'a MethodFile,
     /// The place of the method, or of the combination.
     span: &'a Range<usize>,
+    /// The length of a run.
+    length: Length,
     scenario: &'a Scenario,
     scenario_number: usize,
 }
@@ -294,13 +306,24 @@ impl GridReader<'_> {
 
         let algorithm = algorithm_of(policy.entry, emphasis.entry);
         let mut columns = parts.columns(algorithm);
-        columns.extend(interest.as_ref().map(|i| ("method_interest", Cell::Text(format!("{i:?}")))));
+        columns
+            .extend(interest.as_ref().map(|i| ("method_interest".to_owned(), Cell::Text(format!("{i:?}")))));
         if choice.weights.is_some() || choice.probabilities.is_some() {
-            columns.push(("initial_weights", Cell::Text(format!("{weights:?}"))));
+            columns.push(("initial_weights".to_owned(), Cell::Text(format!("{weights:?}"))));
         }
-        let structure =
-            Structure { scenario: self.scenario_number, recipe: parts.recipe(self.scenario)?, interest };
+        let structure = Structure { scenario: self.scenario_number, recipe: self.recipe(&parts)?, interest };
         Ok(Grid { method: 0, structure, algorithm, weights, columns, axes, settings: 0..0 })
+    }
+
+    /// Returns the recipe of the learner, without its numbers.
+    fn recipe(&self, parts: &Parts) -> Result<Recipe, Mistake> {
+        let mut recipe = parts.recipe(self.scenario)?;
+        let unit = match self.length {
+            Length::Episodes(_) => TimeUnit::Episodes,
+            Length::Steps(_) => TimeUnit::Steps,
+        };
+        recipe.warm_up = self.file.warm_up.as_ref().map(|_| (0.0, unit));
+        Ok(recipe)
     }
 
     /// Returns the kind of policy and the emphasis that are meant.
@@ -309,23 +332,26 @@ impl GridReader<'_> {
         let kind = |kind: &Located<String>| entry_of(Role::Policy, &kind.value, &kind.span);
         let asked = choice.policy_kind.map(kind).transpose()?;
         let (policy, emphasis, place) = match (choice.algorithm, choice.emphasis) {
-            (Some(name), None) => {
+            (Some(name), emphasis) => {
                 let algorithm = algorithm_named(name)?;
+                if let Some(emphasis) = emphasis.filter(|_| !algorithm.takes_emphasis) {
+                    let message = format!("the algorithm `{}` has its own emphasis", algorithm.name);
+                    return Err(Mistake::at(&emphasis.span, message)
+                        .help("give `algorithm`, or `emphasis` (and a policy), not both"));
+                }
                 let acts = if algorithm.deterministic { Acts::Deterministic } else { drawn };
                 let default = default_policy(acts)?;
                 // Any policy that acts in the same way fits as well.
                 let policy = asked.filter(|asked| asked.acts == default.acts).unwrap_or(default);
-                let emphasis = PartFile::named(algorithm.emphasis);
-                let emphasis = PartChoice::all(Role::Emphasis, &emphasis, &name.span)?.swap_remove(0);
-                (policy, emphasis, &name.span)
+                let default = PartFile::named(algorithm.emphasis);
+                let default = || {
+                    PartChoice::all(Role::Emphasis, &default, &name.span).map(|mut all| all.swap_remove(0))
+                };
+                (policy, emphasis.cloned().map_or_else(default, Ok)?, &name.span)
             }
             (None, Some(emphasis)) => {
                 let policy = asked.map_or_else(|| default_policy(drawn), Ok)?;
                 (policy, emphasis.clone(), &emphasis.span)
-            }
-            (Some(_), Some(emphasis)) => {
-                return Err(Mistake::at(&emphasis.span, "an algorithm has its own emphasis")
-                    .help("give `algorithm`, or `emphasis` (and a policy), not both"));
             }
             (None, None) => {
                 let names: Vec<String> =
@@ -403,22 +429,39 @@ impl GridReader<'_> {
         };
         let values = values(&ALPHA, &part_values(alpha))?;
         let mut axes =
-            vec![Axis { column: ALPHA.name.to_owned(), name: ALPHA.name, owner: Owner::Actor, values }];
+            vec![Axis { column: ALPHA.name.to_owned(), setting: ALPHA, owner: Owner::Actor, values }];
+        if let Some(warm_up) = &self.file.warm_up {
+            let (column, values) = (WARM_UP.name.to_owned(), self.warm_up(warm_up)?);
+            axes.push(Axis { column, setting: WARM_UP, owner: Owner::Actor, values });
+        }
         for part in parts {
-            part.add_axes(Owner::Part { role: part.entry.role, depth: 0 }, &mut axes)?;
+            part.add_axes(part.entry.role, &[], &mut axes)?;
         }
         Ok(axes)
+    }
+
+    /// Returns how many episodes or steps the actor waits.
+    fn warm_up(&self, list: &OneOrList<Number>) -> Result<Vec<f64>, Mistake> {
+        let (length, unit) = (self.length.count() as f64, self.length.word());
+        let given = values(&WARM_UP, &part_values(list))?;
+        if let Some((x, place)) = given.iter().zip(&list.values).find(|(x, _)| **x >= 1.0 && x.fract() != 0.0)
+        {
+            let message =
+                format!("`warm_up` is {x}; it must be a share less than 1, or a whole number of {unit}");
+            return Err(Mistake::at(&place.span, message));
+        }
+        Ok(given.into_iter().map(|x| if x < 1.0 { (x * length).round() } else { x }).collect())
     }
 }
 
 impl Parts<'_> {
     /// Returns the columns of the table of settings that name the parts.
-    fn columns(&self, algorithm: Option<&Algorithm>) -> Vec<(&'static str, Cell)> {
+    fn columns(&self, algorithm: Option<&Algorithm>) -> Vec<(String, Cell)> {
         let Self { policy, emphasis, critic, .. } = self;
         let features = |part: &PartChoice| {
             part.features.as_ref().map_or(DEFAULT_FEATURES.to_owned(), |features| features.value.clone())
         };
-        let mut words: Vec<(&'static str, String)> = Vec::new();
+        let mut words: Vec<(&str, String)> = Vec::new();
         words.extend(algorithm.map(|algorithm| ("algorithm", algorithm.name.to_owned())));
         for (column, part) in [("policy", policy), ("emphasis", emphasis), ("critic", critic)] {
             words.push((column, part.entry.name.to_owned()));
@@ -426,16 +469,16 @@ impl Parts<'_> {
         for (column, part) in [("critic_features", critic), ("emphasis_features", emphasis)] {
             words.extend(part.entry.features.then(|| (column, features(part))));
         }
-        if let Some(inner) = &critic.inner {
-            words.push(("critic_values", inner.entry.name.to_owned()));
-            if inner.entry.features && features(inner) != features(critic) {
-                words.push(("critic_values_features", features(inner)));
-            }
-        }
-        words.extend((self.rule == RuleKind::All).then(|| ("actions", "all".to_owned())));
         let mut columns: Vec<_> =
-            words.into_iter().map(|(column, word)| (column, Cell::Text(word))).collect();
-        columns.extend(self.subset.map(|n| ("subset", Cell::Number(n as f64))));
+            words.into_iter().map(|(column, word)| (column.to_owned(), Cell::Text(word))).collect();
+        for part in [critic, emphasis] {
+            let mut place = part.entry.role.word().to_owned();
+            part.add_columns_inside(&mut place, &features(part), &mut columns);
+        }
+        columns.extend(
+            (self.rule == RuleKind::All).then(|| ("actions".to_owned(), Cell::Text("all".to_owned()))),
+        );
+        columns.extend(self.subset.map(|n| ("subset".to_owned(), Cell::Number(n as f64))));
         columns
     }
 

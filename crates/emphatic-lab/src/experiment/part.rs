@@ -1,7 +1,7 @@
 //! Parts of methods: what the catalogue makes of their tables.
 
 use super::method::{check_kinds, critics_for};
-use super::{Axis, Owner, Scenario};
+use super::{Axis, Cell, Owner, Scenario};
 use crate::experiment_file::{PartEntry, PartFile, PartValue, PolicyFile};
 use crate::one_or_list::{Located, OneOrList};
 use emphatic::PartRecipe;
@@ -9,6 +9,9 @@ use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
 use emphatic_problems::{Mistake, suggest};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
+
+/// The setting of emphases that says how much they count.
+const LAMBDA_A: &str = "lambda_a";
 
 /// The features that a part learns from if its table names none.
 pub(super) const DEFAULT_FEATURES: &str = "critic";
@@ -22,7 +25,8 @@ pub(super) struct PartChoice {
     /// The place of its table.
     table: Range<usize>,
     pub(super) features: Option<Located<String>>,
-    pub(super) inner: Option<Box<PartChoice>>,
+    /// The parts inside it, each with its declaration.
+    pub(super) inner: Vec<(&'static Inner, PartChoice)>,
     /// The settings that are given.
     entries: BTreeMap<String, PartEntry>,
 }
@@ -44,12 +48,12 @@ pub(super) fn joined(names: &[&str], last: &str) -> String {
 
 /// Returns whether a part has a setting, or a part inside it, of this name.
 fn has_key(entry: &Entry, name: &str) -> bool {
-    entry.setting(name).is_some() || entry.inner.is_some_and(|inner| inner.name == name)
+    entry.setting(name).is_some() || entry.inner.iter().any(|inner| inner.name == name)
 }
 
-/// Returns whether one of the kinds of critic that a table leaves open has a key. (A kind that does not exist is refused later.)
-fn may_have(part: &PartFile, name: &str) -> bool {
-    let find = |kind: &str| Catalogue::current().find(Role::Critic, kind);
+/// Returns whether one of the kinds of a part that a table leaves open has a key. (A kind that does not exist is refused later.)
+fn may_have(part: &PartFile, role: Role, name: &str) -> bool {
+    let find = |kind: &str| Catalogue::current().find(role, kind);
     let mut kinds = part.kind.iter().flat_map(|kinds| &kinds.values);
     kinds.any(|kind| find(&kind.value).is_none_or(|entry| has_key(entry, name)))
 }
@@ -101,72 +105,97 @@ impl PartChoice {
             entries.extend(others.remove_entry(setting.name));
         }
         for features in features {
-            let choice = Self {
-                entry,
-                span: span.clone(),
-                table: table.clone(),
-                features,
-                inner: None,
-                entries: entries.clone(),
-            };
-            match &entry.inner {
-                None => choices.push(choice.checked(&others)?),
-                Some(inner) => choice.add_with_inner(inner, others.clone(), &mut choices)?,
-            }
-            check_kinds(1, choices.len(), table)?;
+            let (span, table, inner) = (span.clone(), table.clone(), Vec::new());
+            let choice = Self { entry, span, table, features, inner, entries: entries.clone() };
+            choices.extend(choice.with_parts_inside(others.clone())?);
+            check_kinds(1, choices.len(), &choices[0].table)?;
         }
         Ok(choices)
     }
 
-    /// Adds this choice with every part inside it. `others` are the keys that are not settings of its own.
-    fn add_with_inner(
-        self,
-        declared: &Inner,
-        mut others: BTreeMap<String, PartEntry>,
-        choices: &mut Vec<Self>,
-    ) -> Result<(), Mistake> {
+    /// Returns this choice with all parts that may be inside it. `others` are the keys that are not settings of its own.
+    fn with_parts_inside(self, mut others: BTreeMap<String, PartEntry>) -> Result<Vec<Self>, Mistake> {
+        let given: Vec<Option<PartEntry>> =
+            self.entry.inner.iter().map(|inner| others.remove(inner.name)).collect();
+        let mut choices = vec![self.clone()];
+        for (declared, given) in self.entry.inner.iter().zip(given) {
+            let inside = self.inside(declared, given.as_ref(), &mut others)?;
+            check_kinds(choices.len(), inside.len(), &self.table)?;
+            let with = |choice: &Self, inner: &Self| {
+                let mut choice = choice.clone();
+                choice.inner.push((declared, inner.clone()));
+                choice
+            };
+            choices = choices.iter().flat_map(|choice| inside.iter().map(|i| with(choice, i))).collect();
+        }
+        choices.into_iter().map(|choice| choice.checked(&others)).collect()
+    }
+
+    /// Returns what may be one of the parts inside this one. Keys in `others` that are settings of it are taken out.
+    fn inside(
+        &self,
+        declared: &'static Inner,
+        given: Option<&PartEntry>,
+        others: &mut BTreeMap<String, PartEntry>,
+    ) -> Result<Vec<Self>, Mistake> {
         let default = PartValue::Part(PartFile::named(declared.default));
         let default = [Located { value: default, span: self.table.clone() }];
-        let given = others.remove(declared.name);
-        let inside = match &given {
+        let inside = match given {
             Some(entry) => entry.value.non_empty(declared.name)?,
             None => &default[..],
         };
+        let role = declared.role.word();
+        let mut parts = Vec::new();
         for Located { value, span } in inside {
             let PartValue::Part(part) = value else {
-                let message = format!("`{}` is a number; it must be the name of a critic", declared.name);
+                let message = format!("`{}` is a number; it must be the name of a {role}", declared.name);
                 return Err(Mistake::at(span, message));
             };
-            let part = self.with_others(declared, part, &others)?;
-            for mut inner in Self::all(Role::Critic, &part, span)? {
-                if !inner.entry.signals.contains(&declared.signal) {
-                    let message = format!(
-                        "the critic `{}` does not tell {}",
-                        inner.entry.name,
-                        declared.signal.words()
-                    );
-                    return Err(Mistake::at(span, message).help(critics_for(declared.signal)));
-                }
+            parts.push((part, span));
+        }
+        let belongs = |name: &str| parts.iter().any(|(part, _)| may_have(part, declared.role, name));
+        let names: Vec<String> = others.keys().filter(|name| belongs(name)).cloned().collect();
+        let beside: BTreeMap<String, PartEntry> =
+            names.into_iter().filter_map(|name| others.remove_entry(&name)).collect();
+        let mut choices = Vec::new();
+        for (part, span) in parts {
+            let part = self.with_beside(declared, part, &beside)?;
+            for mut inner in Self::all(declared.role, &part, span)? {
+                inner.check_inside(declared, span)?;
                 let default = self.features.clone().filter(|_| inner.entry.features);
                 inner.features = inner.features.or(default);
                 inner.table = self.table.clone();
-                let choice = Self { inner: Some(Box::new(inner)), ..self.clone() };
-                choices.push(choice.checked(&BTreeMap::new())?);
+                choices.push(inner);
                 check_kinds(1, choices.len(), &self.table)?;
             }
         }
-        Ok(())
+        Ok(choices)
+    }
+
+    /// Returns an error if the part cannot be inside another as it is declared.
+    fn check_inside(&self, declared: &Inner, span: &Range<usize>) -> Result<(), Mistake> {
+        if let Some(signal) = declared.signal.filter(|_| !declared.admits(&self.entry.declaration)) {
+            let message = format!("the critic `{}` does not tell {}", self.entry.name, signal.words());
+            return Err(Mistake::at(span, message).help(critics_for(signal)));
+        }
+        match self.entries.get(LAMBDA_A) {
+            Some(entry) if self.entry.role == Role::Emphasis => {
+                Err(Mistake::at(&entry.key, format!("`{LAMBDA_A}` has no meaning inside a critic"))
+                    .help("the critic's own `lambda` says how much the emphasis counts"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns the part inside this one with keys that stand beside it, which are its own settings if its table has none.
-    fn with_others(
+    fn with_beside(
         &self,
         declared: &Inner,
         part: &PartFile,
-        others: &BTreeMap<String, PartEntry>,
+        beside: &BTreeMap<String, PartEntry>,
     ) -> Result<PartFile, Mistake> {
-        for (name, entry) in others {
-            if !may_have(part, name) {
+        for (name, entry) in beside {
+            if !may_have(part, declared.role, name) {
                 return Err(self.unknown(name, entry));
             }
             if !part.entries.is_empty() {
@@ -175,7 +204,7 @@ impl PartChoice {
                 return Err(Mistake::at(&entry.key, message).help(format!("put it into `{}`", declared.name)));
             }
         }
-        let entries = if part.entries.is_empty() { others } else { &part.entries };
+        let entries = if part.entries.is_empty() { beside } else { &part.entries };
         Ok(PartFile { entries: entries.clone(), ..part.clone() })
     }
 
@@ -203,20 +232,16 @@ impl PartChoice {
         if owners.is_empty() {
             let keys: &[&str] = match self.entry.role {
                 Role::Policy => &PolicyFile::KEYS,
-                Role::Critic | Role::Emphasis if self.entry.features => &["kind", "features"],
-                Role::Critic | Role::Emphasis => &["kind"],
+                _ if self.entry.features => &["kind", "features"],
+                _ => &["kind"],
             };
             let known = self.entry.settings.iter().map(|setting| setting.name);
-            let known = known.chain(keys.iter().copied()).chain(self.entry.inner.map(|inner| inner.name));
+            let known =
+                known.chain(keys.iter().copied()).chain(self.entry.inner.iter().map(|inner| inner.name));
             return Mistake::at(&entry.key, format!("the {role} `{part}` has no setting `{name}`"))
                 .maybe_help(suggest(name, known));
         }
-        let role = match self.entry.role {
-            _ if owners.len() == 1 => role,
-            Role::Policy => "policies",
-            Role::Critic => "critics",
-            Role::Emphasis => "emphases",
-        };
+        let role = if owners.len() == 1 { role } else { self.entry.role.plural() };
         Mistake::at(&entry.value.span, format!("`{name}` has no meaning here"))
             .help(format!("it belongs to the {role} {}", joined_in_quotes(owners.into_iter(), "and")))
     }
@@ -232,31 +257,56 @@ impl PartChoice {
             };
             recipe.features = Some(scenario.features(name).map_err(|error| error.at(span))?.clone());
         }
-        if let Some(inner) = &self.inner {
-            recipe = recipe.with_inner(inner.recipe(scenario)?);
+        for (declared, inner) in &self.inner {
+            recipe = recipe.with_inner(declared.name, inner.recipe(scenario)?);
         }
         Ok(recipe)
     }
 
-    /// Adds the values of its settings, those of the part inside it first.
-    pub(super) fn add_axes(&self, owner: Owner, axes: &mut Vec<Axis>) -> Result<(), Mistake> {
-        if let Some(inner) = &self.inner {
-            let deeper = match owner {
-                Owner::Actor => Owner::Actor,
-                Owner::Part { role, depth } => Owner::Part { role, depth: depth + 1 },
-            };
-            inner.add_axes(deeper, axes)?;
+    /// Adds the values of its settings, those of the parts inside it first. The part is in a learner's part of this role, by these names.
+    pub(super) fn add_axes(
+        &self,
+        role: Role,
+        inside: &[&'static str],
+        axes: &mut Vec<Axis>,
+    ) -> Result<(), Mistake> {
+        for (declared, inner) in &self.inner {
+            inner.add_axes(role, &[inside, &[declared.name]].concat(), axes)?;
         }
-        for setting in self.entry.settings {
+        let is_inside = |setting: &Setting| !inside.is_empty() && setting.name == LAMBDA_A;
+        for setting in self.entry.settings.iter().filter(|setting| !is_inside(setting)) {
             let values = match (self.entries.get(setting.name), setting.default) {
                 (Some(entry), _) => values(setting, &entry.value)?,
                 (None, Some(default)) => vec![default],
                 (None, None) => return Err(self.missing(setting)),
             };
-            let column = column(setting, owner, axes);
-            axes.push(Axis { column, name: setting.name, owner, values });
+            let (column, inside) = (column(setting, role, axes), inside.to_vec());
+            axes.push(Axis { column, setting: *setting, owner: Owner::Part { role, inside }, values });
         }
         Ok(())
+    }
+
+    /// Adds the columns that name the parts inside it, under the name of its place. A schedule that nobody asked for is not worth a column.
+    pub(super) fn add_columns_inside(
+        &self,
+        place: &mut String,
+        features: &str,
+        columns: &mut Vec<(String, Cell)>,
+    ) {
+        for (declared, inner) in &self.inner {
+            let outside = place.len();
+            *place += &format!("_{}", declared.name);
+            let name = inner.entry.name;
+            if declared.role != Role::Schedule || name != declared.default {
+                columns.push((place.clone(), Cell::Text(name.to_owned())));
+            }
+            let own = inner.features.as_ref().map_or(DEFAULT_FEATURES, |own| &own.value);
+            if inner.entry.features && own != features {
+                columns.push((format!("{place}_features"), Cell::Text(own.to_owned())));
+            }
+            inner.add_columns_inside(place, own, columns);
+            place.truncate(outside);
+        }
     }
 
     /// Returns the error of a setting that must be given, but is not.
@@ -285,15 +335,12 @@ impl PartChoice {
 
 /// Returns a setting's column in the table of settings: its name, preceded by that of its part if the part is not a critic or another part
 /// has a setting of that name.
-fn column(setting: &Setting, owner: Owner, axes: &[Axis]) -> String {
-    let place = match owner {
-        Owner::Actor => "actor",
-        Owner::Part { role, .. } => role.word(),
-    };
-    let name = match owner {
-        Owner::Part { role: Role::Emphasis, .. } if setting.name == "lambda_a" => setting.name.to_owned(),
-        Owner::Part { role: Role::Policy | Role::Emphasis, .. } => format!("{place}.{}", setting.name),
-        Owner::Actor | Owner::Part { role: Role::Critic, .. } => setting.name.to_owned(),
+fn column(setting: &Setting, role: Role, axes: &[Axis]) -> String {
+    let place = role.word();
+    let name = match role {
+        Role::Critic => setting.name.to_owned(),
+        _ if setting.name == LAMBDA_A => setting.name.to_owned(),
+        _ => format!("{place}.{}", setting.name),
     };
     let is_taken = |name: &str| axes.iter().any(|axis| axis.column == name);
     let mut longer = std::iter::successors(Some(name), |name| Some(format!("{place}.{name}")));

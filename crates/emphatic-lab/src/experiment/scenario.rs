@@ -33,11 +33,11 @@ pub(crate) struct Scenario {
     /// What is recorded, column by column.
     pub(crate) measures: Vec<Arc<dyn DynMeasure>>,
     /// The columns of the table of settings that distinguish it from other scenarios.
-    pub(crate) columns: Vec<(&'static str, Cell)>,
+    pub(crate) columns: Vec<(String, Cell)>,
 }
 
 impl Scenario {
-    fn new(known: KnownProblem, columns: Vec<(&'static str, Cell)>) -> Self {
+    fn new(known: KnownProblem, columns: Vec<(String, Cell)>) -> Self {
         let source = source::of(&known);
         Self { features: source.features(), source, known, measures: Vec::new(), columns }
     }
@@ -122,7 +122,7 @@ impl Scenarios {
             for Located { value, span } in values {
                 let known = with(scenario, value).map_err(|error| error.at(span))?;
                 let mut columns = scenario.columns.clone();
-                columns.push((key, Cell::Text(text(value))));
+                columns.push((key.to_owned(), Cell::Text(text(value))));
                 all.push(Scenario::new(known, columns));
             }
         }
@@ -143,7 +143,7 @@ impl Scenarios {
             return Err(Mistake::at(&steps.span, message)
                 .help("only `long-counterexample` has chains of some length"));
         }
-        let columns = vec![("problem", Cell::Text(name.clone()))];
+        let columns = vec![("problem".to_owned(), Cell::Text(name.clone()))];
         match name.as_str() {
             "counterexample" => {
                 self.all.push(Scenario::new(KnownProblem::Finite(Arc::new(Task::counterexample())), columns));
@@ -181,7 +181,7 @@ impl Scenarios {
         &mut self,
         steps: Option<&OneOrList<Whole>>,
         span: &Range<usize>,
-        columns: &[(&'static str, Cell)],
+        columns: &[(String, Cell)],
     ) -> Result<(), Mistake> {
         let default = [Located { value: Whole(5), span: span.clone() }];
         let lengths = steps.map_or(Ok(&default[..]), |steps| steps.non_empty("steps"))?;
@@ -191,7 +191,7 @@ impl Scenarios {
                 return Err(Mistake::at(span, message));
             }
             let mut columns = columns.to_vec();
-            columns.push(("problem_steps", Cell::Number(*steps as f64)));
+            columns.push(("problem_steps".to_owned(), Cell::Number(*steps as f64)));
             let task = Task::long_counterexample(*steps as usize);
             self.all.push(Scenario::new(KnownProblem::Finite(Arc::new(task)), columns));
         }
@@ -219,7 +219,7 @@ impl Scenarios {
             name = portable(&format!("{k}-{plain}"));
         }
         self.copies.push(ProblemCopy { text: text.to_owned(), span, name: name.clone() });
-        self.all.push(Scenario::new(file.known, vec![("problem", Cell::Text(name))]));
+        self.all.push(Scenario::new(file.known, vec![("problem".to_owned(), Cell::Text(name))]));
         Ok(())
     }
 }

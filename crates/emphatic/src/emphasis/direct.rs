@@ -54,19 +54,35 @@ impl Declared for Direct {
 /// TD(0) with the same features is.
 #[derive(Clone, Debug)]
 pub struct Direct<R = f64> {
+    learned: DirectEstimate<R>,
+}
+
+/// What [`Direct`] learns.
+#[derive(Clone, Debug)]
+pub(super) struct DirectEstimate<R> {
     settings: Settings<R>,
-    schedule: Schedule<R>,
-    estimate: Estimate<R>,
+    pub(super) schedule: Schedule<R>,
+    pub(super) estimate: Estimate<R>,
     lambda_e: R,
-    alpha: R,
+    pub(super) alpha: R,
     /// ρ_{t−1} ((1 − λ_e) û(S_{t−1}) + λ_e F_{t−1}).
     carried: R,
-    /// Whether the weights that were changed are finite.
-    changed: R,
+    /// Zero if the weights that the last step changed are finite, otherwise NaN.
+    pub(super) changed: R,
 }
 
 impl<R: Real> Direct<R> {
     fn new(features: Features, schedule: Schedule<R>, settings: Settings<R>) -> Result<Self, SettingError> {
+        Ok(Self { learned: DirectEstimate::new(features, schedule, settings)? })
+    }
+}
+
+impl<R: Real> DirectEstimate<R> {
+    pub(super) fn new(
+        features: Features,
+        schedule: Schedule<R>,
+        settings: Settings<R>,
+    ) -> Result<Self, SettingError> {
         Ok(Self {
             schedule: schedule.of(&features),
             estimate: Estimate::new(features, &settings)?,
@@ -77,14 +93,20 @@ impl<R: Real> Direct<R> {
             changed: R::zero(),
         })
     }
-}
 
-impl<R: Real> Part<R> for Direct<R> {
-    fn features(&self) -> Option<&Features> {
-        Some(&self.estimate.features)
+    /// Arrives in S_t, learns, and leaves it with ρ_t. Returns û(S_t) and F_t.
+    #[inline(always)]
+    pub(super) fn learn(&mut self, step: &Seen, rho: R) -> [R; 2] {
+        let follow_on = product(R::splat(step.gamma), self.carried) + R::splat(step.interest);
+        self.schedule.begin(step.x);
+        let error = follow_on - self.estimate.value(step.x);
+        self.changed = add(&mut self.estimate.u, step.x, self.alpha * error, &self.schedule);
+        let estimate = self.estimate.value(step.x);
+        self.carried = product(rho, blend(self.lambda_e, estimate, follow_on));
+        [estimate, follow_on]
     }
 
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+    pub(super) fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.settings(&self.settings)?;
         visitor.part("schedule", &mut self.schedule)?;
         self.estimate.tensors(visitor)?;
@@ -92,21 +114,25 @@ impl<R: Real> Part<R> for Direct<R> {
     }
 }
 
+impl<R: Real> Part<R> for Direct<R> {
+    fn features(&self) -> Option<&Features> {
+        Some(&self.learned.estimate.features)
+    }
+
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        self.learned.tensors(visitor)
+    }
+}
+
 impl<R: Real> Emphasis<R> for Direct<R> {
     #[inline(always)]
     fn weigh(&mut self, step: &Seen, rho: R) -> R {
-        let interest = R::splat(step.interest);
-        let follow_on = product(R::splat(step.gamma), self.carried) + interest;
-        self.schedule.begin(step.x);
-        let error = follow_on - self.estimate.value(step.x);
-        self.changed = add(&mut self.estimate.u, step.x, self.alpha * error, &self.schedule);
-        let estimate = self.estimate.value(step.x);
-        self.carried = product(rho, blend(self.lambda_e, estimate, follow_on));
-        self.estimate.read(interest, estimate, follow_on)
+        let [estimate, follow_on] = self.learned.learn(step, rho);
+        self.learned.estimate.read(R::splat(step.interest), estimate, follow_on)
     }
 
     #[inline(always)]
     fn learn(&mut self, _step: &Seen, _rho: R) -> R {
-        self.changed
+        self.learned.changed
     }
 }

@@ -1,6 +1,6 @@
 //! The first branch of Algorithm 1: the actor learns from δ.
 
-use super::{Composed, Rule, RuleInput};
+use super::{Composed, Rule, RuleInput, unless_waiting};
 use crate::{ComposeError, Critic, Real, StochasticPolicy, Subset};
 
 /// θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t).
@@ -27,7 +27,7 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>> Rule<R, P, C> for TakenAction {
     fn learn(&mut self, input: RuleInput<R, P>, critic: &mut C) -> [R; 2] {
         let RuleInput { policy, weights, step_size, x, at, action, step, rho, emphasis } = input;
         let [delta, changed] = critic.update(&step, rho);
-        let scale = step_size * rho * emphasis * delta;
+        let scale = unless_waiting(step_size, step_size * rho * emphasis * delta);
         [delta, policy.add_score(x, at, action, scale, weights) + changed]
     }
 }

@@ -1,6 +1,6 @@
 //! The second branch of Algorithm 1: the actor compares all actions, or some of them.
 
-use super::{Composed, LearnerBuilder, Rule, RuleInput};
+use super::{Composed, LearnerBuilder, Rule, RuleInput, unless_waiting};
 use crate::{
     ActionCritic, ComposeError, FinitePolicy, Random, Real, Scratch, SettingError, StateError, Subset,
     Visitor,
@@ -94,7 +94,7 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>> Rule<R, P, C> for EveryAction
         let mut changed = critic.learn(&step, policy.probabilities(next), rho);
         let scale = step_size * emphasis * R::splat(drawn.len() as f64 / *subset as f64);
         for &b in &drawn[..*subset] {
-            let scale = scale * policy.probability(at, b) * advantages[b];
+            let scale = unless_waiting(step_size, scale * policy.probability(at, b) * advantages[b]);
             changed += policy.add_score(x, at, b, scale, weights);
         }
         [advantages[action], changed]

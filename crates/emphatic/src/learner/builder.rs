@@ -1,7 +1,8 @@
 //! Builds learners: checks that the parts go together, and sets the actor's step-size by name.
 
 use super::divergence::Divergence;
-use super::{Actor, Composed, Rule};
+use super::warm_up::WarmUp;
+use super::{Actor, Composed, Rule, TimeUnit};
 use crate::catalogue::{Range, Setting};
 use crate::part::CachedPart;
 use crate::{ComposeError, Emphasis, Features, FollowOn, Part, Policy, Real, Subset};
@@ -29,13 +30,14 @@ pub struct LearnerBuilder<R, P, C, E, K> {
     /// An emphasis that could not be made is reported when the learner is built.
     emphasis: Result<E, ComposeError>,
     alpha: Option<R>,
+    warm_up: Option<(R, TimeUnit)>,
     pub(super) subset: Option<Subset>,
     rule: PhantomData<K>,
 }
 
 impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBuilder<R, P, C, E, K> {
     pub(super) fn new(policy: P, critic: C, emphasis: Result<E, ComposeError>) -> Self {
-        Self { policy, critic, emphasis, alpha: None, subset: None, rule: PhantomData }
+        Self { policy, critic, emphasis, alpha: None, warm_up: None, subset: None, rule: PhantomData }
     }
 
     /// Sets `alpha`: step-size of the actor, which is divided by the number of active features.
@@ -44,9 +46,15 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBu
         self
     }
 
+    /// Sets `warm_up`: how many steps or episodes the actor waits while critic and emphasis learn.
+    pub fn warm_up(mut self, length: R, unit: TimeUnit) -> Self {
+        self.warm_up = Some((length, unit));
+        self
+    }
+
     /// Builds the learner. Parts that do not go together, or a setting that is missing or out of its range, are an error.
     pub fn build(self) -> Result<Composed<R, P, C, E, K>, ComposeError> {
-        let Self { policy, mut critic, emphasis, alpha, subset, .. } = self;
+        let Self { policy, mut critic, emphasis, alpha, warm_up, subset, .. } = self;
         // Before anything is allocated.
         if policy.len() > isize::MAX as usize / size_of::<R>() {
             return Err(ComposeError::TooMany(policy.len()));
@@ -57,6 +65,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBu
             return Err(ComposeError::Ratio);
         }
         let alpha = ALPHA.checked(alpha, || "the actor".to_owned())?;
+        let warm_up = warm_up.map(|(length, unit)| WarmUp::new(length, unit)).transpose()?;
         critic.set_policy(policy.form())?;
         emphasis.set_policy(policy.form())?;
         let features = distinct(&policy, &critic, &emphasis);
@@ -68,6 +77,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBu
             weights: vec![R::zero(); policy.len()],
             alpha,
             step_size: alpha / R::splat(policy.features().most_active() as f64),
+            warm_up,
             at: policy.room(),
             x: policy.features().scratch(),
             divergence: Divergence::default(),

@@ -1,6 +1,6 @@
 //! Deterministic policy gradients.
 
-use super::{Composed, Rule, RuleInput};
+use super::{Composed, Rule, RuleInput, unless_waiting};
 use crate::{ComposeError, DeterministicPolicy, Real, SlopeCritic, Subset};
 
 /// θ ← θ + α M_t ∂q(S_t,a)/∂a|_{a=π(S_t)} ∇π(S_t), in the states that the behaviour visits.
@@ -30,7 +30,8 @@ impl<R: Real, P: DeterministicPolicy, C: SlopeCritic<R>> Rule<R, P, C> for Deter
         let RuleInput { policy, weights, step_size, x, at, step, emphasis, .. } = input;
         let action = policy.action(at);
         let slope = critic.slope(&step, action);
-        let changed = policy.add_gradient(x, at, step_size * emphasis * slope, weights);
+        let scale = unless_waiting(step_size, step_size * emphasis * slope);
+        let changed = policy.add_gradient(x, at, scale, weights);
         [slope, changed + critic.learn(&step, action)]
     }
 }
