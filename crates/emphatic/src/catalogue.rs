@@ -9,9 +9,9 @@ use crate::compose::DeclaredBuilder;
 pub use crate::settings::{Range, Setting};
 use crate::{
     Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed, DeterministicLinear,
-    Direct, ExactCritic, ExactEmphasis, FollowOn, Gaussian, Gem, Gq, GradientDice, Gtd, LambdaReturn,
-    LstdEmphasis, NStep, NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic, Polynomial, Real,
-    Softmax, Tderc, Truncated, XEtd,
+    Direct, ExactCritic, ExactEmphasis, FollowOn, Gaussian, Gem, Gq, GradientDice, Gtd, Ideal, LambdaReturn,
+    LstdEmphasis, ModelEmphasis, NStep, NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic,
+    Polynomial, Real, Softmax, Tderc, Truncated, XEtd,
 };
 use serde::Serialize;
 use std::any::Any;
@@ -111,6 +111,8 @@ pub enum Need {
     Problem,
     /// Importance ratios: a policy that draws its actions.
     Ratio,
+    /// Finitely many actions.
+    Finite,
 }
 
 impl Need {
@@ -119,6 +121,7 @@ impl Need {
         match self {
             Self::Problem => "a problem that is known exactly",
             Self::Ratio => "importance ratios, so a policy that draws its actions",
+            Self::Finite => "finitely many actions",
         }
     }
 }
@@ -400,6 +403,7 @@ impl Catalogue {
                 .with::<Compatible>()
                 .with::<NoEmphasis>()
                 .with::<FollowOn>()
+                .with::<Ideal>()
                 .with::<Normalised>()
                 .with::<Truncated>()
                 .with::<Periodic>()
@@ -412,6 +416,7 @@ impl Catalogue {
                 .with::<Gem>()
                 .with::<LstdEmphasis>()
                 .with::<XEtd>()
+                .with::<ModelEmphasis>()
                 .with::<GradientDice>()
                 .with::<CopTd>()
                 .with::<ExactEmphasis>()

@@ -130,6 +130,12 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// Features with their values.
+    #[inline(always)]
+    pub fn of(entries: &'a [(usize, f64)]) -> Self {
+        Self { entries, is_one: false }
+    }
+
     /// The number of active features.
     #[inline(always)]
     pub fn len(self) -> usize {

@@ -185,8 +185,9 @@ pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};
 pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, Gtd, SlopeCritic};
 pub use emphasis::{
-    Clipped, CopTd, Decayed, Direct, Emphasis, ExactEmphasis, FollowOn, Gem, GradientDice, LambdaReturn,
-    LstdEmphasis, NStep, NoEmphasis, Normalised, Periodic, Tderc, Truncated, XEtd,
+    Clipped, CopTd, Decayed, Direct, Emphasis, ExactEmphasis, FollowOn, Gem, GradientDice, Ideal,
+    LambdaReturn, LstdEmphasis, ModelEmphasis, NStep, NoEmphasis, Normalised, Periodic, Tderc, Truncated,
+    XEtd,
 };
 pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};
 pub use instruction_set::Isa;

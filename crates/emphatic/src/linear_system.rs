@@ -49,8 +49,8 @@ impl<R: Real> LinearSystem<R> {
     pub(crate) fn solve(&mut self, ridge: f64, toward: f64, w: &mut [R]) {
         for lane in 0..R::LANES {
             self.write(lane, ridge, toward);
-            if eliminate(&mut self.room, self.rhs.len()) {
-                let width = self.len() + 1;
+            let width = self.len() + 1;
+            if eliminate(&mut self.room, width) {
                 for (j, w) in w.iter_mut().enumerate() {
                     *w = w.with_lane(lane, self.room[j * width + width - 1]);
                 }
@@ -76,9 +76,10 @@ impl<R: Real> LinearSystem<R> {
     }
 }
 
-/// Reduces the matrix to the identity, so that its last column is the solution. Returns whether there is one.
-fn eliminate(room: &mut [f64], len: usize) -> bool {
-    let width = len + 1;
+/// Reduces a matrix with right-hand sides beside it to the identity, so that the solutions stand there. Rows have this width. Returns whether
+/// there is a solution.
+pub(crate) fn eliminate(room: &mut [f64], width: usize) -> bool {
+    let len = room.len() / width;
     for k in 0..len {
         let size = |j: usize, room: &[f64]| room[j * width + k].abs();
         // The first of the largest; what is not a number is larger than all.

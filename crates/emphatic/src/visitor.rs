@@ -245,6 +245,36 @@ impl<'a> Visitor<'a> {
         Ok(())
     }
 
+    /// A list of numbers that all lanes share, of any length that it has room for.
+    pub fn shared_list(&mut self, name: &str, list: &mut Vec<f64>) -> Result<(), StateError> {
+        match &self.job {
+            Job::Save(_) => self.put(name, 1, Numbers::Real(list.clone()))?,
+            Job::Restore(_) => {
+                let numbers = self.take(name, None, Numbers::real)?;
+                let (got, right) = (numbers.len(), list.capacity());
+                if got > right {
+                    return Err(StateError::Length { name: format!("{}{name}", self.path), got, right });
+                }
+                list.clear();
+                list.extend_from_slice(numbers);
+            }
+            Job::MakeNan(_) | Job::List(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Numbers that all lanes share; how many there are does not change.
+    pub fn shared(&mut self, name: &str, numbers: &mut [f64]) -> Result<(), StateError> {
+        match &self.job {
+            Job::Save(_) => self.put(name, 1, Numbers::Real(numbers.to_vec()))?,
+            Job::Restore(_) => {
+                numbers.copy_from_slice(self.take(name, Some(numbers.len()), Numbers::real)?)
+            }
+            Job::MakeNan(_) | Job::List(_) => {}
+        }
+        Ok(())
+    }
+
     /// Whole numbers that all lanes share.
     pub fn counts(&mut self, name: &str, counts: &mut [u64]) -> Result<(), StateError> {
         self.whole_numbers(name, 1, counts)

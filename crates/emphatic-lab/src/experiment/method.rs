@@ -361,7 +361,7 @@ impl GridReader<'_> {
             }
         };
         check_policy(policy, choice.policy_kind, asked, drawn, place)?;
-        check_ratio(policy, emphasis.entry, place)?;
+        check_needs(policy, emphasis.entry, place)?;
         Ok((policy, emphasis))
     }
 
@@ -579,14 +579,23 @@ fn check_policy(
     }
 }
 
-/// Returns an error if an emphasis needs the importance ratio, but the policy has none.
-fn check_ratio(policy: &Entry, emphasis: &Entry, place: &Range<usize>) -> Result<(), Mistake> {
-    if policy.acts != Some(Acts::Deterministic) || !emphasis.needs.contains(&Need::Ratio) {
-        return Ok(());
+/// Returns whether a policy has what a part needs of it.
+fn has(policy: &Entry, need: Need) -> bool {
+    match need {
+        Need::Ratio => policy.acts != Some(Acts::Deterministic),
+        Need::Finite => policy.acts == Some(Acts::Finite),
+        Need::Problem => true,
     }
+}
+
+/// Returns an error if an emphasis needs what the policy does not have.
+fn check_needs(policy: &Entry, emphasis: &Entry, place: &Range<usize>) -> Result<(), Mistake> {
+    let Some(missing) = emphasis.needs.iter().find(|need| !has(policy, **need)) else { return Ok(()) };
+    let what = if *missing == Need::Ratio { "ratio" } else { "finitely many actions" };
     let message =
-        format!("a deterministic policy has no ratio, which the emphasis `{}` needs", emphasis.name);
-    let fit = Catalogue::current().of(Role::Emphasis).filter(|entry| !entry.needs.contains(&Need::Ratio));
+        format!("a {} policy has no {what}, which the emphasis `{}` needs", policy.name, emphasis.name);
+    let fits = |entry: &&Entry| entry.needs.iter().all(|need| has(policy, *need));
+    let fit = Catalogue::current().of(Role::Emphasis).filter(fits);
     let help = format!("use the emphasis {}", joined_in_quotes(fit.map(|entry| entry.name), "or"));
     Err(Mistake::at(place, message).help(help))
 }

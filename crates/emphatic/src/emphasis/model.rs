@@ -1,0 +1,311 @@
+//! The expectation-model emphasis: solved for from a model of the features' expectations.
+
+use super::Emphasis;
+use super::estimate::dot;
+use super::lambda_a::LambdaA;
+use crate::catalogue::{Extent, Need, Role, Size};
+use crate::linear_system::{LinearSystem, eliminate};
+use crate::settings::settings;
+use crate::{
+    Acts, Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Policy, Real, Row,
+    Scratch, Seen, SettingError, Settings, Softmax, State, StateError, Visitor,
+};
+use std::any::Any;
+
+settings! {
+    ModelEmphasis<R>(features, policy: Softmax) => ModelEmphasisBuilder;
+    lambda_a: Fraction = 1.0, "λ_a: 1 is full emphasis, 0 none";
+    solve_every: Count = 1000.0, "after how many steps u is solved for anew; also where an episode starts";
+}
+
+impl Declared for ModelEmphasis {
+    const DECLARATION: Declaration = Declaration {
+        source: "here",
+        settings: SETTINGS,
+        features: true,
+        needs: &[Need::Finite],
+        ..Declaration::new(
+            Role::Emphasis,
+            "model",
+            "ModelEmphasis",
+            "û(s) = u·x(s), solved for from a learned model of γ_{t+1} x_{t+1} and the current policy, without ratios",
+        )
+    };
+
+    fn size(of: &Extent) -> Size {
+        let square = of.features * of.features;
+        Size {
+            in_lanes: square * (1.0 + of.actions) + 3.0 * of.features,
+            shared: square * (4.0 + 3.0 * of.actions),
+        }
+    }
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        with.actions()?;
+        let Some(policy) = with.policy().downcast_ref::<Softmax>() else { return Err(ComposeError::Policy) };
+        with.emphasis(ModelEmphasis::new(with.features()?, policy.clone(), with.settings())?)
+    }
+}
+
+/// Ridges: towards 1 for u, towards 0 for the model.
+const RIDGE: f64 = 1e-3;
+const MODEL_RIDGE: f64 = 1e-6;
+
+/// û(s) = u·x(s) from a model B̂(s,b) = W_b x(s) of E[γ_{t+1} x_{t+1} | S_t = s, A_t = b]:
+///
+/// ```text
+/// (Σ_k x_k x_kᵀ − Σ_k Σ_b π(b|S_k) B̂(S_k,b) x_kᵀ) u = Σ_k i_k x_k
+/// ```
+///
+/// No ratio enters, and the model does not depend on the policy, so nothing is forgotten. Where features are a table, the sum over the past has the
+/// probabilities of the *current* policy, by how often each state was visited; otherwise those of its time. The model is a regression weighted by 1/μ, so
+/// that it is the same for every behaviour. u is solved for where an episode starts and after `solve_every` steps.
+#[derive(Clone, Debug)]
+pub struct ModelEmphasis<R = f64> {
+    features: Features,
+    settings: Settings<R>,
+    lambda_a: LambdaA<R>,
+    policy: Softmax,
+    weights: Vec<R>,
+    u: Vec<R>,
+    model: Model,
+    /// How often each state was visited, if features are a table.
+    visits: Vec<f64>,
+    /// Σ_k π(b|S_k) x_k x_kᵀ of every action, if they are not.
+    mixed: Vec<R>,
+    /// Σ_k x_k x_kᵀ and Σ_k i_k x_k.
+    gram: Vec<f64>,
+    interest: Vec<f64>,
+    system: LinearSystem<R>,
+    solve_every: u64,
+    since: u64,
+    changed: R,
+    scratch: Scratch,
+    at: Vec<R>,
+}
+
+impl<R: Real> ModelEmphasis<R> {
+    fn new(features: Features, policy: Softmax, settings: Settings<R>) -> Result<Self, SettingError> {
+        let (len, actions) = (features.len(), policy.actions);
+        let states = if let Features::Table(table) = &features { table.states() } else { 0 };
+        Ok(Self {
+            lambda_a: LambdaA::new(&settings)?,
+            weights: vec![R::zero(); policy.len()],
+            u: vec![R::zero(); len],
+            model: Model::new(len, actions),
+            visits: vec![0.0; states],
+            mixed: if states > 0 { Vec::new() } else { vec![R::zero(); actions * len * len] },
+            gram: vec![0.0; len * len],
+            interest: vec![0.0; len],
+            system: LinearSystem::new(len),
+            solve_every: settings.count("solve_every")? as u64,
+            settings,
+            since: 0,
+            changed: R::zero(),
+            scratch: policy.features.scratch(),
+            at: policy.room(),
+            features,
+            policy,
+        })
+    }
+
+    /// Solves for u if it is time.
+    #[inline(always)]
+    fn solve_in_time(&mut self, step: &Seen) {
+        self.changed = R::zero();
+        if self.since > 0 && (step.gamma == 0.0 || self.since >= self.solve_every) {
+            self.solve();
+            self.u.iter().for_each(|u| self.changed += u.nan_unless_finite());
+            self.since = 0;
+        }
+        self.since = self.since.saturating_add(1);
+    }
+
+    #[inline(never)]
+    fn solve(&mut self) {
+        self.model.solve();
+        let (rhs, matrix) = (&mut self.system.rhs, &mut self.system.matrix);
+        rhs.iter_mut().zip(&self.interest).for_each(|(x, i)| *x = R::splat(*i));
+        matrix.iter_mut().zip(&self.gram).for_each(|(x, g)| *x = R::splat(*g));
+        if let Features::Table(table) = &self.features {
+            for (state, visits) in self.visits.iter().enumerate().filter(|(_, visits)| **visits > 0.0) {
+                let of_policy = self.policy.features.of_number(state);
+                self.policy.distribution(&self.weights, of_policy, &mut self.at);
+                let share = |probability: R| probability * R::splat(*visits);
+                self.model.subtract(table.row(state), self.at.iter().copied().map(share), matrix);
+            }
+        } else {
+            self.model.subtract_mixed(&self.mixed, matrix);
+        }
+        self.system.solve(RIDGE, 1.0, &mut self.u);
+    }
+
+    /// Adds a step to all sums.
+    #[inline(always)]
+    fn observe(&mut self, step: &Seen) {
+        let len = self.u.len();
+        for (j, x) in step.x.iter() {
+            step.x.iter().for_each(|(k, y)| self.gram[j * len + k] += x * y);
+            self.interest[j] += step.interest * x;
+        }
+        self.model.observe(step);
+        if let State::Number(state) = step.state
+            && !self.visits.is_empty()
+        {
+            self.visits[state] += 1.0;
+            return;
+        }
+        let of_policy = self.policy.features.row(step.state, &mut self.scratch);
+        self.policy.distribution(&self.weights, of_policy, &mut self.at);
+        for (mixed, probability) in self.mixed.chunks_exact_mut((len * len).max(1)).zip(&self.at) {
+            for (j, x) in step.x.iter() {
+                step.x.iter().for_each(|(k, y)| mixed[j * len + k] += *probability * R::splat(x * y));
+            }
+        }
+    }
+}
+
+impl<R: Real> Part<R> for ModelEmphasis<R> {
+    fn features(&self) -> Option<&Features> {
+        Some(&self.features)
+    }
+
+    fn all_features(&self) -> Vec<&Features> {
+        vec![&self.features, &self.policy.features]
+    }
+
+    fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
+        match policy.downcast_ref::<Softmax>() {
+            Some(policy) if *policy == self.policy => Ok(()),
+            _ => Err(ComposeError::Policy),
+        }
+    }
+
+    fn depends_on_policy(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn policy_changed(&mut self, weights: &[R], _state: Option<State>) {
+        self.weights.copy_from_slice(weights);
+    }
+
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.settings(&self.settings)?;
+        visitor.estimate("u", self.u.iter_mut())?;
+        visitor.numbers("mixed", self.mixed.iter_mut())?;
+        visitor.shared("visits", &mut self.visits)?;
+        visitor.shared("gram", &mut self.gram)?;
+        visitor.shared("interest", &mut self.interest)?;
+        self.model.tensors(visitor)?;
+        visitor.counts("since", std::slice::from_mut(&mut self.since))
+    }
+}
+
+impl<R: Real> Emphasis<R> for ModelEmphasis<R> {
+    #[inline(always)]
+    fn weigh(&mut self, step: &Seen, _rho: R) -> R {
+        self.solve_in_time(step);
+        let (interest, estimate) = (R::splat(step.interest), dot(&self.u, step.x));
+        self.observe(step);
+        self.lambda_a.mix(interest, estimate.if_less(interest, interest, estimate))
+    }
+
+    fn needs_ratio(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn learn(&mut self, _step: &Seen, _rho: R) -> R {
+        self.changed
+    }
+}
+
+/// W_b for every action: a regression of γ_{t+1} x_{t+1} on x_t, weighted by 1/μ. It does not depend on the policy, so all lanes share it.
+#[derive(Clone, Debug)]
+struct Model {
+    len: usize,
+    /// Σ x_t x_tᵀ/μ and Σ γ_{t+1} x_{t+1} x_tᵀ/μ of every action.
+    gram: Vec<f64>,
+    next: Vec<f64>,
+    /// W_b of every action, column by column: what a feature adds to the expectation.
+    columns: Vec<f64>,
+    room: Vec<f64>,
+}
+
+impl Model {
+    fn new(len: usize, actions: usize) -> Self {
+        let zeros = vec![0.0; actions * len * len];
+        Self { len, gram: zeros.clone(), next: zeros.clone(), columns: zeros, room: vec![0.0; 2 * len * len] }
+    }
+
+    #[inline(always)]
+    fn observe(&mut self, step: &Seen) {
+        let action = usize::of(step.action).unwrap_or(0);
+        let (len, weight) = (self.len, 1.0 / step.mu);
+        let of_action = action * len * len;
+        for (k, y) in step.x.iter() {
+            for (j, x) in step.x.iter() {
+                self.gram[of_action + j * len + k] += weight * x * y;
+            }
+            for (j, x) in step.x_next.iter() {
+                self.next[of_action + j * len + k] += weight * step.gamma_next * x * y;
+            }
+        }
+    }
+
+    /// Solves (Σ x xᵀ/μ + ε I) W_bᵀ = (Σ γ x′ xᵀ/μ)ᵀ of every action.
+    fn solve(&mut self) {
+        let len = self.len;
+        for of_action in (0..self.gram.len()).step_by((len * len).max(1)) {
+            for (k, row) in self.room.chunks_exact_mut(2 * len).enumerate() {
+                row[..len].copy_from_slice(&self.gram[of_action + k * len..][..len]);
+                row[k] += MODEL_RIDGE;
+                for (j, cell) in row[len..].iter_mut().enumerate() {
+                    *cell = self.next[of_action + j * len + k];
+                }
+            }
+            if eliminate(&mut self.room, 2 * len) {
+                for (k, row) in self.room.chunks_exact(2 * len).enumerate() {
+                    self.columns[of_action + k * len..][..len].copy_from_slice(&row[len..]);
+                }
+            }
+        }
+    }
+
+    /// matrix ← matrix − Σ_b share_b W_b x xᵀ.
+    fn subtract<R: Real>(&self, x: Row, shares: impl Iterator<Item = R>, matrix: &mut [R]) {
+        let len = self.len;
+        for (share, columns) in shares.zip(self.columns.chunks_exact((len * len).max(1))) {
+            for (l, y) in x.iter() {
+                let column = &columns[l * len..][..len];
+                for (k, x) in x.iter() {
+                    let scale = share * R::splat(x * y);
+                    for (j, w) in column.iter().enumerate() {
+                        matrix[j * len + k] -= scale * R::splat(*w);
+                    }
+                }
+            }
+        }
+    }
+
+    /// matrix ← matrix − Σ_b W_b H_b.
+    fn subtract_mixed<R: Real>(&self, mixed: &[R], matrix: &mut [R]) {
+        let len = self.len;
+        let square = (len * len).max(1);
+        for (mixed, columns) in mixed.chunks_exact(square).zip(self.columns.chunks_exact(square)) {
+            for l in 0..len {
+                for (j, w) in columns[l * len..][..len].iter().enumerate() {
+                    for (k, h) in mixed[l * len..][..len].iter().enumerate() {
+                        matrix[j * len + k] -= R::splat(*w) * *h;
+                    }
+                }
+            }
+        }
+    }
+
+    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.shared("model_gram", &mut self.gram)?;
+        visitor.shared("model_next", &mut self.next)
+    }
+}
