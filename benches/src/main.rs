@@ -16,7 +16,7 @@ use emphatic::catalogue::{Catalogue, Declaration, Declared, Range, Role, Setting
 use emphatic::{
     Action, ActorCritic, Built, Composable, ComposeError, ContinuousCounterexample, Critic, Emphasis,
     Features, FollowOn, Gtd, Isa, KnownProblem, Lanes, Learner, PartBuilder, PartRecipe, Real, Recipe,
-    RuleKind, State, Step, Task, WithIsa, ace,
+    RuleKind, State, Step, Task, WithIsa, follow_on_ace,
 };
 use std::error::Error;
 use std::io::Write;
@@ -234,7 +234,7 @@ fn figure_3(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Result<(), B
     fn learner<R: Real>(task: &Task, block: Block) -> Any<R> {
         let lambda_a = block.get(|numbers| numbers.lambda_a);
         let alpha = block.get(|numbers| numbers.alpha);
-        Ok(Box::new(ace(task.softmax(), critic(block)?).lambda_a(lambda_a).alpha(alpha).build()?))
+        Ok(Box::new(follow_on_ace(task.softmax(), critic(block)?).lambda_a(lambda_a).alpha(alpha).build()?))
     }
     fn boxed<R: Real>(task: &Task, block: Block, isa: Isa) -> Any<R> {
         let critic: Box<dyn Critic<R>> = Box::new(WithIsa { isa, part: critic(block)? });

@@ -4,7 +4,7 @@
 //! The states of `dense` are eight random numbers, those of `active` are Mountain Car's in eight tilings of 11 × 11 tiles.
 
 use crate::write_numbers;
-use emphatic::{Action, AsState, Features, Gtd, Isa, Learner, Random, Softmax, State, Step, ace};
+use emphatic::{Action, AsState, Features, Gtd, Isa, Learner, Random, Softmax, State, Step, follow_on_ace};
 use std::error::Error;
 use std::hint::black_box;
 use std::io::Write;
@@ -78,7 +78,7 @@ where
     Ok(())
 }
 
-type Ace = emphatic::Ace<f64, Softmax, Gtd<f64>>;
+type Ace = emphatic::FollowOnAce<f64, Softmax, Gtd<f64>>;
 
 fn one_by_one(learner: &mut Ace, steps: &[View]) -> Result<(), Box<dyn Error>> {
     for step in steps {
@@ -99,7 +99,7 @@ fn measure(
         let policy = Softmax { features: features.clone(), actions: ACTIONS };
         let critic =
             Gtd::builder(features.clone()).alpha_v(ALPHA_V).alpha_w(ALPHA_W).lambda(LAMBDA).build()?;
-        let mut learner = ace(policy, critic).lambda_a(LAMBDA_A).alpha(ALPHA).build()?;
+        let mut learner = follow_on_ace(policy, critic).lambda_a(LAMBDA_A).alpha(ALPHA).build()?;
         let start = Instant::now();
         teach(&mut learner, steps)?;
         best = best.min(start.elapsed().as_nanos() as f64 / steps.len() as f64);

@@ -145,7 +145,7 @@ fn choose_algorithm(diagnosis: &Diagnosis, deterministic: bool) -> Choice {
         ),
         (_, false) => match trace_trouble(diagnosis) {
             Some(trouble) => (Algorithm::TRUE_ACE, None, format!(
-                "{trouble}. With the problem at hand the emphasis can be computed instead. Where only experience is at hand, use ace with a small step-size and expect excursions"
+                "{trouble}. With the problem at hand the emphasis can be computed instead. Where only experience is at hand, use follow_on_ace with a small step-size and expect excursions"
             )),
             None => {
                 let (lambda_a, reason) = choose_lambda_a(diagnosis);
@@ -323,7 +323,7 @@ fn series(largest: f64, count: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use emphatic::{ExactCritic, Learner, Task, ace};
+    use emphatic::{ExactCritic, Learner, Task, follow_on_ace};
     use std::sync::Arc;
 
     /// The mean square of the updates that a learner makes whose step-size is too small to change anything.
@@ -331,7 +331,7 @@ mod tests {
         const ALPHA: f64 = 1e-9;
         let policy = task.softmax();
         let critic = ExactCritic::new(task.clone(), &policy).unwrap();
-        let learner = ace(policy, critic).lambda_a(lambda_a).alpha(ALPHA).build().unwrap();
+        let learner = follow_on_ace(policy, critic).lambda_a(lambda_a).alpha(ALPHA).build().unwrap();
         let mut learner = learner.with_weights(weights.to_vec()).unwrap();
         let steps = 400_000;
         let mut sum = 0.0;

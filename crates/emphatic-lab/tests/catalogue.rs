@@ -19,8 +19,8 @@ impl Written {
     fn number(&mut self, range: Range) -> f64 {
         self.given += 1;
         let number = match range {
-            Range::StepSize => self.given as f64 / 1024.0,
-            Range::Fraction => 1.0 - self.given as f64 / 64.0,
+            Range::StepSize | Range::Amount => self.given as f64 / 1024.0,
+            Range::Fraction | Range::Discount => 1.0 - self.given as f64 / 64.0,
             Range::Count => self.given as f64,
         };
         assert!(range.contains(number), "{number} is not {}", range.words());
@@ -33,7 +33,7 @@ impl Written {
         let mut column = match role {
             Role::Critic => name.to_owned(),
             Role::Emphasis if name == "lambda_a" => name.to_owned(),
-            Role::Policy | Role::Emphasis => format!("{word}.{name}"),
+            Role::Policy | Role::Emphasis | Role::Schedule => format!("{word}.{name}"),
         };
         while self.columns.contains_key(&column) {
             column = format!("{word}.{column}");
@@ -41,16 +41,30 @@ impl Written {
         self.columns.insert(column, Cell::Number(number));
     }
 
-    /// Returns a part's table, with the part inside it.
+    /// Returns the table of a part of a learner, with the parts inside it: `inside`, if it is to be one of them, otherwise the default ones.
     fn table(&mut self, part: &Entry, inside: Option<&Entry>) -> String {
+        self.table_in(part.role, part.role.word(), part, inside)
+    }
+
+    /// Returns the table of a part that lies at this place in the part of this role.
+    fn table_in(&mut self, role: Role, place: &str, part: &Entry, inside: Option<&Entry>) -> String {
         let mut keys = vec![format!("kind = \"{}\"", part.name)];
-        if let (Some(declared), Some(inside)) = (part.inner, inside) {
-            keys.push(format!("{} = {}", declared.name, self.table(inside, None)));
+        for declared in part.inner {
+            let default =
+                Catalogue::standard().find(declared.role, declared.default).expect("it is declared");
+            let inner = inside.filter(|inside| declared.admits(inside)).unwrap_or(default);
+            let place = format!("{place}_{}", declared.name);
+            keys.push(format!("{} = {}", declared.name, self.table_in(role, &place, inner, None)));
+            if declared.role != Role::Schedule || inner.name != declared.default {
+                self.word(&place, inner.name);
+            }
         }
-        for setting in part.settings {
+        // An emphasis inside a critic has no λ_a of its own.
+        let is_inside = |name: &str| place != role.word() && name == "lambda_a";
+        for setting in part.settings.iter().filter(|setting| !is_inside(setting.name)) {
             let number = self.number(setting.range);
             keys.push(format!("{} = {number}", setting.name));
-            self.add_number(part.role, setting.name, number);
+            self.add_number(role, setting.name, number);
         }
         format!("{{ {} }}", keys.join(", "))
     }
@@ -78,9 +92,13 @@ impl Composition {
             Acts::Real => self.signal == Signal::Delta,
             Acts::Deterministic => self.signal == Signal::Slope,
         };
-        let ratios = policy.acts != Some(Acts::Deterministic);
-        let has_ratios = |part: &Entry| ratios || !part.needs.contains(&Need::Ratio);
-        rule && critic.signals.contains(&self.signal) && has_ratios(emphasis) && has_ratios(critic)
+        let has = |need: &Need| match need {
+            Need::Ratio => policy.acts != Some(Acts::Deterministic),
+            Need::Finite => policy.acts == Some(Acts::Finite),
+            Need::Problem => true,
+        };
+        let fits = |part: &Entry| part.needs.iter().all(has);
+        rule && critic.signals.contains(&self.signal) && fits(emphasis) && fits(critic)
     }
 
     /// Writes the file, runs it, and checks the table of settings.
@@ -94,10 +112,9 @@ impl Composition {
         let alpha = written.number(Range::StepSize);
         written.columns.insert("alpha".to_owned(), Cell::Number(alpha));
         let tables =
-            [written.table(policy, None), written.table(emphasis, None), written.table(critic, inside)];
-        let parts = [Some(policy), Some(emphasis), Some(critic), inside];
-        for (column, part) in ["policy", "emphasis", "critic", "critic_values"].iter().zip(parts) {
-            part.iter().for_each(|part| written.word(column, part.name));
+            [written.table(policy, None), written.table(emphasis, inside), written.table(critic, inside)];
+        for (column, part) in ["policy", "emphasis", "critic"].iter().zip([policy, emphasis, critic]) {
+            written.word(column, part.name);
         }
         let all = if signal == Signal::Advantages { "actions = \"all\"\n" } else { "" };
         let text = format!(
@@ -125,13 +142,17 @@ fn compositions() -> Vec<Composition> {
     for policy in all(Role::Policy) {
         for emphasis in all(Role::Emphasis) {
             for critic in all(Role::Critic) {
-                let inside: Vec<Option<&Entry>> = match critic.inner {
-                    Some(inner) => all(Role::Critic)
-                        .filter(|part| part.signals.contains(&inner.signal))
-                        .map(Some)
-                        .collect(),
-                    None => vec![None],
+                // Every part with the commonest of the other roles, and with every part that may be inside it.
+                let common = |part: &Entry| ["exact", "gtd", "gq", "none"].contains(&part.name);
+                if !common(critic) && !common(emphasis) {
+                    continue;
+                }
+                let admitted = |part: &&Entry| {
+                    let of = |outer: &Entry| outer.inner.iter().any(|inner| inner.admits(part));
+                    (of(critic) && common(emphasis)) || (of(emphasis) && common(critic))
                 };
+                let mut inside = vec![None];
+                inside.extend(Catalogue::standard().iter().filter(admitted).map(Some));
                 for inside in inside {
                     let one = |&signal: &Signal| Composition { policy, emphasis, critic, inside, signal };
                     compositions.extend(critic.signals.iter().map(one).filter(Composition::makes_sense));

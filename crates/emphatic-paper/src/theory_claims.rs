@@ -8,7 +8,7 @@ use crate::verdict::{JudgedClaim, Verdict};
 use emphatic::theory::derivative;
 use emphatic::{
     Action, ContinuousCounterexample, Exact, ExactCritic, Isa, Lanes, Learner, Model, Policy, ProblemError,
-    Random, Real, Softmax, State, StochasticPolicy, Task, ace,
+    Random, Real, Softmax, State, StochasticPolicy, Task, follow_on_ace,
 };
 use emphatic_lab::statistics::{mean, standard_error};
 use std::panic::resume_unwind;
@@ -219,7 +219,7 @@ impl Batch<'_> {
         let splat = |x: &[f64]| x.iter().map(|&x| Numbers::splat(x)).collect::<Vec<_>>();
         let critic = ExactCritic::new(task.clone(), policy)?;
         // With α = 0 the policy stays fixed.
-        let mut learner = ace(policy.clone(), critic)
+        let mut learner = follow_on_ace(policy.clone(), critic)
             .lambda_a(Lanes(LAMBDAS))
             .alpha(Numbers::zero())
             .build()?

@@ -9,7 +9,7 @@
 use emphatic::theory::Bellman;
 use emphatic::{
     Action, ContinuousCounterexample, Draw, Exact, ExactCritic, Features, Gaussian, Isa, Learner, Model,
-    Normal, Policy, Real, Row, State, StepError, StochasticPolicy, ace, dpg,
+    Normal, Policy, Real, Row, State, StepError, StochasticPolicy, dpg, follow_on_ace,
 };
 use std::error::Error;
 use std::f64::consts::FRAC_PI_8;
@@ -171,7 +171,7 @@ where
     ContinuousCounterexample: Model<P>,
 {
     let critic = ExactCritic::new(task.clone(), &policy)?;
-    let learner = ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?;
+    let learner = follow_on_ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build()?;
     outcome(task, learner, &policy, run)
 }
 

@@ -3,7 +3,7 @@
 //! Run with `cargo run --release --example counterexample`.
 
 use emphatic::theory::{best_attainable, limit};
-use emphatic::{Exact, ExactCritic, Learner, ProblemError, Softmax, Task, ace, off_pac};
+use emphatic::{Exact, ExactCritic, Learner, ProblemError, Softmax, Task, follow_on_ace, off_pac};
 use std::error::Error;
 use std::sync::Arc;
 
@@ -25,8 +25,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let critic = || ExactCritic::new(task.clone(), &policy);
     let mut semi = off_pac(policy.clone(), critic()?).alpha(0.1).build()?.with_weights(start.clone())?;
-    let mut full =
-        ace(policy.clone(), critic()?).lambda_a(1.0).alpha(0.1).build()?.with_weights(start.clone())?;
+    let mut full = follow_on_ace(policy.clone(), critic()?)
+        .lambda_a(1.0)
+        .alpha(0.1)
+        .build()?
+        .with_weights(start.clone())?;
 
     println!("             OffPAC (semi-gradient)    ACE (gradient)");
     println!("  episode      J      A0 if aliased      J      A0 if aliased");

@@ -17,7 +17,9 @@ mod divergence;
 mod warm_up;
 
 pub use actor_critic::{ActorCritic, TakenAction};
-pub use algorithms::{Ace, Dpg, OffPac, TrueAce, TrueDpge, ace, dpg, off_pac, true_ace, true_dpge};
+pub use algorithms::{
+    Ace, Dpg, FollowOnAce, OffPac, TrueAce, TrueDpge, ace, dpg, follow_on_ace, off_pac, true_ace, true_dpge,
+};
 pub use all_actions::{AllActions, EveryAction};
 pub use builder::{ALPHA, LearnerBuilder};
 pub use deterministic::{DeterministicAction, DeterministicActorCritic};

@@ -10,13 +10,14 @@
 //!
 //! An actor-critic is a **policy** (how to act: [`Softmax`], [`Gaussian`], [`DeterministicLinear`]), a **critic** (how good
 //! was it: [`ExactCritic`], [`Gtd`], [`Gq`], [`Advantage`], [`Compatible`]) and an **emphasis** (how much
-//! does this state count: [`NoEmphasis`], [`FollowOn`], [`ExactEmphasis`]). A learner is their composition, and the paper's
+//! does this state count: [`NoEmphasis`], [`FollowOn`], [`LambdaReturn`], [`ExactEmphasis`], …). A learner is their composition, and the paper's
 //! algorithms are names for compositions:
 //!
 //! | algorithm | policy | emphasis | here |
 //! |---|---|---|---|
 //! | OffPAC | stochastic | none (λ_a = 0) | [`off_pac`] |
-//! | ACE(λ_a) | stochastic | follow-on trace | [`ace`] |
+//! | ACE(λ_a) | stochastic | learned through its λ-return | [`ace`] |
+//! | ACE(λ_a) of the paper | stochastic | follow-on trace | [`follow_on_ace`] |
 //! | True-ACE | stochastic | exact | [`true_ace`] |
 //! | DPG | deterministic | none | [`dpg`] |
 //! | True-DPGE | deterministic | exact | [`true_dpge`] |
@@ -30,7 +31,7 @@
 //! // Two actions, states seen as three numbers.
 //! let policy = Softmax { features: Features::dense(3), actions: 2 };
 //! let critic = Gtd::builder(Features::dense(3)).alpha_v(0.05).alpha_w(1e-4).lambda(0.5).build()?;
-//! let mut learner = ace(policy, critic).lambda_a(0.9).alpha(0.1).build()?;
+//! let mut learner = ace(policy, critic).alpha(0.1).build()?;
 //!
 //! let update = learner.step(&Step {
 //!     state: [1.0, 0.2, 0.0],
@@ -192,9 +193,9 @@ pub use emphasis::{
 pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};
 pub use instruction_set::Isa;
 pub use learner::{
-    Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, LearnError, Learner,
-    LearnerBuilder, OffPac, TimeUnit, TrueAce, TrueDpge, Update, Watcher, ace, dpg, off_pac, true_ace,
-    true_dpge,
+    Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, FollowOnAce, LearnError, Learner,
+    LearnerBuilder, OffPac, TimeUnit, TrueAce, TrueDpge, Update, Watcher, ace, dpg, follow_on_ace, off_pac,
+    true_ace, true_dpge,
 };
 pub use part::{ComposeError, Part, Seen, SeenScratch};
 pub use policy::{

@@ -4,7 +4,9 @@ use crate::common::{Bench, assert_same, merge, says, signal, succeeded, text, wa
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
-use emphatic::{Exact, ExactCritic, Gtd, Learner, Policy, State, Table, Task, ace, off_pac, true_ace};
+use emphatic::{
+    Exact, ExactCritic, Gtd, Learner, Policy, State, Table, Task, follow_on_ace, off_pac, true_ace,
+};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -208,14 +210,14 @@ fn the_numbers_are_those_of_the_library() {
                         .lambda(0.5)
                         .build()
                         .unwrap();
-                    ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build().unwrap()
+                    follow_on_ace(policy.clone(), critic).lambda_a(lambda_a).alpha(alpha).build().unwrap()
                 };
                 assert_setting(&results, setting, |run| by_hand(learner(), lambda_a, &task, run));
                 setting += 1;
             }
         }
     }
-    let learner = || ace(policy.clone(), exact()).lambda_a(0.9).alpha(0.1).build().unwrap();
+    let learner = || follow_on_ace(policy.clone(), exact()).lambda_a(0.9).alpha(0.1).build().unwrap();
     assert_setting(&results, setting, |run| by_hand(learner(), 0.9, &task, run));
     let learner = || off_pac(policy.clone(), exact()).alpha(0.1).build().unwrap();
     let learner = || learner().with_weights(vec![0.25, 0.0, 0.0, -0.5]).unwrap();

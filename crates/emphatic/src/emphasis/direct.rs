@@ -2,7 +2,7 @@
 
 use super::Emphasis;
 use super::estimate::{Estimate, add};
-use super::lambda_a::{blend, product};
+use super::lambda_a::{LambdaA, blend, product};
 use crate::catalogue::{Extent, Inner, Need, Role, Size};
 use crate::settings::settings;
 use crate::{
@@ -92,6 +92,12 @@ impl<R: Real> DirectEstimate<R> {
             carried: R::zero(),
             changed: R::zero(),
         })
+    }
+
+    pub(super) fn set_lambda_a(&mut self, lambda_a: R) -> Result<(), SettingError> {
+        self.settings.set("lambda_a", lambda_a);
+        self.estimate.lambda_a = LambdaA::new(&self.settings)?;
+        Ok(())
     }
 
     /// Arrives in S_t, learns, and leaves it with ρ_t. Returns û(S_t) and F_t.

@@ -8,7 +8,7 @@ use crate::{Features, Real, Row, Schedule, SettingError, Settings, StateError, V
 pub(super) struct Estimate<R> {
     pub(super) features: Features,
     pub(super) u: Vec<R>,
-    lambda_a: LambdaA<R>,
+    pub(super) lambda_a: LambdaA<R>,
     /// The share of the return F in what is read.
     read: R,
 }

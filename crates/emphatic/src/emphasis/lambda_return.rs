@@ -67,6 +67,14 @@ impl<R: Real> LambdaReturn<R> {
     }
 }
 
+impl<R: Real> LambdaReturn<R> {
+    /// The same with this λ_a.
+    pub(crate) fn with_lambda_a(mut self, lambda_a: R) -> Result<Self, SettingError> {
+        self.direct.set_lambda_a(lambda_a)?;
+        Ok(self)
+    }
+}
+
 impl<R: Real> Part<R> for LambdaReturn<R> {
     fn features(&self) -> Option<&Features> {
         Some(&self.direct.estimate.features)

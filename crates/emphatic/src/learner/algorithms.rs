@@ -2,8 +2,8 @@
 
 use super::{ActorCritic, DeterministicAction, DeterministicActorCritic, LearnerBuilder, TakenAction};
 use crate::{
-    ComposeError, Critic, DeterministicPolicy, ExactEmphasis, FollowOn, Model, NoEmphasis, Real, SlopeCritic,
-    StochasticPolicy,
+    ComposeError, Critic, DeterministicPolicy, ExactEmphasis, FollowOn, LambdaReturn, Model, NoEmphasis,
+    PerFeature, Real, SlopeCritic, StochasticPolicy,
 };
 use std::sync::Arc;
 
@@ -11,7 +11,10 @@ use std::sync::Arc;
 pub type OffPac<R, P, C> = ActorCritic<R, P, C, NoEmphasis>;
 
 /// The type of an [`ace`] learner.
-pub type Ace<R, P, C> = ActorCritic<R, P, C, FollowOn<R>>;
+pub type Ace<R, P, C> = ActorCritic<R, P, C, LambdaReturn<R>>;
+
+/// The type of a [`follow_on_ace`] learner.
+pub type FollowOnAce<R, P, C> = ActorCritic<R, P, C, FollowOn<R>>;
 
 /// The type of a [`true_ace`] learner.
 pub type TrueAce<R, M, P, C> = ActorCritic<R, P, C, ExactEmphasis<R, M, P>>;
@@ -30,9 +33,23 @@ pub fn off_pac<R: Real, P: StochasticPolicy, C: Critic<R>>(
     LearnerBuilder::new(policy, critic, Ok(NoEmphasis))
 }
 
-/// ACE(λ_a): emphasis by the follow-on trace. λ_a = 1 estimates the gradient, λ_a = 0 is OffPAC; the paper suggests 0.9,
-/// the default. Its settings are `alpha` and `lambda_a`.
+/// ACE(λ_a) with an emphasis that is learned through its λ-return ([`LambdaReturn`]), from the critic's features or, if it has none, the
+/// policy's. λ_a = 1, the default, estimates the gradient; λ_a = 0 is OffPAC. Its settings are `alpha` and `lambda_a`.
 pub fn ace<R: Real, P: StochasticPolicy, C: Critic<R>>(
+    policy: P,
+    critic: C,
+) -> LearnerBuilder<R, P, C, LambdaReturn<R>, TakenAction> {
+    let emphasis = || {
+        let features = critic.all_features().first().copied().unwrap_or(policy.features()).clone();
+        LambdaReturn::builder(features, PerFeature::builder().build()?.into()).build()
+    };
+    let emphasis = emphasis().map_err(ComposeError::from);
+    LearnerBuilder::new(policy, critic, emphasis)
+}
+
+/// ACE(λ_a) of the paper: emphasis by the follow-on trace. λ_a = 1 estimates the gradient, with a variance that may be infinite; λ_a = 0 is OffPAC;
+/// the paper suggests 0.9, the default. Its settings are `alpha` and `lambda_a`.
+pub fn follow_on_ace<R: Real, P: StochasticPolicy, C: Critic<R>>(
     policy: P,
     critic: C,
 ) -> LearnerBuilder<R, P, C, FollowOn<R>, TakenAction> {

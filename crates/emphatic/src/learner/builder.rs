@@ -5,7 +5,7 @@ use super::warm_up::WarmUp;
 use super::{Actor, Composed, Rule, TimeUnit};
 use crate::catalogue::{Range, Setting};
 use crate::part::CachedPart;
-use crate::{ComposeError, Emphasis, Features, FollowOn, Part, Policy, Real, Subset};
+use crate::{ComposeError, Emphasis, Features, FollowOn, LambdaReturn, Part, Policy, Real, Subset};
 use std::marker::PhantomData;
 
 /// The actor's step-size.
@@ -88,6 +88,14 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBu
         let mut learner = Composed { actor, critic, emphasis, emphasis_learns, features, states, rule };
         learner.policy_changed(None);
         Ok(learner)
+    }
+}
+
+impl<R: Real, P, C, K> LearnerBuilder<R, P, C, LambdaReturn<R>, K> {
+    /// Sets `lambda_a`: 1 is full emphasis, 0 none.
+    pub fn lambda_a(mut self, lambda_a: R) -> Self {
+        self.emphasis = self.emphasis.and_then(|emphasis| Ok(emphasis.with_lambda_a(lambda_a)?));
+        self
     }
 }
 

@@ -213,7 +213,7 @@ impl<R: Real> Solution<R> {
 mod tests {
     use super::*;
     use crate::theory::tests::numbers;
-    use crate::{Exact, ExactCritic, Learner, Random, Softmax, Step, Table, Task, ace};
+    use crate::{Exact, ExactCritic, Learner, Random, Softmax, Step, Table, Task, follow_on_ace};
 
     fn shared(table: &Table, s: usize, t: usize) -> bool {
         table.active(s).any(|(i, _)| table.active(t).any(|(j, _)| i == j))
@@ -265,7 +265,8 @@ mod tests {
             let task = Arc::new(Task::random(&mut random));
             let policy = task.softmax();
             let critic = ExactCritic::<f64, _, _>::new(task.clone(), &policy).unwrap();
-            let mut learner = ace(policy.clone(), critic).lambda_a(0.5).alpha(0.05).build().unwrap();
+            let mut learner =
+                follow_on_ace(policy.clone(), critic).lambda_a(0.5).alpha(0.05).build().unwrap();
             for step in task.stream(1, seed).take(2000) {
                 let before = learner.weights().to_vec();
                 let ([state, _, next], Step { reward, gamma_next, .. }) = (numbers(&step), step);

@@ -8,7 +8,7 @@ use emphatic::learner::Rule;
 use emphatic::{
     Action, Advantage, AllActions, AsState, ContinuousCounterexample, DeterministicLinear, Emphasis,
     ExactCritic, Features, Gaussian, Gq, Isa, Learner, LearnerBuilder, NoEmphasis, Part, Policy, Softmax,
-    Step, Subset, Table, Task, ace, dpg, off_pac, true_ace, true_dpge,
+    Step, Subset, Table, Task, dpg, follow_on_ace, off_pac, true_ace, true_dpge,
 };
 use std::fmt::Write;
 use std::sync::Arc;
@@ -96,13 +96,13 @@ fn outcomes() -> Vec<Outcome> {
     let some = AllActions::builder(softmax_active, advantage, NoEmphasis);
     let some = some.subset(Subset { count: 2, seed: 7, run: 0 });
     let linear = DeterministicLinear { features: dense.clone() };
-    let real_ace = ace(Gaussian { features: active.clone() }, gtd_active()).lambda_a(0.9);
-    let exact_ace = ace(gaussian, exact_gaussian).lambda_a(0.5);
+    let real_ace = follow_on_ace(Gaussian { features: active.clone() }, gtd_active()).lambda_a(0.9);
+    let exact_ace = follow_on_ace(gaussian, exact_gaussian).lambda_a(0.5);
     let exact_all = AllActions::builder(softmax.clone(), exact(), follow_on(1.0));
     let learned_all = AllActions::builder(softmax_dense(), values, follow_on(0.6));
     let true_dpge = true_dpge(real_action, action.clone(), exact_action);
     let dense_dpg = dpg(linear, compatible(dense.clone(), 0.05, 0.02, 0.01));
-    let gtd_ace = ace(softmax.clone(), gtd(states.clone(), 0.1, 0.01, 0.5)).lambda_a(0.7);
+    let gtd_ace = follow_on_ace(softmax.clone(), gtd(states.clone(), 0.1, 0.01, 0.5)).lambda_a(0.7);
     let (numbers, reals) = (formula(vector, number), formula(vector, real));
     vec![
         outcome("ACE, GTD", gtd_ace, 0.05, &finite),
@@ -112,7 +112,7 @@ fn outcomes() -> Vec<Outcome> {
         outcome("ACE, Gaussian, exact", exact_ace, 0.01, &continuous),
         outcome("TrueDPGE", true_dpge, 0.1, &continuous),
         outcome("DPG, compatible", dpg(action, compatible(states, 0.1, 0.05, 0.01)), 0.01, &continuous),
-        outcome("ACE, GTD, dense", ace(softmax_dense(), gtd_dense()).lambda_a(0.9), 0.02, &numbers),
+        outcome("ACE, GTD, dense", follow_on_ace(softmax_dense(), gtd_dense()).lambda_a(0.9), 0.02, &numbers),
         outcome("ACE, Gaussian, GTD, active", real_ace, 0.002, &formula(tiles, real)),
         outcome("AllActions, action values, dense", learned_all, 0.02, &numbers),
         outcome("AllActions, advantage, two of three, active", some, 0.02, &formula(tiles, number)),

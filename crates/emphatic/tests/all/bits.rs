@@ -6,9 +6,10 @@
 use crate::every_learner::{self, step};
 use crate::recipe_case::{Case, outcome};
 use emphatic::{
-    Ace, Action, Built, Catalogue, Composable, ComposeError, ContinuousCounterexample, Declaration, Declared,
-    ExactCritic, Features, Gtd, Isa, KnownProblem, Lanes, Learner, PartBuilder, PartRecipe, Problem, Random,
-    Real, Recipe, RuleKind, SavedState, Softmax, State, Step, Subset, Table, Task, ace, off_pac,
+    Action, Built, Catalogue, Composable, ComposeError, ContinuousCounterexample, Declaration, Declared,
+    ExactCritic, Features, FollowOnAce, Gtd, Isa, KnownProblem, Lanes, Learner, PartBuilder, PartRecipe,
+    Problem, Random, Real, Recipe, RuleKind, SavedState, Softmax, State, Step, Subset, Table, Task,
+    follow_on_ace, off_pac,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -311,9 +312,9 @@ fn leaves_its_neighbours_alone<R: Composable>() {
     }
     // It is that step exactly: one step fewer, and all is finite.
     let critic = every_learner::gtd(task.critic(), 1e200, 0.0, 0.0);
-    let mut alone = ace(task.softmax(), critic).lambda_a(1.0).alpha(0.1).build().unwrap();
+    let mut alone = follow_on_ace(task.softmax(), critic).lambda_a(1.0).alpha(0.1).build().unwrap();
     alone.learn(Isa::Plain, &steps[..step as usize - 1]).unwrap();
-    let all = |learner: &Ace<_, _, Gtd>, is: fn(f64) -> bool| {
+    let all = |learner: &FollowOnAce<_, _, Gtd>, is: fn(f64) -> bool| {
         learner.weights().iter().chain(&learner.critic().weights()).all(|w| is(*w))
     };
     assert!(alone.check().is_ok() && all(&alone, f64::is_finite));
@@ -380,7 +381,7 @@ fn ace_without_emphasis_is_off_pac_for_ever() {
     let first = Step { mu: 0.25, reward: 0.0, gamma_next: 1.0, ..step(0, 0, 0) };
     let gtd = || every_learner::gtd(Table::aliased(&[0]), 0.1, 0.1, 0.0);
     let policy = Softmax { features: Table::aliased(&[0]).into(), actions: 2 };
-    let mut without = ace(policy.clone(), gtd()).lambda_a(0.0).alpha(0.1).build().unwrap();
+    let mut without = follow_on_ace(policy.clone(), gtd()).lambda_a(0.0).alpha(0.1).build().unwrap();
     let mut off_pac = off_pac(policy, gtd()).alpha(0.1).build().unwrap();
     for t in 0..3000 {
         let step = Step { gamma: if t == 0 { 0.0 } else { 1.0 }, ..first };

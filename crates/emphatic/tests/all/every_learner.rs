@@ -192,7 +192,11 @@ pub fn off_pac() -> Case<impl Learner<f64> + Clone, Vec<f64>> {
 
 pub fn ace() -> Case<impl Learner<f64> + Clone, Vec<f64>> {
     let make = |lambda_a, factor| {
-        started(emphatic::ace(THREE_ACTIONS, scaled_gtd(TWO, factor)).lambda_a(lambda_a), factor, &SOFTMAX)
+        started(
+            emphatic::follow_on_ace(THREE_ACTIONS, scaled_gtd(TWO, factor)).lambda_a(lambda_a),
+            factor,
+            &SOFTMAX,
+        )
     };
     softmax(make)
         .with_value(|learner, x| dot(&learner.critic().weights(), x))
@@ -203,7 +207,7 @@ pub fn ace_on_tiles() -> Case<impl Learner<f64> + Clone, Vec<usize>> {
     let states =
         [(vec![0, 2], vec![1, 2]), (vec![1, 2], vec![3, 1]), (vec![3, 1], vec![0, 3]), (vec![0, 2], vec![])];
     let make = |lambda_a, factor| {
-        let ace = emphatic::ace(Softmax { features: TILES, actions: 2 }, scaled_gtd(TILES, factor));
+        let ace = emphatic::follow_on_ace(Softmax { features: TILES, actions: 2 }, scaled_gtd(TILES, factor));
         started(ace.lambda_a(lambda_a), factor, &[0.2, -0.4, 0.5, 0.3, -0.6, 0.1, 0.7, -0.2])
     };
     let no_state = (vec![1, 99], FeatureError::Index { index: 99, len: 4 });
@@ -215,7 +219,7 @@ pub fn ace_on_tiles() -> Case<impl Learner<f64> + Clone, Vec<usize>> {
 
 pub fn gaussian_ace() -> Case<impl Learner<f64> + Clone, Vec<f64>> {
     let make = |lambda_a, factor| {
-        let ace = emphatic::ace(Gaussian { features: TWO }, scaled_gtd(TWO, factor));
+        let ace = emphatic::follow_on_ace(Gaussian { features: TWO }, scaled_gtd(TWO, factor));
         started(ace.lambda_a(lambda_a), factor, &GAUSSIAN)
     };
     let case = dense(make, REAL_ACTIONS)
@@ -317,7 +321,7 @@ pub fn exact_gaussian_ace() -> Case<impl Learner<f64> + Clone, usize> {
         let task = Arc::new(ContinuousCounterexample::default());
         let policy = task.gaussian();
         let critic = ExactCritic::new(task, &policy).unwrap();
-        started(emphatic::ace(policy, critic).lambda_a(lambda_a), factor, &GAUSSIAN)
+        started(emphatic::follow_on_ace(policy, critic).lambda_a(lambda_a), factor, &GAUSSIAN)
     };
     let case = numbered(make, REAL_ACTIONS).with_value(|learner, s| value(learner.critic(), s));
     Case { impossible: Some(vec![0.0, 0.0, 1000.0, 0.0]), ..case }

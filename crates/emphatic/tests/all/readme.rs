@@ -9,7 +9,7 @@ fn ten_lines(experience: Vec<Step<[f64; 3], usize>>) -> Result<Vec<f64>, Box<dyn
 
     let policy = Softmax { features: Features::dense(3), actions: 2 };
     let critic = Gtd::builder(Features::dense(3)).alpha_v(0.05).alpha_w(1e-4).lambda(0.5).build()?;
-    let mut learner = ace(policy, critic).lambda_a(0.9).alpha(0.1).build()?;
+    let mut learner = ace(policy, critic).alpha(0.1).build()?;
     for step in experience {
         // Step { state, action, mu, reward, next, gamma, gamma_next, interest }
         learner.step(&step)?;
