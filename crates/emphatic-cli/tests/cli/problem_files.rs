@@ -87,7 +87,7 @@ const TOML: &str = include_str!("../problems/every-key.toml");
 const JSON: &str = include_str!("../problems/every-key.json");
 
 /// Pairs of the same pattern.
-const PATTERNS: [(&str, &str); 2] = [
+const PATTERNS: [(&str, &str); 3] = [
     (
         "start = \"r0c0\"\ngamma = 0.9\nbehaviour = \"uniform\"\ntarget = \"uniform\"\ninterest = 2\n\
          [grid]\nrows = 4\ncolumns = 5\nplaces = { G = \"r3c4\", \"#\" = [\"r1c1\", \"r1c2\"], L = \"r2c2\" }\n\
@@ -105,6 +105,14 @@ const PATTERNS: [(&str, &str); 2] = [
         r#"{"behaviour": {"left": 0.4, "right": 0.6}, "target": {"weights": [0, 1, 0, 1, 0, 1]},
             "chain": {"states": 3, "left": {"end": true, "reward": -1}, "right": {"end": true, "reward": 1},
                       "slip": 0.25, "step_reward": 0.5}}"#,
+    ),
+    (
+        "gamma = 0.9\nbehaviour = \"uniform\"\ntarget = { shortest_path = \"r0c2\" }\n\
+         [grid]\nmap = \"S.H.\"\ncells = { H = { enter = { reward = 1, gamma = 0 } } }\n\
+         [features]\ncritic = { random_binary = { features = 3, ones = 2, seed = 1 } }\n",
+        r#"{"gamma": 0.9, "behaviour": "uniform", "target": {"shortest_path": 2},
+            "grid": {"map": "S.H.", "cells": {"H": {"enter": {"reward": 1, "gamma": 0}}}},
+            "features": {"critic": {"random_binary": {"features": 3, "ones": 2, "seed": 1}}}}"#,
     ),
 ];
 
