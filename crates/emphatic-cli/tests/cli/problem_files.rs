@@ -219,12 +219,15 @@ fn exact_values_of_the_shipped_problems() {
 }
 
 #[test]
-fn where_flows_lead_in_the_papers_problems() {
+fn where_flows_lead() {
     for (name, best, semi_gradient) in [
         ("counterexample", 1.25, 0.875),
         ("near-optimal", 1.25, 0.875),
         ("long-counterexample", 1.817568, 0.999625),
         ("continuous-counterexample", 1.303265, 0.848367),
+        ("slippery-long-counterexample", 1.821881, 0.998306),
+        ("baird-control", 98.571429, 0.0),
+        ("two-circles", 2.475, 2.475),
     ] {
         let flows = &diagnosis(name)["flows"];
         let reached = |lambda_a: f64| {
