@@ -24,14 +24,27 @@ QUICK = [
     "counterexample",
     "near-optimal",
     "long-counterexample",
+    "slippery-long-counterexample",
     "continuous-counterexample",
     "shop",
     "baird",
+    "baird-one-hot",
+    "baird-zero-hot",
+    "baird-aliased",
+    "baird-control",
     "theta-2theta",
+    "lc-etd",
     "five-states",
+    "maei",
+    "two-circles",
+    "collision",
+    "random-walk",
+    "random-walk-inverted",
+    "random-walk-dependent",
+    "boyan",
     "chain",
 ]
-SOLVED = [*QUICK, "four-rooms", "random"]
+SOLVED = [*QUICK, "hallways", "hallways-high-variance", "four-rooms", "random"]
 
 
 @dataclass

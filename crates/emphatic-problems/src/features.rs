@@ -4,6 +4,7 @@ use crate::file_error::{Mistake, ValueError};
 use crate::located::Located;
 use crate::names::{Key, Names};
 use crate::pattern::Layout;
+use crate::random_binary::RandomBinary;
 use crate::scalar_or_table;
 use crate::suggest::suggest;
 use crate::transitions::count;
@@ -26,8 +27,9 @@ pub(crate) struct FeaturesFile {
     pub(crate) critic: Option<Located<FeaturesValue>>,
 }
 
-/// Features: `states` (each state alone), `actor`, a table with each state's vector, `{ alias = [["S1", "S2"]] }` (which states look alike), or
-/// `{ blocks = 4 }` (as many neighbours of a chain, or a square of as many cells of a grid, look alike).
+/// Features: `states` (each state alone), `actor`, a table with each state's vector, `{ alias = [["S1", "S2"]] }` (which states look alike),
+/// `{ blocks = 4 }` (as many neighbours of a chain, or a square of as many cells of a grid, look alike), or
+/// `{ random_binary = { features = 6, ones = 3, seed = 1 } }` (each state has three random ones of six).
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 pub(crate) enum FeaturesValue {
@@ -41,6 +43,7 @@ pub(crate) enum FeatureEntry {
     Vector(Vec<Number>),
     Alias(Vec<Vec<Key>>),
     Blocks(Whole),
+    RandomBinary(RandomBinary),
 }
 
 impl Expected for FeaturesValue {
@@ -51,9 +54,10 @@ scalar_or_table!(FeaturesValue: String => FeaturesValue::Word, BTreeMap<String, 
 
 forms!(
     FeatureEntry,
-    "a list of numbers, or a whole number for `blocks`",
+    "a list of numbers, a whole number for `blocks`, or a table for `random_binary`",
     whole: |n| FeatureEntry::Blocks(Whole(n)),
     checked_list: FeatureEntry::from_items,
+    table: FeatureEntry::RandomBinary,
 );
 
 /// A number of a vector, or a group of states that share a feature.
@@ -122,6 +126,9 @@ fn table(value: &Located<FeaturesValue>, task: &Task, layout: &Layout) -> Result
                     .help("say which states look alike: { alias = [[…], […]] }")
             })
         }
+        (1, Some((key, FeatureEntry::RandomBinary(random)))) if key == "random_binary" => {
+            return random.table(states.len());
+        }
         _ => vectors(&names, states, table),
     };
     made.map_err(|error| value.refuse(error))
@@ -145,8 +152,12 @@ fn vectors(
     let mut rows: Vec<Option<Vec<f64>>> = vec![None; states.len()];
     for (state, entry) in table {
         let FeatureEntry::Vector(vector) = entry else {
+            if state == "random_binary" && !names.has(state) {
+                return Err(ValueError::new("`random_binary` is a table, and nothing stands beside it")
+                    .help("{ random_binary = { features = 6, ones = 3, seed = 1 } }"));
+            }
             return Err(ValueError::new(format!("`{state}` needs a list of numbers"))
-                .help("{ S0 = [1, 0], S1 = [0, 1] }, { alias = [[\"S1\", \"S2\"]] } or { blocks = 4 }"));
+                .help("{ S0 = [1, 0], S1 = [0, 1] }, { alias = [[\"S1\", \"S2\"]] }, { blocks = 4 } or { random_binary = { … } }"));
         };
         rows[names.find(state)?] = Some(vector.iter().map(|x| x.0).collect());
     }

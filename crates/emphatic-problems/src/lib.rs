@@ -26,8 +26,8 @@
 //! | a problem file, from its text to the problem | `problem_file` |
 //! | listed states, actions and transitions | `transitions` |
 //! | regular problems that need no long lists | `pattern`: `grid`, `chain`, `random` |
-//! | features of actor and critic | `features` |
-//! | behaviour and target | `policy` |
+//! | features of actor and critic | `features`; random ones in `random_binary` |
+//! | behaviour and target | `policy`; a target that takes the shortest path to a state in `shortest_path` |
 //! | the interest | `interest` |
 //! | problems that come with the program | [`shipped`] |
 //! | JSON, read as TOML | `json` |
@@ -50,8 +50,10 @@ mod names;
 mod pattern;
 mod policy;
 mod problem_file;
+mod random_binary;
 mod schema;
 pub mod shipped;
+mod shortest_path;
 mod suggest;
 mod toml_message;
 mod transitions;

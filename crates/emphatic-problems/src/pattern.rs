@@ -11,8 +11,6 @@ pub(crate) use random::RandomProblem;
 use crate::file_error::Mistake;
 use crate::located::Located;
 use crate::values::Number;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// How states are arranged, so that neighbours can share a feature.
@@ -41,23 +39,6 @@ impl Layout {
             *numbers.entry(place(s)).or_insert(next)
         };
         Some((0..n).map(number).collect())
-    }
-}
-
-/// A kind of cell.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Cell {
-    /// The reward of every action taken in it.
-    reward: Option<Number>,
-    /// Whether every action taken in it ends the episode.
-    #[serde(default)]
-    end: bool,
-}
-
-impl Cell {
-    fn reward(&self) -> f64 {
-        self.reward.map_or(0.0, |r| r.0)
     }
 }
 

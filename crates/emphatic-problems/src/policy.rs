@@ -4,6 +4,7 @@ use crate::file_error::{Mistake, ValueError};
 use crate::located::Located;
 use crate::names::Names;
 use crate::scalar_or_table;
+use crate::shortest_path::given_shortest_path;
 use crate::values::{Expected, Number, forms};
 use emphatic::{ContinuousCounterexample, Fixed, KnownProblem, Policy, Problem, Table, Task};
 use schemars::JsonSchema;
@@ -72,7 +73,7 @@ pub enum Share {
     InState(BTreeMap<String, Number>),
 }
 
-/// A target policy: `uniform`, probabilities, or weights.
+/// A target policy: `uniform`, probabilities, weights, or the shortest path to a state.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 pub(crate) enum TargetValue {
@@ -80,13 +81,13 @@ pub(crate) enum TargetValue {
     Table(BTreeMap<String, TargetEntry>),
 }
 
-/// The probability of an action, the probabilities in a state; the weights, or the kind of a policy.
+/// The probability of an action, the probabilities in a state; the weights, the kind of a policy, or the state of a shortest path.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 pub(crate) enum TargetEntry {
     Share(Share),
     Weights(Vec<Number>),
-    Kind(String),
+    Text(String),
 }
 
 impl Expected for Behaviour {
@@ -100,8 +101,7 @@ impl Expected for BTreeMap<String, Number> {
     const EXPECTED: &'static str = "a table of probabilities by action";
 }
 impl Expected for TargetValue {
-    const EXPECTED: &'static str =
-        "`uniform`, a table of probabilities by action or of such tables by state, or { weights = [...] }";
+    const EXPECTED: &'static str = "`uniform`, a table of probabilities by action or of such tables by state, { weights = [...] } or { shortest_path = \"STATE\" }";
 }
 
 scalar_or_table!(Share: Number => Share::Number, BTreeMap<String, Number> => Share::InState);
@@ -112,7 +112,7 @@ forms!(
     TargetEntry,
     "a probability, a table of probabilities by action, or a list of weights",
     number: |x| TargetEntry::Share(Share::Number(x)),
-    text: TargetEntry::Kind,
+    text: TargetEntry::Text,
     table: |table| TargetEntry::Share(Share::InState(table)),
     list: TargetEntry::Weights,
 );
@@ -179,16 +179,19 @@ pub(crate) fn target(
 }
 
 fn finite_target(value: &TargetValue, task: &Task) -> Result<Target, ValueError> {
-    let policy = match value {
-        TargetValue::Word(word) => Behaviour::Word(*word),
+    let alike = |_| uniform(task.actions());
+    let rows = match value {
+        TargetValue::Word(word) => policy_rows(task.problem(), &Behaviour::Word(*word), alike)?,
         TargetValue::Table(table) => {
             if let Some(weights) = given_weights(table, task)? {
                 return Ok(Target::Softmax(weights));
             }
-            Behaviour::Table(shares(table)?)
+            match given_shortest_path(table, task.problem())? {
+                Some(rows) => rows,
+                None => policy_rows(task.problem(), &Behaviour::Table(shares(table)?), alike)?,
+            }
         }
     };
-    let rows = policy_rows(task.problem(), &policy, |_| uniform(task.actions()))?;
     let fixed = Fixed::new(task, &rows)?;
     Ok(match weights_of_rows(task.actor(), |s| &rows[s]) {
         Some(weights) => Target::Softmax(weights),
@@ -235,10 +238,10 @@ fn continuous_target(value: &TargetValue, len: usize) -> Result<Target, ValueErr
         return error("the target of this problem has a `policy` and `weights`");
     }
     match table.get("policy") {
-        Some(TargetEntry::Kind(kind)) if kind == "deterministic" => {
+        Some(TargetEntry::Text(kind)) if kind == "deterministic" => {
             Ok(Target::Deterministic(weights(len / 2)?))
         }
-        Some(TargetEntry::Kind(kind)) if kind == "gaussian" => Ok(Target::Gaussian(weights(len)?)),
+        Some(TargetEntry::Text(kind)) if kind == "gaussian" => Ok(Target::Gaussian(weights(len)?)),
         _ => error("the target's `policy` is `gaussian` or `deterministic`"),
     }
 }

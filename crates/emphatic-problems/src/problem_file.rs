@@ -6,7 +6,7 @@
 //! start = "S0"                           # or { S0 = 0.5, S1 = 0.5 }, or "uniform"
 //! gamma = 1.0                            # of transitions that do not say
 //! behaviour = { A0 = 0.25, A1 = 0.75 }   # or by state: { S0 = { A0 = 1.0 }, ... }, or "uniform"
-//! target = { A0 = 0.9, A1 = 0.1 }        # likewise, or { weights = [...] }
+//! target = { A0 = 0.9, A1 = 0.1 }        # likewise, or { weights = [...] }, or { shortest_path = "S2" }
 //! interest = 1.0                         # or { S0 = 1.0, ... }
 //! transitions = [
 //!   { from = "S0", action = "A0", to = "S1" },
@@ -134,7 +134,8 @@ pub(crate) struct File {
     /// The policy that generates the experience: `uniform`, `{ A0 = 0.25, A1 = 0.75 }` in every state, or
     /// `{ S0 = { A0 = 1.0 } }` by state, where the states left out have all actions alike.
     behaviour: Option<Located<Behaviour>>,
-    /// The policy that is asked about, or that learning starts from: likewise, or `{ weights = [...] }`. Left out, all weights are 0.
+    /// The policy that is asked about, or that learning starts from: likewise, `{ weights = [...] }`, or
+    /// `{ shortest_path = "STATE" }`. Left out, all weights are 0.
     target: Option<Located<TargetValue>>,
     /// The interest in each state: a number, or a table by state. Left out, it is 1.
     interest: Option<Located<Interest>>,

@@ -22,15 +22,30 @@ macro_rules! shipped {
 }
 
 /// All of them.
-pub const SHIPPED: [Shipped; 12] = shipped![
+pub const SHIPPED: [Shipped; 27] = shipped![
     "counterexample",
     "near-optimal",
     "long-counterexample",
+    "slippery-long-counterexample",
     "continuous-counterexample",
     "shop",
     "baird",
+    "baird-one-hot",
+    "baird-zero-hot",
+    "baird-aliased",
+    "baird-control",
     "theta-2theta",
+    "lc-etd",
     "five-states",
+    "maei",
+    "two-circles",
+    "collision",
+    "random-walk",
+    "random-walk-inverted",
+    "random-walk-dependent",
+    "boyan",
+    "hallways",
+    "hallways-high-variance",
     "four-rooms",
     "large-grid",
     "chain",

@@ -87,7 +87,7 @@ const TOML: &str = include_str!("../problems/every-key.toml");
 const JSON: &str = include_str!("../problems/every-key.json");
 
 /// Pairs of the same pattern.
-const PATTERNS: [(&str, &str); 2] = [
+const PATTERNS: [(&str, &str); 3] = [
     (
         "start = \"r0c0\"\ngamma = 0.9\nbehaviour = \"uniform\"\ntarget = \"uniform\"\ninterest = 2\n\
          [grid]\nrows = 4\ncolumns = 5\nplaces = { G = \"r3c4\", \"#\" = [\"r1c1\", \"r1c2\"], L = \"r2c2\" }\n\
@@ -105,6 +105,14 @@ const PATTERNS: [(&str, &str); 2] = [
         r#"{"behaviour": {"left": 0.4, "right": 0.6}, "target": {"weights": [0, 1, 0, 1, 0, 1]},
             "chain": {"states": 3, "left": {"end": true, "reward": -1}, "right": {"end": true, "reward": 1},
                       "slip": 0.25, "step_reward": 0.5}}"#,
+    ),
+    (
+        "gamma = 0.9\nbehaviour = \"uniform\"\ntarget = { shortest_path = \"r0c2\" }\n\
+         [grid]\nmap = \"S.H.\"\ncells = { H = { enter = { reward = 1, gamma = 0 } } }\n\
+         [features]\ncritic = { random_binary = { features = 3, ones = 2, seed = 1 } }\n",
+        r#"{"gamma": 0.9, "behaviour": "uniform", "target": {"shortest_path": 2},
+            "grid": {"map": "S.H.", "cells": {"H": {"enter": {"reward": 1, "gamma": 0}}}},
+            "features": {"critic": {"random_binary": {"features": 3, "ones": 2, "seed": 1}}}}"#,
     ),
 ];
 
@@ -211,12 +219,15 @@ fn exact_values_of_the_shipped_problems() {
 }
 
 #[test]
-fn where_flows_lead_in_the_papers_problems() {
+fn where_flows_lead() {
     for (name, best, semi_gradient) in [
         ("counterexample", 1.25, 0.875),
         ("near-optimal", 1.25, 0.875),
         ("long-counterexample", 1.817568, 0.999625),
         ("continuous-counterexample", 1.303265, 0.848367),
+        ("slippery-long-counterexample", 1.821881, 0.998306),
+        ("baird-control", 98.571429, 0.0),
+        ("two-circles", 2.475, 2.475),
     ] {
         let flows = &diagnosis(name)["flows"];
         let reached = |lambda_a: f64| {

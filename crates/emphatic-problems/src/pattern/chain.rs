@@ -1,6 +1,6 @@
 //! The chain pattern.
 
-use super::{Cell, Layout, probability};
+use super::{Layout, probability};
 use crate::file_error::Mistake;
 use crate::located::Located;
 use crate::transitions::{Dynamics, Outcome, count, numbered};
@@ -17,14 +17,25 @@ pub(crate) struct Chain {
     states: Located<Whole>,
     /// What happens on a step to the left of the first state: `{ end = true, reward = 0 }`. Left out, the step stays there.
     #[serde(default)]
-    left: Cell,
+    left: Beyond,
     /// What happens on a step to the right of the last state.
     #[serde(default)]
-    right: Cell,
+    right: Beyond,
     /// With what probability a step goes the other way. Left out, it is 0.
     slip: Option<Located<Number>>,
     /// The reward of every step, to which that of an end is added. Left out, it is 0.
     step_reward: Option<Number>,
+}
+
+/// What happens on a step beyond an end of the line.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Beyond {
+    /// The reward of the step. Left out, it is 0.
+    reward: Option<Number>,
+    /// Whether the step ends the episode. Otherwise it stays.
+    #[serde(default)]
+    end: bool,
 }
 
 impl Chain {
@@ -57,7 +68,7 @@ impl Chain {
         let (next, beyond) = if right { (from + 1, &self.right) } else { (from.wrapping_sub(1), &self.left) };
         match next < n {
             true => (Some(next), step_reward),
-            false => ((!beyond.end).then_some(from), step_reward + beyond.reward()),
+            false => ((!beyond.end).then_some(from), step_reward + beyond.reward.map_or(0.0, |r| r.0)),
         }
     }
 }

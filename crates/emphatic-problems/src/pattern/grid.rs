@@ -1,6 +1,6 @@
 //! The grid pattern: a map with walls, or rows and columns with characters put in cells.
 
-use super::{Cell, Layout, probability};
+use super::{Layout, probability};
 use crate::file_error::{Mistake, ValueError};
 use crate::located::{Located, span as place_of};
 use crate::names::{Key, Keys};
@@ -25,13 +25,53 @@ pub(crate) struct Grid {
     columns: Option<Located<Whole>>,
     /// What is in which cells of a grid given by `rows` and `columns`: `{ G = "r9c9", "#" = ["r4c0", "r4c1"] }`.
     places: Option<Located<BTreeMap<String, Keys>>>,
-    /// What the characters mean: `{ L = { reward = -1 }, G = { reward = 1, end = true } }`.
+    /// What the characters mean: `{ L = { reward = -1 }, G = { reward = 1, end = true }, H = { enter = { reward = 1, gamma = 0 } } }`.
     #[serde(default)]
     cells: BTreeMap<String, Located<Cell>>,
     /// With what probability a move goes in one of the other three directions instead, each alike. Left out, it is 0.
     slip: Option<Located<Number>>,
     /// The reward of every step, to which that of the cell is added. Left out, it is 0.
     step_reward: Option<Number>,
+}
+
+/// A kind of cell.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Cell {
+    /// The reward of every action taken in it.
+    reward: Option<Number>,
+    /// Whether every action taken in it ends the episode.
+    #[serde(default)]
+    end: bool,
+    /// What happens on a move into it from another cell.
+    #[serde(default)]
+    enter: Enter,
+}
+
+/// What happens on a move into a cell.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Enter {
+    /// The reward, to which that of the cell that is left is added. Left out, it is 0.
+    reward: Option<Number>,
+    /// The discount. Left out, it is the file's.
+    gamma: Option<Number>,
+}
+
+impl Cell {
+    fn reward(&self) -> f64 {
+        self.reward.map_or(0.0, |r| r.0)
+    }
+}
+
+impl Enter {
+    fn reward(&self) -> f64 {
+        self.reward.map_or(0.0, |r| r.0)
+    }
+
+    fn gamma(&self) -> Option<f64> {
+        self.gamma.map(|gamma| gamma.0)
+    }
 }
 
 /// An action, and how it changes the row and the column.
@@ -84,10 +124,19 @@ impl Grid {
             return Err(Mistake::at(&cell.span, format!("`{text}` is not one character"))
                 .help("cells = { L = { reward = -1 } } says what the character L means in the map"));
         }
-        match self.cells.values().find(|cell| !cell.value.reward().is_finite()) {
-            Some(cell) => Err(Mistake::at(&cell.span, "the reward of this cell is not finite")),
-            None => Ok(()),
+        for Located { value: cell, span } in self.cells.values() {
+            if let Some(x) = cell.enter.gamma().filter(|x| !(0.0..=1.0).contains(x)) {
+                let message =
+                    format!("the `gamma` of entering this cell is {x}; it must lie between 0 and 1");
+                return Err(Mistake::at(span, message));
+            }
+            for (reward, of) in [(cell.reward(), "this cell"), (cell.enter.reward(), "entering this cell")] {
+                if !reward.is_finite() {
+                    return Err(Mistake::at(span, format!("the reward of {of} is not finite")));
+                }
+            }
         }
+        Ok(())
     }
 
     /// The characters of each row. They are not collected: a map may be large, and most of it walls.
@@ -157,7 +206,7 @@ impl Grid {
         match character {
             '#' => Ok(None),
             '.' | ' ' | 'S' => Ok(Some(Cell::default())),
-            'G' => Ok(Some(Cell { reward: Some(Number(1.0)), end: true })),
+            'G' => Ok(Some(Cell { reward: Some(Number(1.0)), end: true, ..Cell::default() })),
             _ => {
                 let place = place_of(&self.map).or(place_of(&self.places)).unwrap_or(span.clone());
                 Err(Mistake::at(&place, format!("it is not said what `{character}` means, in r{r}c{c}")).help(format!(
@@ -172,17 +221,18 @@ impl Grid {
         for (from, kind) in cells.kinds.iter().enumerate() {
             let reward = kind.reward() + self.step_reward.map_or(0.0, |r| r.0);
             for action in 0..MOVES.len() {
-                let mut push = |to, probability| {
-                    outcomes.push(Outcome { from, action, to, probability, reward, gamma: None });
-                };
                 if kind.end {
-                    push(None, 1.0);
+                    outcomes.push(Outcome { from, action, to: None, probability: 1.0, reward, gamma: None });
                     continue;
                 }
                 for (k, step) in MOVES.iter().enumerate() {
-                    let p = if k == action { 1.0 - slip } else { slip / 3.0 };
-                    if p > 0.0 {
-                        push(Some(cells.after(from, step)), p);
+                    let probability = if k == action { 1.0 - slip } else { slip / 3.0 };
+                    if probability > 0.0 {
+                        let to = cells.after(from, step);
+                        // A move that stays enters nothing.
+                        let enter = if to == from { Enter::default() } else { cells.kinds[to].enter };
+                        let (reward, gamma) = (reward + enter.reward(), enter.gamma());
+                        outcomes.push(Outcome { from, action, to: Some(to), probability, reward, gamma });
                     }
                 }
             }

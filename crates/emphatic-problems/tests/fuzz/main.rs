@@ -32,9 +32,9 @@ const JSON: &str = r#"{
 const PATTERNS: [&str; 2] = [
     r##"{"start": "r0c0", "behaviour": "uniform", "target": {"weights": [0, 0, 0, 0]},
          "grid": {"rows": 2, "columns": 2, "places": {"G": "r1c1", "L": "r0c1", "#": "r1c0"},
-                  "cells": {"L": {"reward": -1, "end": true}}, "slip": 0.1, "step_reward": -0.01},
-         "features": {"actor": {"blocks": 2}, "critic": "actor"}}"##,
-    r#"{"behaviour": {"left": 0.5, "right": 0.5}, "chain": {"states": 3, "left": {"end": true}, "slip": 0.1}}"#,
+                  "cells": {"L": {"reward": -1, "end": true, "enter": {"reward": 1, "gamma": 0}}}, "slip": 0.1, "step_reward": -0.01},
+         "features": {"actor": {"blocks": 2}, "critic": {"random_binary": {"features": 3, "ones": 2, "seed": 1}}}}"##,
+    r#"{"behaviour": {"left": 0.5, "right": 0.5}, "target": {"shortest_path": "2"}, "chain": {"states": 3, "left": {"end": true}, "slip": 0.1}}"#,
 ];
 
 /// Reads a problem, as TOML or as JSON.
