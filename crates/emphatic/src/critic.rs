@@ -2,26 +2,61 @@
 //!
 //! | kind | its signal to the actor | critics |
 //! |---|---|---|
-//! | [`Critic`] | δ_t, from v̂ | [`ExactCritic`], [`Gtd`] |
-//! | [`ActionCritic`] | q̂(s,b) − v̂(s) for every action | [`ExactCritic`], [`Gq`], [`Advantage`] |
+//! | [`Critic`] | δ_t, from v̂ | [`ExactCritic`], [`Td`], [`Gtd`], [`Gtd2`], [`ProximalGtd2`], [`Tdrc`], [`Htd`], [`VTrace`], [`TreeBackup`], [`Abtd`], [`Etd`], [`TrueOnlineEtd`], [`Lstd`], [`Elstd`] |
+//! | [`ActionCritic`] | q̂(s,b) − v̂(s) for every action | [`ExactCritic`], [`Gq`], [`Advantage`], [`Retrace`], [`ExpectedTdrc`], [`LstdQ`], [`ModelCritic`] |
 //! | [`SlopeCritic`] | ∂q/∂a | [`ExactCritic`], [`Compatible`] |
 
+mod abtd;
 mod advantage;
 mod compatible;
+mod corrected_td;
+mod elstd;
+mod etd;
 pub(crate) mod exact;
+mod expected_tdrc;
 mod gq;
 mod gradient_td;
 mod gtd;
+mod gtd2;
+mod htd;
+mod least_squares;
+mod linear_td;
+mod lstd;
+mod lstd_q;
+mod model;
 mod pairs;
+mod proximal_gtd2;
+mod retrace;
 mod shrinking;
+mod td;
 mod td_error;
+mod tdrc;
 mod traced;
+mod tree_backup;
+mod true_online_etd;
+mod v_trace;
 
+pub use abtd::{Abtd, AbtdBuilder};
 pub use advantage::{Advantage, AdvantageBuilder};
 pub use compatible::{Compatible, CompatibleBuilder};
+pub use elstd::{Elstd, ElstdBuilder};
+pub use etd::{Etd, EtdBuilder};
 pub use exact::ExactCritic;
+pub use expected_tdrc::{ExpectedTdrc, ExpectedTdrcBuilder};
 pub use gq::{Gq, GqBuilder};
 pub use gtd::{Gtd, GtdBuilder};
+pub use gtd2::{Gtd2, Gtd2Builder};
+pub use htd::{Htd, HtdBuilder};
+pub use lstd::{Lstd, LstdBuilder};
+pub use lstd_q::{LstdQ, LstdQBuilder};
+pub use model::{ModelCritic, ModelCriticBuilder};
+pub use proximal_gtd2::{ProximalGtd2, ProximalGtd2Builder};
+pub use retrace::{Retrace, RetraceBuilder};
+pub use td::{Td, TdBuilder};
+pub use tdrc::{Tdrc, TdrcBuilder};
+pub use tree_backup::{TreeBackup, TreeBackupBuilder};
+pub use true_online_etd::{TrueOnlineEtd, TrueOnlineEtdBuilder};
+pub use v_trace::{VTrace, VTraceBuilder};
 
 use crate::{Part, Real, Seen};
 use td_error::td_error;

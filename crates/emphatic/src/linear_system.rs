@@ -45,6 +45,20 @@ impl<R: Real> LinearSystem<R> {
         }
     }
 
+    /// A_j ← A_j + z dᵀ and b_j ← b_j + c z, where A_j is row j. Returns the sum of [`Real::nan_unless_finite`] over what it changed.
+    #[inline(always)]
+    pub(crate) fn add_to_row(&mut self, j: usize, z: R, d: impl Iterator<Item = (usize, R)>, c: R) -> R {
+        let len = self.len();
+        self.rhs[j] += c * z;
+        let mut sum = self.rhs[j].nan_unless_finite();
+        for (k, d) in d {
+            let cell = &mut self.matrix[j * len + k];
+            *cell += z * d;
+            sum += cell.nan_unless_finite();
+        }
+        sum
+    }
+
     /// Solves (A + ridge I) w = b + ridge toward. Where this has no solution, w stays as it is.
     pub(crate) fn solve(&mut self, ridge: f64, toward: f64, w: &mut [R]) {
         for lane in 0..R::LANES {
@@ -76,8 +90,8 @@ impl<R: Real> LinearSystem<R> {
     }
 }
 
-/// Reduces the matrix to the identity, so that its last column is the solution. Returns whether there is one.
-fn eliminate(room: &mut [f64], len: usize) -> bool {
+/// Reduces a matrix of so many rows, each with a right-hand side at its end, to the identity, so that its last column is the solution. Returns whether there is one.
+pub(crate) fn eliminate(room: &mut [f64], len: usize) -> bool {
     let width = len + 1;
     for k in 0..len {
         let size = |j: usize, room: &[f64]| room[j * width + k].abs();
