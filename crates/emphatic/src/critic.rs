@@ -31,6 +31,10 @@ mod shrinking;
 mod td;
 mod td_error;
 mod tdrc;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod traced;
 mod tree_backup;
 mod true_online_etd;

@@ -103,3 +103,34 @@ impl<R: Real> Critic<R> for Abtd<R> {
         self.td.learn(decay, R::one(), rho * delta, step.x.iter())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, episodes, kinds, learn, two_steps};
+
+    use crate::{Td, TreeBackup};
+
+    #[test]
+    fn by_hand() {
+        let mut critic = Abtd::builder(Features::dense(1)).alpha_v(0.5).zeta(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, -1.5]);
+        // ξ = 1, so that ν π = ½ in the first step: e = ½ · ½ + 2.
+        assert_eq!(critic.weights(), [0.15625]);
+    }
+
+    #[test]
+    fn its_relatives() {
+        for features in kinds() {
+            let own = |zeta: f64| Abtd::builder(features.clone()).alpha_v(0.1).zeta(zeta).build().unwrap();
+            let (mut zero, mut half) = (own(0.0), own(0.5));
+            let mut td = Td::builder(features.clone()).alpha_v(0.1).build().unwrap();
+            // ξ = 1 is never above 1/max(μ, π).
+            let mut tree = TreeBackup::builder(features.clone()).alpha_v(0.1).lambda(1.0).build().unwrap();
+            for episode in episodes(&features, 40, 1.0) {
+                assert_near(&learn(&mut zero, &episode), &learn(&mut td, &episode), 1e-13);
+                assert_near(&learn(&mut half, &episode), &learn(&mut tree, &episode), 1e-13);
+            }
+        }
+    }
+}

@@ -110,3 +110,35 @@ impl<R: Real, E: Emphasis<R>> Critic<R> for Elstd<R, E> {
         changed + self.td.learn_state(decay, product(rho, emphasis), step)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, episodes, kinds, learn, two_steps};
+
+    use crate::{Lstd, NoEmphasis};
+
+    #[test]
+    fn by_hand() {
+        let emphasis = FollowOn::builder().lambda_a(1.0).build().unwrap();
+        let critic = Elstd::builder(Features::dense(1), emphasis).lambda(0.5).solve_every(2.0);
+        let mut critic = critic.build().unwrap();
+        let [first, second] = two_steps();
+        // e = 2 and 1.75, A = 1.75 (2 − 0.5) = 2.625 and b = 2.
+        learn(&mut critic, &[first, second.clone(), second]);
+        assert_near(&critic.weights(), &[2.0 / 2.626], 1e-15);
+    }
+
+    #[test]
+    fn without_emphasis_it_is_lstd() {
+        for features in kinds() {
+            let own =
+                Elstd::builder(features.clone(), NoEmphasis).lambda(0.7).forgetting(0.01).solve_every(3.0);
+            let lstd = Lstd::builder(features.clone()).lambda(0.7).forgetting(0.01).solve_every(3.0);
+            let (mut own, mut lstd) = (own.build().unwrap(), lstd.build().unwrap());
+            for episode in episodes(&features, 30, 3.0) {
+                assert_eq!(learn(&mut own, &episode), learn(&mut lstd, &episode));
+            }
+        }
+    }
+}

@@ -129,3 +129,63 @@ pub(super) fn weigh<R: Real, E: Emphasis<R>>(
     let changed = if learns { emphasis.learn(&seen, rho) } else { R::zero() };
     [blend(lambda, follow_on, R::splat(step.interest)), changed]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, episodes, kinds, learn, two_steps};
+
+    use crate::{Decayed, NoEmphasis, Td};
+
+    fn follow_on() -> FollowOn {
+        FollowOn::builder().lambda_a(1.0).build().unwrap()
+    }
+
+    #[test]
+    fn by_hand() {
+        let critic = Etd::builder(Features::dense(1), follow_on()).alpha_v(0.5);
+        let mut critic = critic.lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, -1.5]);
+        // F = 1 and 2, M = 1 and 1.5, e = 2 and ½ (½ · ½ · 2 + 1.5 · 2) = 1.75.
+        assert_eq!(critic.weights(), [-0.3125]);
+    }
+
+    #[test]
+    fn without_emphasis_it_is_td() {
+        for features in kinds() {
+            let own = Etd::builder(features.clone(), NoEmphasis).alpha_v(0.1).lambda(0.7);
+            let td = Td::builder(features.clone()).alpha_v(0.1).lambda(0.7);
+            let (mut own, mut td) = (own.build().unwrap(), td.build().unwrap());
+            for episode in episodes(&features, 40, 5.0) {
+                assert_near(&learn(&mut own, &episode), &learn(&mut td, &episode), 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn a_trace_that_decays_by_the_discount_is_the_follow_on_trace() {
+        for features in kinds() {
+            let decayed = Decayed::builder().beta(0.9).build().unwrap();
+            let own = Etd::builder(features.clone(), decayed).alpha_v(0.1).lambda(0.3);
+            let other = Etd::builder(features.clone(), follow_on()).alpha_v(0.1).lambda(0.3);
+            let (mut own, mut other) = (own.build().unwrap(), other.build().unwrap());
+            for episode in episodes(&features, 20, 2.0) {
+                assert_eq!(learn(&mut own, &episode), learn(&mut other, &episode));
+            }
+        }
+    }
+
+    /// Where ρ is zero or λ is 1, an F that has overflowed counts for nothing.
+    #[test]
+    fn what_has_no_share_is_ignored() {
+        let [_, row] = two_steps();
+        let features = Features::dense(1);
+        for (lambda, rho) in [(0.5, 0.0), (1.0, 0.5)] {
+            let emphasis = follow_on().carrying(f64::INFINITY);
+            let critic = Etd::builder(features.clone(), emphasis).alpha_v(0.5).lambda(lambda);
+            let mut critic = critic.build().unwrap();
+            let [_, changed] = row.see(&features, |seen| critic.update(seen, rho));
+            assert_eq!(changed, 0.0);
+        }
+    }
+}

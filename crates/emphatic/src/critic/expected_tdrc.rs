@@ -129,3 +129,52 @@ impl<R: Real> ActionCritic<R> for ExpectedTdrc<R> {
         self.td.learn_pair(step, self.actions, next, rho, delta)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, episodes, kinds, learn_actions, numbers, two_steps};
+
+    use crate::{Gq, Gtd};
+
+    #[test]
+    fn by_hand() {
+        let critic = ExpectedTdrc::builder(Features::dense(1), 2).alpha_q(0.5).eta(0.5).lambda_q(1.0);
+        let mut critic = critic.build().unwrap();
+        learn_actions(&mut critic, &two_steps());
+        // w = (0.5, 0) and h = (0.25, 0); then δ = 0.0625 and z = (0.25, 2).
+        assert_eq!(critic.weights(), [0.5078125, 0.0625]);
+        let common = numbers(&mut critic, "h.common")[0];
+        let h: Vec<f64> = numbers(&mut critic, "h").iter().map(|h| h * common).collect();
+        assert_near(&h, &[0.19140625, 0.03125], 1e-15);
+    }
+
+    #[test]
+    fn without_regularisation_it_is_gq_to_the_bit() {
+        for features in kinds() {
+            let own =
+                ExpectedTdrc::builder(features.clone(), 2).alpha_q(0.1).eta(0.5).beta(0.0).lambda_q(0.7);
+            let values = Gtd::builder(features.clone()).alpha_v(0.1).alpha_w(0.1).build().unwrap();
+            let gq = Gq::builder(features.clone(), 2, values).alpha_q(0.1).alpha_h(0.05).lambda_q(0.7);
+            let (mut own, mut gq) = (own.build().unwrap(), gq.build().unwrap());
+            for episode in episodes(&features, 40, 2.0) {
+                learn_actions(&mut own, &episode);
+                learn_actions(&mut gq, &episode);
+                assert_eq!(own.weights(), gq.weights());
+            }
+        }
+    }
+
+    /// The baseline is the mean of q̂ under the policy.
+    #[test]
+    fn the_mean_advantage_is_zero() {
+        let features = Features::dense(3);
+        let mut critic = ExpectedTdrc::builder(features.clone(), 2).alpha_q(0.1).build().unwrap();
+        for episode in episodes(&features, 10, 2.0) {
+            for (row, advantages) in episode.iter().zip(learn_actions(&mut critic, &episode)) {
+                let mean: f64 = advantages.iter().zip(&row.policy[0]).map(|(a, pi)| a * pi).sum();
+                assert!(mean.abs() < 1e-15);
+            }
+        }
+    }
+}

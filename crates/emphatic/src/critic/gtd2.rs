@@ -96,3 +96,18 @@ pub(super) fn direction<R: Real>(step: &Seen, lambda: R, delta: R, x_w: R, e_w: 
     let back = R::splat(step.gamma_next) * (R::one() - lambda) * e_w;
     Direction { traces: [[R::zero(), delta]], x: [x_w, -x_w], next: [-back, R::zero()] }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{learn, numbers, two_steps};
+
+    #[test]
+    fn by_hand() {
+        let mut critic =
+            Gtd2::builder(Features::dense(1)).alpha_v(0.5).alpha_w(0.25).lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, 0.0]);
+        // v = 0 and w = 0.5; then x·w = 1 and e·w = 0.625.
+        assert_eq!((critic.weights(), numbers(&mut critic, "w")), (vec![0.921875], vec![0.0]));
+    }
+}

@@ -95,3 +95,33 @@ impl<R: Real> Critic<R> for Htd<R> {
         rho.nan_unless_finite() + td.change(0, direction, step)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, episodes, kinds, learn, numbers, two_steps};
+
+    use crate::Td;
+
+    #[test]
+    fn by_hand() {
+        let mut critic =
+            Htd::builder(Features::dense(1)).alpha_v(0.5).alpha_w(0.25).lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, -1.5]);
+        // e = 1.25 and e_μ = 2.25, w = 0.5.
+        assert_eq!((critic.weights(), numbers(&mut critic, "w")), (vec![-0.3125], vec![-0.390625]));
+    }
+
+    #[test]
+    fn where_the_target_is_the_behaviour_it_is_td() {
+        for features in kinds() {
+            let own = Htd::builder(features.clone()).alpha_v(0.1).alpha_w(0.05).lambda(0.7);
+            let td = Td::builder(features.clone()).alpha_v(0.1).lambda(0.7);
+            let (mut own, mut td) = (own.build().unwrap(), td.build().unwrap());
+            for mut episode in episodes(&features, 40, 5.0) {
+                episode.iter_mut().for_each(|row| row.rho = 1.0);
+                assert_near(&learn(&mut own, &episode), &learn(&mut td, &episode), 1e-13);
+            }
+        }
+    }
+}

@@ -125,3 +125,23 @@ impl<R: Real> ActionCritic<R> for LstdQ<R> {
         self.td.learn(decay, R::one(), step.reward, phi, difference)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, learn_actions, two_steps};
+
+    #[test]
+    fn by_hand() {
+        let mut critic = LstdQ::builder(Features::dense(1), 2).solve_every(2.0).build().unwrap();
+        let [mut first, second] = two_steps();
+        first.policy[1] = vec![0.5, 0.5];
+        // A = (0.5, −0.5; −0.25, 3.25) and b = (1, 0), solved before the third step is read.
+        let determinant = 0.501 * 3.251 - 0.125;
+        let w = [3.251 / determinant, 0.25 / determinant];
+        let advantages = learn_actions(&mut critic, &[first, second.clone(), second]);
+        assert_near(&critic.weights(), &w, 1e-15);
+        let difference = 2.0 * (w[0] - w[1]);
+        assert_near(&advantages[2], &[0.25 * difference, -0.75 * difference], 1e-15);
+    }
+}

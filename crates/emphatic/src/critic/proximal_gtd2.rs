@@ -110,3 +110,18 @@ impl<R: Real> Critic<R> for ProximalGtd2<R> {
 fn copy<R: Real>(weights: &mut [R; 4]) {
     [weights[2], weights[3]] = [weights[0], weights[1]];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{learn, numbers, two_steps};
+
+    #[test]
+    fn by_hand() {
+        let critic = ProximalGtd2::builder(Features::dense(1)).alpha_v(0.5).alpha_w(0.25);
+        let mut critic = critic.lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, 0.0]);
+        // ṽ = 0, w̃ = 0.5, δ̃ = 1: v = 0 and w = 0.375. Then ṽ = 0.69140625, w̃ = 0, δ̃ = −1.037109375.
+        assert_eq!((critic.weights(), numbers(&mut critic, "w")), (vec![0.0], vec![0.0509033203125]));
+    }
+}

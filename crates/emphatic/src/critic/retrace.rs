@@ -123,3 +123,20 @@ impl<R: Real> ActionCritic<R> for Retrace<R> {
         self.td.learn(decay, R::one(), delta, phi)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{learn_actions, two_steps};
+
+    #[test]
+    fn by_hand() {
+        let mut critic = Retrace::builder(Features::dense(1), 2).alpha_q(0.5).build().unwrap();
+        let [mut first, mut second] = two_steps();
+        (first.policy[1], second.policy[0]) = (vec![0.5, 0.5], vec![0.5, 0.5]);
+        second.rho = 2.0;
+        // δ = 1, w = (0.5, 0). Then q̂ = (1, 0) less their mean; δ = 0.5 · 0.25 · 0.5 and z = (½ · 1, 2): ρ is cut to 1.
+        assert_eq!(learn_actions(&mut critic, &[first, second]), [[0.0, 0.0], [0.5, -0.5]]);
+        assert_eq!(critic.weights(), [0.515625, 0.0625]);
+    }
+}

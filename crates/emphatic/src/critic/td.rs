@@ -84,3 +84,17 @@ impl<R: Real> Critic<R> for Td<R> {
         self.td.learn(decay(step.gamma, self.lambda, rho), rho, delta, step.x.iter())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{learn, two_steps};
+
+    #[test]
+    fn by_hand() {
+        let mut critic = Td::builder(Features::dense(1)).alpha_v(0.5).lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, -1.5]);
+        // e = 2, then ½ (½ · ½ · 2 + 2) = 1.25.
+        assert_eq!(critic.weights(), [0.0625]);
+    }
+}

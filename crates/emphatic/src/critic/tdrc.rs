@@ -96,3 +96,70 @@ impl<R: Real> Critic<R> for Tdrc<R> {
         self.td.learn_state(step, self.features.are_dense(), rho, delta)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{Row, assert_near, episodes, kinds, learn, numbers, two_steps};
+    use crate::{Gtd, Polynomial, Td};
+
+    #[test]
+    fn by_hand() {
+        let critic = Tdrc::builder(Features::dense(1)).alpha_v(0.5).eta(0.5);
+        let mut critic = critic.lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, -1.5]);
+        assert_eq!(critic.weights(), [-0.015625]);
+        let w = numbers(&mut critic, "w")[0] * numbers(&mut critic, "w.common")[0];
+        assert_near(&[w], &[-0.59375], 1e-15);
+    }
+
+    #[test]
+    fn without_regularisation_it_is_gtd_to_the_bit() {
+        for features in kinds() {
+            let own = Tdrc::builder(features.clone()).alpha_v(0.1).eta(0.5).beta(0.0).lambda(0.7);
+            let gtd = Gtd::builder(features.clone()).alpha_v(0.1).alpha_w(0.05).lambda(0.7);
+            let (mut own, mut gtd) = (own.build().unwrap(), gtd.build().unwrap());
+            for episode in episodes(&features, 40, 5.0) {
+                assert_eq!(learn(&mut own, &episode), learn(&mut gtd, &episode));
+            }
+            assert_eq!(own.weights(), gtd.weights());
+            assert_eq!(numbers(&mut own, "w"), numbers(&mut gtd, "w"));
+        }
+    }
+
+    #[test]
+    fn with_much_regularisation_it_is_td() {
+        for features in kinds() {
+            // η α_v β = ½.
+            let own = Tdrc::builder(features.clone()).alpha_v(0.1).eta(5e-9).beta(1e9).lambda(0.7);
+            let (mut own, mut td) = (
+                own.build().unwrap(),
+                Td::builder(features.clone()).alpha_v(0.1).lambda(0.7).build().unwrap(),
+            );
+            for episode in episodes(&features, 40, 5.0) {
+                assert_near(&learn(&mut own, &episode), &learn(&mut td, &episode), 1e-6);
+            }
+        }
+    }
+
+    /// A schedule that stays at one is none, and one that falls is the same for all features.
+    #[test]
+    fn schedules() {
+        for features in kinds() {
+            let make = || Tdrc::builder(features.clone()).alpha_v(0.1).lambda(0.7).build().unwrap();
+            let one = Polynomial::builder().power(0.0).build().unwrap();
+            let (mut plain, mut scheduled) = (make(), make().with_schedule(one));
+            for episode in episodes(&features, 40, 5.0) {
+                assert_near(&learn(&mut plain, &episode), &learn(&mut scheduled, &episode), 1e-12);
+            }
+            // Where steps are halved at once, a first step is half of what it was.
+            let half = Polynomial::builder().power(1.0).over(1.0).build().unwrap();
+            let (mut plain, mut scheduled) = (make(), make().with_schedule(half));
+            let episode = &episodes(&features, 1, 5.0)[0][..1];
+            learn(&mut scheduled, &[Row { rho: 0.0, ..episode[0].clone() }, episode[0].clone()]);
+            learn(&mut plain, episode);
+            let halves: Vec<f64> = plain.weights().iter().map(|v| v / 2.0).collect();
+            assert_near(&scheduled.weights(), &halves, 1e-15);
+        }
+    }
+}

@@ -90,3 +90,31 @@ impl<R: Real> Critic<R> for TreeBackup<R> {
         self.td.learn(decay, R::one(), rho * delta, step.x.iter())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, episodes, kinds, learn, two_steps};
+
+    use crate::Td;
+
+    #[test]
+    fn by_hand() {
+        let mut critic = TreeBackup::builder(Features::dense(1)).alpha_v(0.5).lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, -1.5]);
+        // π = ½ in the first step: e = ½ · ½ · ½ + 2.
+        assert_eq!(critic.weights(), [0.203125]);
+    }
+
+    #[test]
+    fn without_a_trace_it_is_td() {
+        for features in kinds() {
+            let own = TreeBackup::builder(features.clone()).alpha_v(0.1);
+            let td = Td::builder(features.clone()).alpha_v(0.1);
+            let (mut own, mut td) = (own.build().unwrap(), td.build().unwrap());
+            for episode in episodes(&features, 40, 5.0) {
+                assert_near(&learn(&mut own, &episode), &learn(&mut td, &episode), 1e-13);
+            }
+        }
+    }
+}

@@ -154,3 +154,54 @@ impl<R: Real> Critic<R> for TrueOnlineEtd<R> {
         sum
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, episodes, kinds, learn, two_steps};
+
+    use crate::Etd;
+
+    #[test]
+    fn by_hand() {
+        let mut critic = TrueOnlineEtd::builder(Features::dense(1)).alpha_v(0.5).lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, -1.5]);
+        // e = 1, then 0.125 + 0.375 (1 − 0.25) 2 = 0.6875; (v − v⁻) x = 2.
+        assert_eq!(critic.weights(), [-0.15625]);
+    }
+
+    /// The largest difference of δ to ETD(λ).
+    fn difference(features: &Features, alpha: f64, lambda: f64) -> f64 {
+        let own = TrueOnlineEtd::builder(features.clone()).alpha_v(alpha).lambda(lambda);
+        let emphasis = FollowOn::builder().lambda_a(1.0).build().unwrap();
+        let etd = Etd::builder(features.clone(), emphasis).alpha_v(alpha).lambda(lambda);
+        let (mut own, mut etd) = (own.build().unwrap(), etd.build().unwrap());
+        let of = |episode: Vec<_>| {
+            let deltas = learn(&mut own, &episode).into_iter().zip(learn(&mut etd, &episode));
+            deltas.fold(0.0, |most: f64, (own, other)| most.max((own - other).abs()))
+        };
+        episodes(features, 10, 2.0).into_iter().map(of).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn without_a_trace_it_is_etd_and_with_one_to_first_order() {
+        for features in kinds() {
+            assert!(difference(&features, 0.05, 0.0) < 1e-13);
+            // A tenth of the step-size makes a hundredth of the difference.
+            let [large, small] = [1e-3, 1e-4].map(|alpha| difference(&features, alpha, 0.8));
+            assert!(large > 1e-9 && (large / small - 100.0).abs() < 20.0, "{large} {small}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_that_stays_as_it_is_changes_nothing() {
+        for features in kinds() {
+            let make = || TrueOnlineEtd::builder(features.clone()).alpha_v(0.05).lambda(0.8).build().unwrap();
+            let one = crate::Polynomial::builder().power(0.0).build().unwrap();
+            let (mut plain, mut scheduled) = (make(), make().with_schedule(one));
+            for episode in episodes(&features, 10, 2.0) {
+                assert_near(&learn(&mut plain, &episode), &learn(&mut scheduled, &episode), 1e-12);
+            }
+        }
+    }
+}

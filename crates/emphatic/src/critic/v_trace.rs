@@ -101,3 +101,40 @@ impl<R: Real> Critic<R> for VTrace<R> {
         self.td.learn(decay, R::one(), rho.smaller(self.rho_max) * delta, step.x.iter())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critic::testing::{assert_near, episodes, kinds, learn, two_steps};
+
+    use crate::Td;
+
+    #[test]
+    fn by_hand() {
+        let mut critic = VTrace::builder(Features::dense(1)).alpha_v(0.5).lambda(0.5).build().unwrap();
+        assert_eq!(learn(&mut critic, &two_steps()), [1.0, -0.75]);
+        // ρ is cut to 1 in the first step, and in the trace of the second: e = ½ · ½ + 2.
+        assert_eq!(critic.weights(), [0.078125]);
+    }
+
+    #[test]
+    fn where_nothing_is_cut_it_is_td() {
+        for features in kinds() {
+            let own = VTrace::builder(features.clone()).alpha_v(0.1).lambda(0.7);
+            let td = Td::builder(features.clone()).alpha_v(0.1).lambda(0.7);
+            let (mut own, mut td) = (own.build().unwrap(), td.build().unwrap());
+            for episode in episodes(&features, 40, 1.0) {
+                assert_near(&learn(&mut own, &episode), &learn(&mut td, &episode), 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_not_cut() {
+        let mut critic = VTrace::builder(Features::dense(1)).alpha_v(0.5).build().unwrap();
+        let [row, _] = two_steps();
+        let features = Features::dense(1);
+        let [_, changed] = row.see(&features, |seen| critic.update(seen, f64::NAN));
+        assert!(changed.is_nan());
+    }
+}

@@ -10,6 +10,7 @@ mod catalogue;
 mod episodes;
 mod own_emphasis;
 mod readme;
+mod reference;
 mod refusals;
 mod states;
 mod worked_steps;
