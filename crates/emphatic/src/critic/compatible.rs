@@ -211,8 +211,8 @@ fn add_scheduled<R: Real>(x: Row, change: [R; 2], weights: &mut [R], schedule: &
 mod tests {
     use super::*;
     use crate::{
-        ContinuousCounterexample, DeterministicLinear, Exact, ExactCritic, Learner, Numbers, SavedState,
-        SeenScratch, Step, Table, Tensors, dpg, true_dpge,
+        ContinuousCounterexample, DeterministicLinear, Exact, ExactCritic, Learner, Numbers, PerFeature,
+        Polynomial, SavedState, SeenScratch, Step, Table, Tensors, dpg, true_dpge,
     };
     use std::sync::Arc;
 
@@ -248,6 +248,24 @@ mod tests {
         assert_eq!(state.into_tensors(), learned);
         assert_eq!(sum, 0.0);
         assert_eq!(critic.weights(), [1.125, 0.8125, -0.46875, 1.625]);
+    }
+
+    #[test]
+    fn a_schedule_that_stays_as_it_is_is_none() {
+        let task = ContinuousCounterexample::default();
+        let learned = |schedule: Option<Schedule<f64>>| {
+            let mut critic = critic(Table::one_hot(3), 0.05, 0.05, 0.05);
+            if let Some(schedule) = schedule {
+                critic = critic.with_schedule(schedule);
+            }
+            let mut learner = dpg(task.deterministic(), critic).alpha(0.1).build().unwrap();
+            task.stream(1, 0).take(200).for_each(|step| _ = learner.update(&step).unwrap());
+            learner.critic().weights()
+        };
+        let polynomial = Polynomial::builder().power(0.0).build().unwrap();
+        let per_feature = PerFeature::builder().power(0.0).build().unwrap();
+        assert_eq!(learned(Some(polynomial.into())), learned(None));
+        assert_eq!(learned(Some(per_feature.into())), learned(None));
     }
 
     /// From feature 1 to feature 2, where the behaviour acts like the target: TD(0) diverges, and so would a correction that saw

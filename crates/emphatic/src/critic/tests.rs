@@ -2,7 +2,10 @@
 
 use super::testing::{Row, assert_near, episodes, kinds, learn, learn_actions, numbers, set};
 use super::*;
-use crate::{Action, Features, FollowOn, NoEmphasis, Policy, Step, StochasticPolicy, Task};
+use crate::{
+    Action, Features, FollowOn, NoEmphasis, PerFeature, Policy, Polynomial, Schedule, Step, StochasticPolicy,
+    Task,
+};
 
 /// Without rewards nothing is learned from zero, but there are traces; another episode then must not know of them.
 fn starts_afresh<C: Critic<f64>>(features: &Features, make: impl Fn() -> C) {
@@ -190,4 +193,80 @@ fn the_mean_change_of_weights_is_what_the_equations_say() {
     // TDRC's second weights have a factor in common after the step.
     let [tdrc, _] = mean_change(e, true, || Tdrc::builder(f()).alpha_v(ALPHA).build().unwrap());
     assert_near(&tdrc, &minus(&error, &back), 1e-13);
+}
+
+/// Schedules that stay as they are, by all that they compute.
+fn constant_schedules(features: &Features) -> Vec<Schedule<f64>> {
+    let polynomial = Polynomial::builder().power(0.0).build().unwrap();
+    let mut schedules = vec![polynomial.into()];
+    if matches!(features, Features::Table(_)) {
+        schedules.push(PerFeature::builder().power(0.0).build().unwrap().into());
+    }
+    schedules
+}
+
+fn alike<C: Critic<f64>>(features: &Features, make: impl Fn(Schedule<f64>) -> C) {
+    for schedule in constant_schedules(features) {
+        let (mut plain, mut scheduled) = (make(Schedule::default()), make(schedule));
+        for episode in episodes(features, 20, 2.0) {
+            assert_near(&learn(&mut plain, &episode), &learn(&mut scheduled, &episode), 1e-11);
+        }
+    }
+}
+
+fn actions_alike<C: ActionCritic<f64>>(features: &Features, make: impl Fn(Schedule<f64>) -> C) {
+    for schedule in constant_schedules(features) {
+        let (mut plain, mut scheduled) = (make(Schedule::default()), make(schedule));
+        for episode in episodes(features, 20, 2.0) {
+            let [plain, scheduled] =
+                [learn_actions(&mut plain, &episode), learn_actions(&mut scheduled, &episode)];
+            assert_near(&plain.concat(), &scheduled.concat(), 1e-11);
+        }
+    }
+}
+
+#[test]
+fn a_schedule_that_stays_as_it_is_is_none() {
+    for f in kinds() {
+        let f = &f;
+        let follow_on = || FollowOn::builder().lambda_a(1.0).build().unwrap();
+        alike(f, |s| Td::builder(f.clone()).alpha_v(0.1).lambda(0.7).build().unwrap().with_schedule(s));
+        alike(f, |s| {
+            Gtd::builder(f.clone()).alpha_v(0.1).alpha_w(0.05).lambda(0.7).build().unwrap().with_schedule(s)
+        });
+        alike(f, |s| {
+            Gtd2::builder(f.clone()).alpha_v(0.1).alpha_w(0.05).lambda(0.7).build().unwrap().with_schedule(s)
+        });
+        alike(f, |s| {
+            Htd::builder(f.clone()).alpha_v(0.1).alpha_w(0.05).lambda(0.7).build().unwrap().with_schedule(s)
+        });
+        alike(f, |s| Etd::builder(f.clone(), follow_on()).alpha_v(0.1).build().unwrap().with_schedule(s));
+        alike(f, |s| {
+            TrueOnlineEtd::builder(f.clone()).alpha_v(0.1).lambda(0.7).build().unwrap().with_schedule(s)
+        });
+        actions_alike(f, |s| Retrace::builder(f.clone(), 2).alpha_q(0.1).build().unwrap().with_schedule(s));
+        let values = || Gtd::builder(f.clone()).alpha_v(0.1).alpha_w(0.05).build().unwrap();
+        actions_alike(f, |s| {
+            let critic = Gq::builder(f.clone(), 2, values()).alpha_q(0.1).alpha_h(0.05).lambda_q(0.7);
+            critic.build().unwrap().with_schedule(s)
+        });
+        actions_alike(f, |s| {
+            Advantage::builder(f.clone(), 2, values()).alpha_u(0.1).build().unwrap().with_schedule(s)
+        });
+    }
+}
+
+/// The first step of a feature is whole, the fourth is half of it.
+#[test]
+fn a_step_size_may_fall_with_how_often_a_feature_was_active() {
+    let features = Features::one_hot(4);
+    let mut row = episodes(&features, 1, 1.0)[0][0].clone();
+    (row.rho, row.step.gamma_next) = (1.0, 0.0);
+    let mut critic = Td::builder(features).alpha_v(0.5).build().unwrap();
+    critic = critic.with_schedule(PerFeature::builder().build().unwrap());
+    let deltas = learn(&mut critic, &vec![row; 5]);
+    for (t, pair) in deltas.windows(2).enumerate() {
+        let size = 0.5 / ((t + 1) as f64).sqrt();
+        assert_near(&[pair[1]], &[(1.0 - size) * pair[0]], 1e-15);
+    }
 }
