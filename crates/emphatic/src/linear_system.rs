@@ -29,7 +29,8 @@ impl<R: Real> LinearSystem<R> {
     /// A ← keep A and b ← keep b.
     #[inline(always)]
     pub(crate) fn keep(&mut self, keep: R) {
-        self.matrix.iter_mut().chain(&mut self.rhs).for_each(|x| *x *= keep);
+        // −0 becomes 0, as it would where only other lanes trace a feature and nothing is added.
+        self.matrix.iter_mut().chain(&mut self.rhs).for_each(|x| *x = *x * keep + R::zero());
     }
 
     /// A ← A + x yᵀ and b ← b + c x.
