@@ -44,3 +44,9 @@ impl Acts for f64 {
         if let Action::Real(real) = action { Some(real) } else { None }
     }
 }
+
+/// Returns the number of an action, which has been checked to be one.
+#[inline(always)]
+pub(crate) fn number(action: Action) -> usize {
+    usize::of(action).unwrap_or(0)
+}

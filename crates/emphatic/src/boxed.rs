@@ -109,9 +109,9 @@ boxed!(Critic {
 boxed!(ActionCritic {
     ref actions() -> usize;
     ref wants_next() -> bool;
-    isa advantages(step: &Seen, out: &mut [R]);
-    isa next_advantages(step: &Seen, out: &mut [R]);
-    isa learn(step: &Seen, next: &[R], rho: R) -> R;
+    isa advantages(step: &Seen, policy: &[R], out: &mut [R]);
+    isa next_advantages(step: &Seen, next: &[R], out: &mut [R]);
+    isa learn(step: &Seen, policy: &[R], next: &[R], rho: R) -> R;
 });
 
 boxed!(SlopeCritic {

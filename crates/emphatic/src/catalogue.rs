@@ -8,10 +8,11 @@ pub use crate::compose::Build;
 use crate::compose::DeclaredBuilder;
 pub use crate::settings::{Range, Setting};
 use crate::{
-    Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed, DeterministicLinear,
-    Direct, ExactCritic, ExactEmphasis, FollowOn, Gaussian, Gem, Gq, GradientDice, Gtd, Ideal, LambdaReturn,
-    LstdEmphasis, ModelEmphasis, NStep, NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic,
-    Polynomial, Real, Softmax, Tderc, Truncated, XEtd,
+    Abtd, Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed, DeterministicLinear,
+    Direct, Elstd, Etd, ExactCritic, ExactEmphasis, ExpectedTdrc, FollowOn, Gaussian, Gem, Gq, GradientDice,
+    Gtd, Gtd2, Htd, Ideal, LambdaReturn, Lc, Lstd, LstdEmphasis, LstdQ, ModelCritic, ModelEmphasis, NStep,
+    NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic, Polynomial, ProximalGtd2, Real, Retrace,
+    Softmax, Td, Tderc, Tdrc, TreeBackup, TrueOnlineEtd, Truncated, VTrace, XEtd,
 };
 use serde::Serialize;
 use std::any::Any;
@@ -397,9 +398,25 @@ impl Catalogue {
                 .with::<Gaussian>()
                 .with::<DeterministicLinear>()
                 .with::<ExactCritic>()
+                .with::<Td>()
                 .with::<Gtd>()
+                .with::<Gtd2>()
+                .with::<ProximalGtd2>()
+                .with::<Tdrc>()
+                .with::<Htd>()
+                .with::<VTrace>()
+                .with::<TreeBackup>()
+                .with::<Abtd>()
+                .with::<Etd>()
+                .with::<TrueOnlineEtd>()
+                .with::<Lstd>()
+                .with::<Elstd>()
                 .with::<Gq>()
                 .with::<Advantage>()
+                .with::<Retrace>()
+                .with::<ExpectedTdrc>()
+                .with::<LstdQ>()
+                .with::<ModelCritic>()
                 .with::<Compatible>()
                 .with::<NoEmphasis>()
                 .with::<FollowOn>()
@@ -409,6 +426,7 @@ impl Catalogue {
                 .with::<Periodic>()
                 .with::<NStep>()
                 .with::<Decayed>()
+                .with::<Lc>()
                 .with::<Clipped>()
                 .with::<LambdaReturn>()
                 .with::<Direct>()

@@ -9,8 +9,8 @@
 //! # Three parts
 //!
 //! An actor-critic is a **policy** (how to act: [`Softmax`], [`Gaussian`], [`DeterministicLinear`]), a **critic** (how good
-//! was it: [`ExactCritic`], [`Gtd`], [`Gq`], [`Advantage`], [`Compatible`]) and an **emphasis** (how much
-//! does this state count: [`NoEmphasis`], [`FollowOn`], [`LambdaReturn`], [`ExactEmphasis`], …). A learner is their composition, and the paper's
+//! was it: [`ExactCritic`], [`Gtd`], [`Tdrc`], [`Etd`], [`Gq`] and others, see [`critic`]) and an **emphasis** (how much
+//! does this state count: [`NoEmphasis`], [`FollowOn`], [`LambdaReturn`], [`ExactEmphasis`] and others, see [`emphasis`]). A learner is their composition, and the paper's
 //! algorithms are names for compositions:
 //!
 //! | algorithm | policy | emphasis | here |
@@ -184,10 +184,14 @@ pub use action::{Action, Acts};
 pub use boxed::WithIsa;
 pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};
-pub use critic::{ActionCritic, Advantage, Compatible, Critic, ExactCritic, Gq, Gtd, SlopeCritic};
+pub use critic::{
+    Abtd, ActionCritic, Advantage, Compatible, Critic, Elstd, Etd, ExactCritic, ExpectedTdrc, Gq, Gtd, Gtd2,
+    Htd, Lstd, LstdQ, ModelCritic, ProximalGtd2, Retrace, SlopeCritic, Td, Tdrc, TreeBackup, TrueOnlineEtd,
+    VTrace,
+};
 pub use emphasis::{
     Clipped, CopTd, Decayed, Direct, Emphasis, ExactEmphasis, FollowOn, Gem, GradientDice, Ideal,
-    LambdaReturn, LstdEmphasis, ModelEmphasis, NStep, NoEmphasis, Normalised, Periodic, Tderc, Truncated,
+    LambdaReturn, Lc, LstdEmphasis, ModelEmphasis, NStep, NoEmphasis, Normalised, Periodic, Tderc, Truncated,
     XEtd,
 };
 pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};

@@ -29,7 +29,8 @@ impl<R: Real> LinearSystem<R> {
     /// A ← keep A and b ← keep b.
     #[inline(always)]
     pub(crate) fn keep(&mut self, keep: R) {
-        self.matrix.iter_mut().chain(&mut self.rhs).for_each(|x| *x *= keep);
+        // −0 becomes 0, as it would where only other lanes trace a feature and nothing is added.
+        self.matrix.iter_mut().chain(&mut self.rhs).for_each(|x| *x = *x * keep + R::zero());
     }
 
     /// A ← A + x yᵀ and b ← b + c x.
@@ -43,6 +44,20 @@ impl<R: Real> LinearSystem<R> {
             }
             self.rhs[j] += c * x;
         }
+    }
+
+    /// A_j ← A_j + z dᵀ and b_j ← b_j + c z, where A_j is row j. Returns the sum of [`Real::nan_unless_finite`] over what it changed.
+    #[inline(always)]
+    pub(crate) fn add_to_row(&mut self, j: usize, z: R, d: impl Iterator<Item = (usize, R)>, c: R) -> R {
+        let len = self.len();
+        self.rhs[j] += c * z;
+        let mut sum = self.rhs[j].nan_unless_finite();
+        for (k, d) in d {
+            let cell = &mut self.matrix[j * len + k];
+            *cell += z * d;
+            sum += cell.nan_unless_finite();
+        }
+        sum
     }
 
     /// Solves (A + ridge I) w = b + ridge toward. Where this has no solution, w stays as it is.

@@ -113,6 +113,12 @@ pub trait Real:
     fn larger(self, other: Self) -> Self {
         other.if_less(self, self, other)
     }
+
+    /// The smaller of the two, lane by lane; `self` where either is NaN.
+    #[inline(always)]
+    fn smaller(self, other: Self) -> Self {
+        other.if_less(self, other, self)
+    }
 }
 
 impl Real for f64 {
@@ -187,5 +193,31 @@ impl Real for f64 {
     #[inline(always)]
     fn normal_cdf(self) -> Self {
         elementary::normal_cdf(self)
+    }
+}
+
+/// Returns factor · x, where a factor of 0 makes 0 even of an x that has overflowed. A factor that is NaN makes NaN.
+#[inline(always)]
+pub(crate) fn product<R: Real>(factor: R, x: R) -> R {
+    R::zero().if_less(factor, factor * x, factor)
+}
+
+/// Returns (1 − share) a + share b, in which what has no share is ignored.
+#[inline(always)]
+pub(crate) fn blend<R: Real>(share: R, a: R, b: R) -> R {
+    product(R::one() - share, a) + product(share, b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_share_is_ignored_even_if_it_has_overflowed() {
+        assert_eq!(blend(0.25, 4.0, 8.0), 5.0);
+        assert_eq!(blend(0.0, 4.0, f64::INFINITY), 4.0);
+        assert_eq!(blend(1.0, f64::NAN, 8.0), 8.0);
+        assert!(blend(0.5, f64::NAN, 8.0).is_nan());
+        assert!(product(f64::NAN, 1.0).is_nan());
     }
 }

@@ -185,17 +185,29 @@ impl<R: Real> Schedule<R> {
     }
 
     /// The same for a part that looks at these features.
-    pub(crate) fn of(mut self, features: &Features) -> Self {
+    pub(crate) fn of(self, features: &Features) -> Self {
+        self.of_pairs(features, 1)
+    }
+
+    /// The same for a part that looks at these features together with one of so many actions.
+    pub(crate) fn of_pairs(mut self, features: &Features, actions: usize) -> Self {
         self.share = R::one() / R::splat(features.most_active() as f64);
         self.common = self.share;
         if self.kind == Kind::PerFeature {
-            self.counts = vec![0; features.len()];
-            self.shares = vec![R::one(); features.len()];
+            self.counts = vec![0; features.len() * actions];
+            self.shares = vec![R::one(); features.len() * actions];
         }
         self
     }
 
+    /// Whether step-sizes stay as they are.
+    #[inline(always)]
+    pub(crate) fn is_constant(&self) -> bool {
+        self.kind == Kind::Constant
+    }
+
     /// Whether each feature has a step-size of its own.
+    #[inline(always)]
     pub(crate) fn is_per_feature(&self) -> bool {
         self.kind == Kind::PerFeature
     }
@@ -203,6 +215,12 @@ impl<R: Real> Schedule<R> {
     /// Begins a step in which these features are active.
     #[inline(always)]
     pub(crate) fn begin(&mut self, x: Row) {
+        self.begin_at(x.iter());
+    }
+
+    /// Begins a step in which these features are active, each with its value.
+    #[inline(always)]
+    pub(crate) fn begin_at(&mut self, x: impl Iterator<Item = (usize, f64)>) {
         match self.kind {
             Kind::Constant => {}
             Kind::Polynomial => {
@@ -215,9 +233,9 @@ impl<R: Real> Schedule<R> {
     }
 
     #[inline(always)]
-    fn count(&mut self, x: Row) {
+    fn count(&mut self, x: impl Iterator<Item = (usize, f64)>) {
         let mut square = 0.0;
-        for (j, x) in x.iter() {
+        for (j, x) in x {
             if x != 0.0 {
                 square += x * x;
                 self.counts[j] = self.counts[j].saturating_add(1);
@@ -258,7 +276,7 @@ impl<R: Real> Part<R> for Schedule<R> {
 
 /// x^−p.
 #[derive(Clone, Copy, Debug)]
-struct Power<R> {
+pub(crate) struct Power<R> {
     power: R,
     /// One where p is ½.
     is_half: R,
@@ -266,14 +284,14 @@ struct Power<R> {
 }
 
 impl<R: Real> Power<R> {
-    fn new(power: R) -> Self {
+    pub(crate) fn new(power: R) -> Self {
         let is_half = R::from_lanes(|lane| if power.lane(lane) == 0.5 { 1.0 } else { 0.0 });
         Self { power, is_half, all_half: (R::one() - is_half).all_zero() }
     }
 
     /// Returns x^−p. A square root is quicker than exp and ln, and is what each lane with p = ½ has, whatever the others have.
     #[inline(always)]
-    fn of(&self, x: f64) -> R {
+    pub(crate) fn of(&self, x: f64) -> R {
         let root = R::splat(1.0 / x.sqrt());
         if self.all_half {
             return root;

@@ -56,7 +56,7 @@ pub(crate) fn softmax<R: Real>(
     };
     if critic.is::<Gtd>() {
         let Some(trace) = trace else { return Ok(None) };
-        let critic = Gtd::new(critic.features()?, critic.settings())?;
+        let critic = Gtd::new(critic.features()?, critic.settings())?.with_schedule(critic.schedule()?);
         return learner(with, policy, critic, trace);
     }
     if !critic.is::<ExactCritic>() {

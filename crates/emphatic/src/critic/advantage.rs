@@ -1,14 +1,15 @@
 //! The learned advantage: v̂ by one critic, and a regression on its δ.
 
-use super::gq::number;
+use super::pairs::pair;
 use super::{ActionCritic, Critic, part_around};
+use crate::action::number;
 use crate::catalogue::{Extent, Inner, Role, Signal, Size};
 use crate::part::CachedPart;
 use crate::policy::any_outputs;
 use crate::settings::settings;
 use crate::{
-    Built, ComposeError, Declaration, Declared, Features, Gtd, Part, PartBuilder, Real, Seen, SettingError,
-    Settings, State, StateError, Visitor,
+    Built, ComposeError, Declaration, Declared, Features, Gtd, Part, PartBuilder, Real, Schedule, Seen,
+    SettingError, Settings, State, StateError, Visitor,
 };
 use std::any::Any;
 
@@ -23,7 +24,7 @@ impl Declared for Advantage {
         signals: &[Signal::Advantages],
         settings: SETTINGS,
         features: true,
-        inner: &[Inner::values("the critic of values whose δ is learned from")],
+        inner: &[Inner::values("the critic of values whose δ is learned from"), Inner::schedule("constant")],
         ..Declaration::new(
             Role::Critic,
             "advantage",
@@ -37,12 +38,9 @@ impl Declared for Advantage {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.action_critic(Advantage::new(
-            with.features()?,
-            with.actions()?,
-            with.critic_inside("values")?,
-            with.settings(),
-        )?)
+        let (features, actions) = (with.features()?, with.actions()?);
+        let critic = Advantage::new(features, actions, with.critic_inside("values")?, with.settings())?;
+        with.action_critic(critic.with_schedule(with.schedule()?))
     }
 }
 
@@ -54,8 +52,10 @@ pub struct Advantage<R = f64, V = Gtd<R>> {
     features: Features,
     actions: usize,
     settings: Settings<R>,
-    /// α_u, divided by the number of active features.
+    alpha_u: R,
+    /// α_u, divided by the number of active features unless a schedule does that.
     alpha: R,
+    schedule: Schedule<R>,
     u: Vec<R>,
     values: CachedPart<V>,
 }
@@ -67,9 +67,20 @@ impl<R: Real, V: Critic<R>> Advantage<R, V> {
         values: V,
         settings: Settings<R>,
     ) -> Result<Self, SettingError> {
-        let alpha = settings.number("alpha_u")? / R::splat(features.most_active() as f64);
+        let alpha_u = settings.number("alpha_u")?;
+        let alpha = alpha_u / R::splat(features.most_active() as f64);
         let u = vec![R::zero(); features.len() * actions];
-        Ok(Self { features, actions, settings, alpha, u, values: CachedPart::new(values) })
+        let (schedule, values) = (Schedule::default(), CachedPart::new(values));
+        Ok(Self { features, actions, settings, alpha_u, alpha, schedule, u, values })
+    }
+
+    /// The same with this schedule of its step-size. The critic of values inside has its own.
+    pub fn with_schedule(mut self, schedule: impl Into<Schedule<R>>) -> Self {
+        self.schedule = schedule.into().of_pairs(&self.features, self.actions);
+        if !self.schedule.is_constant() {
+            self.alpha = self.alpha_u;
+        }
+        self
     }
 
     /// A copy of u: the weight of feature `f` for action `a` is number `f · actions + a`.
@@ -88,6 +99,7 @@ impl<R: Real, V: Critic<R>> Part<R> for Advantage<R, V> {
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.settings(&self.settings)?;
+        visitor.part("schedule", &mut self.schedule)?;
         visitor.estimate("u", self.u.iter_mut())?;
         visitor.part("values", &mut self.values.part)
     }
@@ -99,28 +111,32 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Advantage<R, V> {
     }
 
     #[inline(always)]
-    fn advantages(&mut self, step: &Seen, out: &mut [R]) {
+    fn advantages(&mut self, step: &Seen, _policy: &[R], out: &mut [R]) {
         any_outputs(step.x, &self.u, out);
     }
 
     #[inline(always)]
-    fn next_advantages(&mut self, step: &Seen, out: &mut [R]) {
+    fn next_advantages(&mut self, step: &Seen, _next: &[R], out: &mut [R]) {
         any_outputs(step.x_next, &self.u, out);
     }
 
     #[inline(always)]
-    fn learn(&mut self, step: &Seen, _next: &[R], rho: R) -> R {
+    fn learn(&mut self, step: &Seen, _policy: &[R], _next: &[R], rho: R) -> R {
         let (values, seen) = self.values.see(step);
         let [delta, mut sum] = values.update(&seen, rho);
-        let action = number(step.action);
-        let pair = |f: usize| f * self.actions + action;
+        let phi = pair(step.x, self.actions, number(step.action));
         let mut error = delta;
-        for (f, x) in step.x.iter() {
-            error -= self.u[pair(f)] * R::splat(x);
+        for (k, x) in phi.clone() {
+            error -= self.u[k] * R::splat(x);
         }
-        for (f, x) in step.x.iter() {
-            self.u[pair(f)] += self.alpha * error * R::splat(x);
-            sum += self.u[pair(f)].nan_unless_finite();
+        let change = self.alpha * error;
+        if !self.schedule.is_constant() {
+            self.schedule.begin_at(phi.clone());
+        }
+        for (k, x) in phi {
+            let change = if self.schedule.is_constant() { change } else { change * self.schedule.factor(k) };
+            self.u[k] += change * R::splat(x);
+            sum += self.u[k].nan_unless_finite();
         }
         sum
     }

@@ -1,12 +1,12 @@
 //! Compatible features: a learned critic for deterministic policies.
 
 use super::SlopeCritic;
-use crate::catalogue::{Extent, Role, Signal, Size};
+use crate::catalogue::{Extent, Inner, Role, Signal, Size};
 use crate::policy::{add_outputs, outputs};
 use crate::settings::settings;
 use crate::{
-    Acts, Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Real, Seen, SettingError,
-    Settings, StateError, Visitor,
+    Acts, Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Real, Row, Schedule, Seen,
+    SettingError, Settings, StateError, Visitor,
 };
 
 settings! {
@@ -22,6 +22,7 @@ impl Declared for Compatible {
         signals: &[Signal::Slope],
         settings: SETTINGS,
         features: true,
+        inner: &[Inner::schedule("constant")],
         ..Declaration::new(
             Role::Critic,
             "compatible",
@@ -35,7 +36,7 @@ impl Declared for Compatible {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.slope_critic(Compatible::new(with.features()?, with.settings())?)
+        with.slope_critic(Compatible::new(with.features()?, with.settings())?.with_schedule(with.schedule()?))
     }
 }
 
@@ -90,10 +91,11 @@ impl Declared for Compatible {
 pub struct Compatible<R = f64> {
     features: Features,
     settings: Settings<R>,
-    /// The step-sizes, divided by the number of active features.
-    alpha_v: R,
-    alpha_u: R,
-    alpha_h: R,
+    schedule: Schedule<R>,
+    /// α_v, α_u and α_h.
+    sizes: [R; 3],
+    /// The same, divided by the number of active features unless a schedule does that.
+    alphas: [R; 3],
     /// v and u, side by side for each feature.
     weights: Vec<R>,
     /// h_v and h_u, likewise.
@@ -104,15 +106,25 @@ impl<R: Real> Compatible<R> {
     fn new(features: Features, settings: Settings<R>) -> Result<Self, SettingError> {
         let active = R::splat(features.most_active() as f64);
         let zero = vec![R::zero(); 2 * features.len()];
+        let sizes = [settings.number("alpha_v")?, settings.number("alpha_u")?, settings.number("alpha_h")?];
         Ok(Self {
             features,
-            alpha_v: settings.number("alpha_v")? / active,
-            alpha_u: settings.number("alpha_u")? / active,
-            alpha_h: settings.number("alpha_h")? / active,
+            sizes,
+            alphas: sizes.map(|alpha| alpha / active),
             settings,
+            schedule: Schedule::default(),
             weights: zero.clone(),
             second: zero,
         })
+    }
+
+    /// The same with this schedule of its step-sizes.
+    pub fn with_schedule(mut self, schedule: impl Into<Schedule<R>>) -> Self {
+        self.schedule = schedule.into().of(&self.features);
+        if !self.schedule.is_constant() {
+            self.alphas = self.sizes;
+        }
+        self
     }
 
     /// A copy of v and u: those of feature `f` are numbers `2 f` and `2 f + 1`.
@@ -128,6 +140,7 @@ impl<R: Real> Part<R> for Compatible<R> {
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.settings(&self.settings)?;
+        visitor.part("schedule", &mut self.schedule)?;
         let Self { weights, second, .. } = self;
         visitor.estimate("v", weights.as_chunks_mut::<2>().0.iter_mut().map(|[v, _]| v))?;
         visitor.estimate("u", weights.as_chunks_mut::<2>().0.iter_mut().map(|[_, u]| u))?;
@@ -145,7 +158,7 @@ impl<R: Real> SlopeCritic<R> for Compatible<R> {
 
     #[inline(always)]
     fn learn(&mut self, step: &Seen, action: R) -> R {
-        let Self { alpha_v, alpha_u, alpha_h, weights, second, .. } = self;
+        let Self { alphas: [alpha_v, alpha_u, alpha_h], schedule, weights, second, .. } = self;
         let gamma_next = R::splat(step.gamma_next);
         // An action that has been checked is a real number.
         let zeta = R::splat(f64::of(step.action).unwrap_or(0.0)) - action;
@@ -159,7 +172,16 @@ impl<R: Real> SlopeCritic<R> for Compatible<R> {
         let [value_h, slope_h] = outputs(step.x, second);
         let correction = value_h + zeta * slope_h;
 
-        let mut sum = add_outputs(step.x, [*alpha_v * delta, *alpha_u * delta * zeta], weights);
+        let step_h = *alpha_h * (delta - correction);
+        let (change, change_h) = ([*alpha_v * delta, *alpha_u * delta * zeta], [step_h, step_h * zeta]);
+        if !schedule.is_constant() {
+            schedule.begin(step.x);
+            let back = [*alpha_v * gamma_next * correction, R::zero()];
+            return add_scheduled(step.x, change, weights, schedule)
+                + add_scheduled(step.x_next, back.map(|back| -back), weights, schedule)
+                + add_scheduled(step.x, change_h, second, schedule);
+        }
+        let mut sum = add_outputs(step.x, change, weights);
         if step.gamma_next > 0.0 {
             let back = *alpha_v * gamma_next * correction;
             for (f, x) in step.x_next.iter() {
@@ -167,17 +189,30 @@ impl<R: Real> SlopeCritic<R> for Compatible<R> {
                 sum += weights[2 * f].nan_unless_finite();
             }
         }
-        let step_h = *alpha_h * (delta - correction);
-        sum + add_outputs(step.x, [step_h, step_h * zeta], second)
+        sum + add_outputs(step.x, change_h, second)
     }
+}
+
+/// [`add_outputs`], where each feature's change is multiplied by its factor.
+#[inline(always)]
+fn add_scheduled<R: Real>(x: Row, change: [R; 2], weights: &mut [R], schedule: &Schedule<R>) -> R {
+    let mut sum = R::zero();
+    for (f, x) in x.iter() {
+        let factor = schedule.factor(f) * R::splat(x);
+        for (weight, change) in weights[2 * f..].iter_mut().zip(change) {
+            *weight += change * factor;
+            sum += weight.nan_unless_finite();
+        }
+    }
+    sum
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
-        ContinuousCounterexample, DeterministicLinear, Exact, ExactCritic, Learner, Numbers, SavedState,
-        SeenScratch, Step, Table, Tensors, dpg, true_dpge,
+        ContinuousCounterexample, DeterministicLinear, Exact, ExactCritic, Learner, Numbers, PerFeature,
+        Polynomial, SavedState, SeenScratch, Step, Table, Tensors, dpg, true_dpge,
     };
     use std::sync::Arc;
 
@@ -213,6 +248,24 @@ mod tests {
         assert_eq!(state.into_tensors(), learned);
         assert_eq!(sum, 0.0);
         assert_eq!(critic.weights(), [1.125, 0.8125, -0.46875, 1.625]);
+    }
+
+    #[test]
+    fn a_schedule_that_stays_as_it_is_is_none() {
+        let task = ContinuousCounterexample::default();
+        let learned = |schedule: Option<Schedule<f64>>| {
+            let mut critic = critic(Table::one_hot(3), 0.05, 0.05, 0.05);
+            if let Some(schedule) = schedule {
+                critic = critic.with_schedule(schedule);
+            }
+            let mut learner = dpg(task.deterministic(), critic).alpha(0.1).build().unwrap();
+            task.stream(1, 0).take(200).for_each(|step| _ = learner.update(&step).unwrap());
+            learner.critic().weights()
+        };
+        let polynomial = Polynomial::builder().power(0.0).build().unwrap();
+        let per_feature = PerFeature::builder().power(0.0).build().unwrap();
+        assert_eq!(learned(Some(polynomial.into())), learned(None));
+        assert_eq!(learned(Some(per_feature.into())), learned(None));
     }
 
     /// From feature 1 to feature 2, where the behaviour acts like the target: TD(0) diverges, and so would a correction that saw

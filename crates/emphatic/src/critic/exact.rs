@@ -132,17 +132,17 @@ impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
     }
 
     #[inline(always)]
-    fn advantages(&mut self, step: &Seen, out: &mut [R]) {
+    fn advantages(&mut self, step: &Seen, _policy: &[R], out: &mut [R]) {
         self.advantages_in(step.number(), out);
     }
 
     #[inline(always)]
-    fn next_advantages(&mut self, step: &Seen, out: &mut [R]) {
+    fn next_advantages(&mut self, step: &Seen, _next: &[R], out: &mut [R]) {
         self.advantages_in(step.next_number(), out);
     }
 
     #[inline(always)]
-    fn learn(&mut self, _: &Seen, _: &[R], _: R) -> R {
+    fn learn(&mut self, _: &Seen, _: &[R], _: &[R], _: R) -> R {
         R::zero()
     }
 }

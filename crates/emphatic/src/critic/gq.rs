@@ -1,13 +1,14 @@
 //! GQ(λ): gradient temporal-difference learning of q̂, with a v̂ as its baseline.
 
-use super::gradient_td::{GradientTd, StepSizes, TdStep};
+use super::gradient_td::{GradientTd, StepSizes};
+use super::pairs::{expected_td_error, pair};
 use super::{ActionCritic, Critic, part_around};
 use crate::catalogue::{Extent, Inner, Role, Signal, Size};
 use crate::part::CachedPart;
 use crate::settings::settings;
 use crate::{
-    Action, Acts, Built, ComposeError, Declaration, Declared, Features, Gtd, Part, PartBuilder, Real, Row,
-    Seen, SettingError, Settings, State, StateError, Visitor,
+    Built, ComposeError, Declaration, Declared, Features, Gtd, Part, PartBuilder, Real, Row, Schedule, Seen,
+    SettingError, Settings, State, StateError, Visitor,
 };
 use std::any::Any;
 
@@ -24,7 +25,10 @@ impl Declared for Gq {
         signals: &[Signal::Advantages],
         settings: SETTINGS,
         features: true,
-        inner: &[Inner::values("the critic of values that gives the baseline v̂")],
+        inner: &[
+            Inner::values("the critic of values that gives the baseline v̂"),
+            Inner::schedule("constant"),
+        ],
         ..Declaration::new(Role::Critic, "gq", "GQ", "q̂(s,b) by GQ(λ), less the v̂ of another critic")
     };
 
@@ -33,12 +37,9 @@ impl Declared for Gq {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.action_critic(Gq::new(
-            with.features()?,
-            with.actions()?,
-            with.critic_inside("values")?,
-            with.settings(),
-        )?)
+        let (features, actions) = (with.features()?, with.actions()?);
+        let critic = Gq::new(features, actions, with.critic_inside("values")?, with.settings())?;
+        with.action_critic(critic.with_schedule(with.schedule()?))
     }
 }
 
@@ -68,16 +69,20 @@ impl<R: Real, V: Critic<R>> Gq<R, V> {
         values: V,
         settings: Settings<R>,
     ) -> Result<Self, SettingError> {
-        let td = GradientTd::new(
-            features.len() * actions,
-            features.most_active(),
-            StepSizes {
-                alpha: settings.number("alpha_q")?,
-                alpha_h: settings.number("alpha_h")?,
-                lambda: settings.number("lambda_q")?,
-            },
-        );
+        let sizes = StepSizes {
+            alpha: settings.number("alpha_q")?,
+            alpha_h: settings.number("alpha_h")?,
+            lambda: settings.number("lambda_q")?,
+            beta: R::zero(),
+        };
+        let td = GradientTd::new(&features, actions, sizes);
         Ok(Self { features, actions, settings, td, baseline: CachedPart::new(values) })
+    }
+
+    /// The same with this schedule of the step-sizes of the action-values. The critic of values inside has its own.
+    pub fn with_schedule(mut self, schedule: impl Into<Schedule<R>>) -> Self {
+        self.td.set_schedule(schedule.into(), &self.features, self.actions);
+        self
     }
 
     /// A copy of w: the weight of feature `f` for action `a` is number `f · actions + a`.
@@ -95,18 +100,6 @@ impl<R: Real, V: Critic<R>> Gq<R, V> {
     fn estimate(&self, x: Row, action: usize) -> R {
         self.td.estimate(pair(x, self.actions, action))
     }
-}
-
-/// φ(s,a).
-#[inline(always)]
-fn pair(x: Row, actions: usize, action: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
-    x.iter().map(move |(f, x)| (f * actions + action, x))
-}
-
-/// Returns the number of an action, which has been checked to be one.
-#[inline(always)]
-pub(super) fn number(action: Action) -> usize {
-    usize::of(action).unwrap_or(0)
 }
 
 impl<R: Real, V: Critic<R>> Part<R> for Gq<R, V> {
@@ -129,7 +122,7 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
     }
 
     #[inline(always)]
-    fn advantages(&mut self, step: &Seen, out: &mut [R]) {
+    fn advantages(&mut self, step: &Seen, _policy: &[R], out: &mut [R]) {
         let (baseline, seen) = self.baseline.see(step);
         let value = baseline.value(&seen);
         for (b, out) in out.iter_mut().enumerate() {
@@ -138,7 +131,7 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
     }
 
     #[inline(always)]
-    fn next_advantages(&mut self, step: &Seen, out: &mut [R]) {
+    fn next_advantages(&mut self, step: &Seen, _next: &[R], out: &mut [R]) {
         let (baseline, seen) = self.baseline.see(step);
         let value = baseline.next_value(&seen);
         for (b, out) in out.iter_mut().enumerate() {
@@ -147,26 +140,10 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
     }
 
     #[inline(always)]
-    fn learn(&mut self, step: &Seen, next: &[R], rho: R) -> R {
+    fn learn(&mut self, step: &Seen, _policy: &[R], next: &[R], rho: R) -> R {
         let (baseline, seen) = self.baseline.see(step);
         let [_, sum] = baseline.update(&seen, rho);
-
-        let mut delta = R::splat(step.reward);
-        if step.gamma_next > 0.0 {
-            for (b, probability) in next.iter().enumerate() {
-                delta += R::splat(step.gamma_next) * *probability * self.estimate(step.x_next, b);
-            }
-        }
-        delta -= self.estimate(step.x, number(step.action));
-
-        let Self { actions, td, .. } = self;
-        let actions = *actions;
-        let pair = pair(step.x, actions, number(step.action));
-        let mean = || {
-            let of = move |(f, x)| (0..actions).map(move |b| (f * actions + b, b, R::splat(x)));
-            step.x_next.iter().flat_map(of).map(|(k, b, x)| (k, next[b] * x))
-        };
-        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: R::one(), delta };
-        sum + td.learn(numbers, pair, mean)
+        let delta = expected_td_error(step, next, |x, b| self.estimate(x, b));
+        sum + self.td.learn_pair(step, self.actions, next, rho, delta)
     }
 }

@@ -1,16 +1,14 @@
-//! Gradient temporal-difference learning: what GTD(λ) and GQ(λ) have in common.
+//! Gradient temporal-difference learning: what GTD(λ), TDRC(λ), GQ(λ) and expected TDRC(λ) have in common.
 
-use crate::{Real, StateError, Visitor};
+use super::pairs::{mean, pair};
+use super::shrinking::Shrinking;
+use super::traced::Traced;
+use crate::action::number;
+use crate::{Features, Real, Row, Schedule, Seen, StateError, Visitor};
 
-/// The numbers of one feature, side by side in memory.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cell<R> {
-    weight: R,
-    second: R,
-    trace: R,
-    /// The step at which the feature was last active, or 0 if the trace is zero.
-    active_at: u64,
-}
+/// The numbers of the two kinds of weights.
+const W: usize = 0;
+const H: usize = 1;
 
 /// A linear estimate that learns by the gradient of the projected Bellman error, with a second set of weights and
 /// an eligibility trace:
@@ -18,32 +16,32 @@ struct Cell<R> {
 /// ```text
 /// e ← decay e + scale x
 /// w ← w + α (δ e − γ_{t+1} (1 − λ) (e·h) x̄)
-/// h ← h + α_h (δ e − (x·h) x)
+/// h ← h + α_h (δ e − (x·h) x − β h)
 /// ```
 ///
-/// The trace lists the features for which it is not zero in the order in which they were last active, which depends on the
-/// steps alone. So all lanes and `f64` add up in the same order, even where one has forgotten a feature and another has
-/// not. What decays below 10⁻⁶⁰ is forgotten, lest the trace of a task that never ends grow for ever.
+/// Unless it is regularised, there is no β.
 #[derive(Clone, Debug)]
-pub(super) struct GradientTd<R> {
+pub(super) struct GradientTd<R, const REGULARISED: bool = false> {
+    sizes: StepSizes<R>,
+    /// The step-sizes: divided by the number of active features, or as they are if a schedule does that.
     alpha: R,
     alpha_h: R,
-    lambda: R,
     /// α (1 − λ).
     correction: R,
-    cells: Vec<Cell<R>>,
-    /// Features and when they were last active. One that has been active since is listed again further on, and its
-    /// earlier entry does not count. The first `listed` entries are in use: a list that never grows needs no allocator.
-    traced: Vec<(usize, u64)>,
-    listed: usize,
-    now: u64,
+    schedule: Schedule<R>,
+    is_constant: bool,
+    traced: Traced<R, 2, 1>,
+    /// How h is drawn to zero: if it is regularised, the second weights are h without a factor that all have in common.
+    shrinking: Shrinking<R>,
 }
 
 /// The settings of a [`GradientTd`], checked.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct StepSizes<R> {
     pub(super) alpha: R,
     pub(super) alpha_h: R,
     pub(super) lambda: R,
+    pub(super) beta: R,
 }
 
 /// The numbers of a step that a [`GradientTd`] learns from.
@@ -59,96 +57,174 @@ pub(super) struct TdStep<R> {
     pub(super) delta: R,
 }
 
-/// A trace below this becomes zero, once in so many steps.
-const FORGOTTEN: f64 = 1e-60;
-const FORGET_EVERY: u64 = 32;
-
-impl<R: Real> GradientTd<R> {
-    /// All weights zero. The step-sizes are divided by `most_active`.
-    pub(super) fn new(len: usize, most_active: usize, settings: StepSizes<R>) -> Self {
-        let StepSizes { alpha, alpha_h, lambda } = settings;
-        let active = R::splat(most_active as f64);
+impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
+    /// All weights zero, for features of a state or for those of a state with each of so many actions. The step-sizes are divided by the number of active features.
+    pub(super) fn new(features: &Features, actions: usize, sizes: StepSizes<R>) -> Self {
+        let StepSizes { alpha, alpha_h, lambda, beta } = sizes;
+        let active = R::splat(features.most_active() as f64);
         Self {
+            sizes,
             alpha: alpha / active,
             alpha_h: alpha_h / active,
-            lambda,
             correction: alpha / active * (R::one() - lambda),
-            cells: vec![Cell::default(); len],
-            traced: vec![(0, 0); 2 * len],
-            listed: 0,
-            now: 0,
+            schedule: Schedule::default(),
+            is_constant: true,
+            traced: Traced::new(features.len() * actions),
+            shrinking: Shrinking::new(alpha_h / active * beta),
+        }
+    }
+
+    /// Sets the schedule of the step-sizes.
+    pub(super) fn set_schedule(&mut self, schedule: Schedule<R>, features: &Features, actions: usize) {
+        self.schedule = schedule.of_pairs(features, actions);
+        self.is_constant = self.schedule.is_constant();
+        if !self.is_constant {
+            let StepSizes { alpha, alpha_h, lambda, .. } = self.sizes;
+            (self.alpha, self.alpha_h) = (alpha, alpha_h);
+            self.correction = alpha * (R::one() - lambda);
         }
     }
 
     /// w·x.
     #[inline(always)]
     pub(super) fn estimate(&self, x: impl Iterator<Item = (usize, f64)>) -> R {
-        let mut sum = R::zero();
-        for (k, x) in x {
-            sum += self.cells[k].weight * R::splat(x);
+        self.traced.dot(W, x)
+    }
+
+    /// v̂(s).
+    #[inline(always)]
+    pub(super) fn value(&self, x: Row) -> R {
+        match x.one::<R>() {
+            Some(feature) => self.estimate(std::iter::once((feature, 1.0))),
+            None => self.estimate(x.iter()),
         }
-        sum
+    }
+
+    /// Learns the values of states from a step. `are_dense`: whether every state lists all features. Returns the sum of
+    /// [`Real::nan_unless_finite`] over the weights it changed.
+    #[inline(always)]
+    pub(super) fn learn_state(&mut self, step: &Seen, are_dense: bool, rho: R, delta: R) -> R {
+        let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
+        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: rho, delta };
+        if !self.is_constant {
+            return if R::LANES == 1 {
+                self.learn_scheduled_state(step, rho, delta)
+            } else {
+                self.learn_scheduled(numbers, step.x.iter(), next)
+            };
+        }
+        if let Some(feature) = step.x.one::<R>() {
+            // The next state has one feature too, unless an episode ends.
+            let next = || step.x_next.one::<R>().map(|f| (f, R::one())).into_iter();
+            return self.learn(numbers, std::iter::once((feature, 1.0)), next);
+        }
+        if !are_dense {
+            return self.learn(numbers, step.x.iter(), next);
+        }
+        // In lanes it must be inlined to be compiled for the instruction set; for `f64` a short loop is faster.
+        if R::LANES == 1 {
+            self.learn_dense_state(step, rho, delta)
+        } else {
+            self.learn_all(numbers, step.x.iter(), next)
+        }
+    }
+
+    #[inline(never)]
+    fn learn_dense_state(&mut self, step: &Seen, rho: R, delta: R) -> R {
+        let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
+        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: rho, delta };
+        self.learn_all(numbers, step.x.iter(), next)
+    }
+
+    #[inline(never)]
+    fn learn_scheduled_state(&mut self, step: &Seen, rho: R, delta: R) -> R {
+        let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
+        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: rho, delta };
+        self.learn_scheduled(numbers, step.x.iter(), next)
+    }
+
+    /// Learns the values of actions from a step, given π(·|S_{t+1}). Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    #[inline(always)]
+    pub(super) fn learn_pair(&mut self, step: &Seen, actions: usize, next: &[R], rho: R, delta: R) -> R {
+        let x = pair(step.x, actions, number(step.action));
+        let next = || mean(step.x_next, next);
+        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: R::one(), delta };
+        if self.is_constant { self.learn(numbers, x, next) } else { self.learn_scheduled(numbers, x, next) }
     }
 
     /// Learns from one step. `x` and `next` list the features x and x̄. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
-    ///
-    /// A feature that only other lanes still trace is gone through too. There this lane's trace is zero and the weights stay as they
-    /// are, unless they are changed by 0 · ∞: so factors that are not finite count as divergence, whether or not this lane
-    /// traces a feature.
     #[inline(always)]
-    pub(super) fn learn<N: Iterator<Item = (usize, R)>>(
+    fn learn<N: Iterator<Item = (usize, R)>>(
+        &mut self,
+        step: TdStep<R>,
+        x: impl Iterator<Item = (usize, f64)> + Clone,
+        next: impl FnOnce() -> N,
+    ) -> R {
+        self.learn_by(step, x, next, |_, _, step| step)
+    }
+
+    /// [`Self::learn`] with step-sizes that change.
+    #[inline(always)]
+    fn learn_scheduled<N: Iterator<Item = (usize, R)>>(
+        &mut self,
+        step: TdStep<R>,
+        x: impl Iterator<Item = (usize, f64)> + Clone,
+        next: impl FnOnce() -> N,
+    ) -> R {
+        self.schedule.begin_at(x.clone());
+        self.learn_by(step, x, next, |schedule, k, step| step * schedule.factor(k))
+    }
+
+    /// [`Self::learn`], where a function multiplies a step by the schedule's factor of a feature.
+    #[inline(always)]
+    fn learn_by<N: Iterator<Item = (usize, R)>>(
         &mut self,
         TdStep { gamma, gamma_next, rho, scale, delta }: TdStep<R>,
         x: impl Iterator<Item = (usize, f64)> + Clone,
         next: impl FnOnce() -> N,
+        by: impl Fn(&Schedule<R>, usize, R) -> R,
     ) -> R {
-        let mut x_h = R::zero();
-        for (k, x) in x.clone() {
-            x_h += self.cells[k].second * R::splat(x);
+        let Self { sizes: StepSizes { lambda, .. }, alpha, alpha_h, schedule, traced, shrinking, .. } = self;
+        let mut x_h = traced.dot(H, x.clone());
+        if REGULARISED {
+            x_h *= shrinking.common;
         }
         // e·h of the new trace, from the old one: decay (e·h) + scale (x·h).
         let mut trace_h = scale * x_h;
-        if gamma > 0.0 && !self.lambda.all_zero() {
-            trace_h += self.decay(rho * (R::splat(gamma) * self.lambda));
-            if self.now.is_multiple_of(FORGET_EVERY) {
-                self.forget();
-            }
+        if gamma > 0.0 && !lambda.all_zero() {
+            let mut decayed_h = R::zero();
+            let decay = rho * (R::splat(gamma) * *lambda);
+            traced.decay(Some([decay]), |cell| decayed_h += cell.traces[0] * cell.weights[H]);
+            trace_h += if REGULARISED { shrinking.common * decayed_h } else { decayed_h };
         } else {
-            self.clear();
+            traced.decay(None, |_| {});
         }
-        self.now = self.now.wrapping_add(1);
-        for (k, x) in x.clone() {
-            let cell = &mut self.cells[k];
-            cell.trace += scale * R::splat(x);
-            if cell.active_at != self.now {
-                cell.active_at = self.now;
-                self.traced[self.listed] = (k, self.now);
-                self.listed += 1;
-            }
-        }
+        traced.add(x.clone(), |_, x| [scale * x]);
 
-        let (step, step_h) = (self.alpha * delta, self.alpha_h * delta);
+        let (step, mut step_h, mut step_x) = (*alpha * delta, *alpha_h * delta, *alpha_h * x_h);
         let mut sum = rho.nan_unless_finite() + step.nan_unless_finite() + step_h.nan_unless_finite();
-        for &(k, at) in &self.traced[..self.listed] {
-            let cell = &mut self.cells[k];
-            if cell.active_at == at {
-                cell.weight += step * cell.trace;
-                cell.second += step_h * cell.trace;
-                sum += cell.weight.nan_unless_finite() + cell.second.nan_unless_finite();
-            }
+        if REGULARISED {
+            sum += shrinking.shrink(traced, schedule, *alpha_h * self.sizes.beta, x.clone());
+            let inverse = R::one() / shrinking.common;
+            (step_h, step_x) = (step_h * inverse, step_x * inverse);
         }
-        let step_x = self.alpha_h * x_h;
+        traced.each(|k, cell| {
+            let [weight, second] = &mut cell.weights;
+            *weight += by(schedule, k, step) * cell.traces[0];
+            *second += by(schedule, k, step_h) * cell.traces[0];
+            sum += weight.nan_unless_finite() + second.nan_unless_finite();
+        });
         for (k, x) in x {
-            let cell = &mut self.cells[k];
-            cell.second -= step_x * R::splat(x);
-            sum += cell.second.nan_unless_finite();
+            let second = &mut traced.cells[k].weights[H];
+            *second -= by(schedule, k, step_x) * R::splat(x);
+            sum += second.nan_unless_finite();
         }
         if gamma_next > 0.0 {
             let correction = self.correction * R::splat(gamma_next) * trace_h;
             for (k, x) in next() {
-                let cell = &mut self.cells[k];
-                cell.weight -= correction * x;
-                sum += cell.weight.nan_unless_finite();
+                let weight = &mut traced.cells[k].weights[W];
+                *weight -= by(schedule, k, correction) * x;
+                sum += weight.nan_unless_finite();
             }
         }
         sum
@@ -157,123 +233,58 @@ impl<R: Real> GradientTd<R> {
     /// [`Self::learn`] where every state lists all features in their order: the trace then lists them all too, so there
     /// is no list to keep. The same bits.
     #[inline(always)]
-    pub(super) fn learn_all<N: Iterator<Item = (usize, R)>>(
+    fn learn_all<N: Iterator<Item = (usize, R)>>(
         &mut self,
         TdStep { gamma, gamma_next, rho, scale, delta }: TdStep<R>,
         x: impl Iterator<Item = (usize, f64)> + Clone,
         next: impl FnOnce() -> N,
     ) -> R {
-        if self.listed < self.cells.len() {
-            self.list_all();
-        }
+        let Self { sizes: StepSizes { lambda, .. }, alpha, alpha_h, schedule, traced, shrinking, .. } = self;
         let mut x_h = R::zero();
-        for (cell, (_, x)) in self.cells.iter().zip(x.clone()) {
-            x_h += cell.second * R::splat(x);
+        for (cell, (_, x)) in traced.cells.iter().zip(x.clone()) {
+            x_h += cell.weights[H] * R::splat(x);
+        }
+        if REGULARISED {
+            x_h *= shrinking.common;
         }
         let mut trace_h = scale * x_h;
-        if gamma > 0.0 && !self.lambda.all_zero() {
-            let decay = rho * (R::splat(gamma) * self.lambda);
+        if gamma > 0.0 && !lambda.all_zero() {
+            let decay = rho * (R::splat(gamma) * *lambda);
             let mut decayed_h = R::zero();
-            for cell in &mut self.cells {
-                cell.trace *= decay;
-                decayed_h += cell.trace * cell.second;
-            }
-            trace_h += decayed_h;
-            if self.now.is_multiple_of(FORGET_EVERY) {
-                for cell in &mut self.cells {
-                    cell.trace = forgotten(cell.trace);
-                }
-            }
+            traced.decay_all(Some([decay]), |cell| decayed_h += cell.traces[0] * cell.weights[H]);
+            trace_h += if REGULARISED { shrinking.common * decayed_h } else { decayed_h };
         } else {
-            for cell in &mut self.cells {
-                cell.trace = R::zero();
-            }
+            traced.decay_all(None, |_| {});
         }
-        self.now = self.now.wrapping_add(1);
-        let (step, step_h, step_x) = (self.alpha * delta, self.alpha_h * delta, self.alpha_h * x_h);
+        let (step, mut step_h, mut step_x) = (*alpha * delta, *alpha_h * delta, *alpha_h * x_h);
         let mut sum = R::zero();
-        for (cell, (_, x)) in self.cells.iter_mut().zip(x) {
+        if REGULARISED {
+            sum += shrinking.shrink(traced, schedule, *alpha_h * self.sizes.beta, x.clone());
+            let inverse = R::one() / shrinking.common;
+            (step_h, step_x) = (step_h * inverse, step_x * inverse);
+        }
+        for (cell, (_, x)) in traced.cells.iter_mut().zip(x) {
             let x = R::splat(x);
-            cell.trace += scale * x;
-            cell.weight += step * cell.trace;
-            cell.second = cell.second + step_h * cell.trace - step_x * x;
-            sum += cell.weight.nan_unless_finite() + cell.second.nan_unless_finite();
+            let ([weight, second], [trace]) = (&mut cell.weights, &mut cell.traces);
+            *trace += scale * x;
+            *weight += step * *trace;
+            *second = *second + step_h * *trace - step_x * x;
+            sum += weight.nan_unless_finite() + second.nan_unless_finite();
         }
         // A sum of its own, which need not wait for the other.
         let mut corrected = R::zero();
         if gamma_next > 0.0 {
             let correction = self.correction * R::splat(gamma_next) * trace_h;
-            for (cell, (_, x)) in self.cells.iter_mut().zip(next()) {
-                cell.weight -= correction * x;
-                corrected += cell.weight.nan_unless_finite();
+            for (cell, (_, x)) in traced.cells.iter_mut().zip(next()) {
+                cell.weights[W] -= correction * x;
+                corrected += cell.weights[W].nan_unless_finite();
             }
         }
         sum + corrected
     }
 
-    #[cold]
-    fn list_all(&mut self) {
-        for (k, cell) in self.cells.iter_mut().enumerate() {
-            cell.active_at = 1;
-            self.traced[k] = (k, 1);
-        }
-        self.listed = self.cells.len();
-    }
-
-    /// e ← decay e. Returns e·h.
-    #[inline(always)]
-    fn decay(&mut self, decay: R) -> R {
-        let mut trace_h = R::zero();
-        let mut kept = 0;
-        for entry in 0..self.listed {
-            let (k, at) = self.traced[entry];
-            let cell = &mut self.cells[k];
-            if cell.active_at != at {
-                continue;
-            }
-            cell.trace *= decay;
-            trace_h += cell.trace * cell.second;
-            self.traced[kept] = (k, at);
-            kept += 1;
-        }
-        self.listed = kept;
-        trace_h
-    }
-
-    /// Removes features whose trace has decayed to almost zero.
-    fn forget(&mut self) {
-        let mut kept = 0;
-        for entry in 0..self.listed {
-            let (k, at) = self.traced[entry];
-            let cell = &mut self.cells[k];
-            cell.trace = forgotten(cell.trace);
-            if cell.trace.all_zero() {
-                cell.active_at = 0;
-            } else {
-                self.traced[kept] = (k, at);
-                kept += 1;
-            }
-        }
-        self.listed = kept;
-    }
-
-    /// Makes the trace zero.
-    #[inline(always)]
-    fn clear(&mut self) {
-        for &(k, _) in &self.traced[..self.listed] {
-            self.cells[k].trace = R::zero();
-            self.cells[k].active_at = 0;
-        }
-        self.listed = 0;
-    }
-
-    /// The features for which the trace is not zero.
-    fn traced(&self) -> impl Iterator<Item = usize> {
-        self.traced[..self.listed].iter().filter(|(k, at)| self.cells[*k].active_at == *at).map(|(k, _)| *k)
-    }
-
     pub(super) fn weights(&self) -> Vec<R> {
-        self.cells.iter().map(|cell| cell.weight).collect()
+        self.traced.weights(W)
     }
 
     /// See [`Part::tensors`](crate::Part::tensors). The weights, the second weights and the trace go by these names.
@@ -282,34 +293,15 @@ impl<R: Real> GradientTd<R> {
         visitor: &mut Visitor,
         [weights, second, trace]: [&str; 3],
     ) -> Result<(), StateError> {
-        visitor.estimate(weights, self.cells.iter_mut().map(|cell| &mut cell.weight))?;
-        visitor.weights(second, self.cells.iter_mut().map(|cell| &mut cell.second))?;
-        let mut traced = self.traced().map(|k| (k, self.cells[k].trace)).collect();
-        visitor.trace(trace, self.cells.len(), &mut traced)?;
-        // The number of steps: it determines when small traces are removed.
-        visitor.counts("steps", std::slice::from_mut(&mut self.now))?;
-        if visitor.restores() {
-            self.set_trace(&traced);
+        visitor.part("schedule", &mut self.schedule)?;
+        visitor.estimate(weights, self.traced.weights_mut(W))?;
+        visitor.weights(second, self.traced.weights_mut(H))?;
+        if REGULARISED {
+            let name = format!("{second}.common");
+            visitor.numbers(&name, std::iter::once(&mut self.shrinking.common))?;
         }
-        Ok(())
+        self.traced.traces(visitor, [trace])
     }
-
-    fn set_trace(&mut self, traced: &[(usize, R)]) {
-        self.clear();
-        for &(k, trace) in traced {
-            // Only their order matters, not when they were active.
-            (self.cells[k].trace, self.cells[k].active_at) = (trace, self.now);
-            self.traced[self.listed] = (k, self.now);
-            self.listed += 1;
-        }
-    }
-}
-
-/// Returns zero for a trace that has decayed to almost zero.
-#[inline(always)]
-fn forgotten<R: Real>(trace: R) -> R {
-    // NaN is forgotten too: a learner that has diverged would make the list grow for all others.
-    R::splat(FORGOTTEN).if_less(trace.abs(), trace, R::zero())
 }
 
 #[cfg(test)]
@@ -319,65 +311,19 @@ mod tests {
 
     const NAMES: [&str; 3] = ["v", "w", "e"];
 
-    fn state(td: &mut GradientTd<f64>) -> Tensors {
+    fn state<const REGULARISED: bool>(td: &mut GradientTd<f64, REGULARISED>) -> Tensors {
         let mut state = SavedState::empty();
         td.tensors(&mut Visitor::save(&mut state), NAMES).unwrap();
         state.into_tensors()
     }
 
-    fn trace(td: &GradientTd<f64>) -> Vec<(usize, f64)> {
-        td.traced().map(|k| (k, td.cells[k].trace)).collect()
+    fn learner<const REGULARISED: bool>() -> GradientTd<f64, REGULARISED> {
+        let sizes = StepSizes { alpha: 0.5, alpha_h: 0.25, lambda: 0.5, beta: 0.75 };
+        GradientTd::new(&Features::active(4, 1), 1, sizes)
     }
 
-    fn learner() -> GradientTd<f64> {
-        GradientTd::new(4, 1, StepSizes { alpha: 0.5, alpha_h: 0.25, lambda: 0.5 })
-    }
-
-    fn step(td: &mut GradientTd<f64>, gamma: f64, k: usize) {
-        let step = TdStep { gamma, gamma_next: 0.0, rho: 2.0, scale: 2.0, delta: 1.0 };
-        td.learn(step, std::iter::once((k, 1.0)), std::iter::empty);
-    }
-
-    #[test]
-    fn the_trace_lists_features_in_the_order_in_which_they_were_last_active() {
-        let mut td = learner();
-        step(&mut td, 0.0, 2);
-        step(&mut td, 0.5, 0);
-        step(&mut td, 0.5, 2);
-        // 2 → ·(2·0.5·0.5) → ·0.5 + 2, and 2 → ·0.5.
-        assert_eq!(trace(&td), [(0, 1.0), (2, 2.5)]);
-        step(&mut td, 0.0, 3);
-        assert_eq!(trace(&td), [(3, 2.0)]);
-    }
-
-    /// Once every feature ever seen was touched at every step of a task that never ends.
-    #[test]
-    fn what_has_decayed_is_forgotten() {
-        let mut td = learner();
-        step(&mut td, 0.0, 1);
-        for _ in 0..1000 {
-            step(&mut td, 0.5, 2);
-        }
-        assert_eq!(trace(&td), [(2, 4.0)]);
-        assert_eq!(td.listed, 2, "the feature now active, and its entry of the step before");
-    }
-
-    /// Once what is not a number was kept for ever: a learner that had diverged let the list grow for all other lanes.
-    #[test]
-    fn what_is_not_a_number_is_forgotten() {
-        let mut td = learner();
-        step(&mut td, 0.0, 1);
-        let nan = TdStep { gamma: 0.5, gamma_next: 0.0, rho: f64::NAN, scale: 1.0, delta: 0.0 };
-        td.learn(nan, std::iter::once((0, 1.0)), std::iter::empty);
-        for _ in 0..1000 {
-            step(&mut td, 0.5, 2);
-        }
-        assert_eq!(td.traced().collect::<Vec<_>>(), [2]);
-    }
-
-    #[test]
-    fn where_all_features_are_listed_there_is_no_need_of_a_list() {
-        let (mut listed, mut all) = (learner(), learner());
+    fn same_with_and_without_a_list<const REGULARISED: bool>() {
+        let (mut listed, mut all) = (learner::<REGULARISED>(), learner::<REGULARISED>());
         for t in 0..2000 {
             // For a while ratios are small and the last feature is zero, so that it is forgotten.
             let small = t % 100 >= 50;
@@ -397,11 +343,17 @@ mod tests {
             all.learn_all(step(), x(0), || x(1));
             assert_eq!(state(&mut listed), state(&mut all));
             if t % 700 == 0 {
-                let mut restored = learner();
+                let mut restored = learner::<REGULARISED>();
                 let saved = SavedState::without_settings(state(&mut all));
                 restored.tensors(&mut Visitor::restore(&saved), NAMES).unwrap();
                 all = restored;
             }
         }
+    }
+
+    #[test]
+    fn where_all_features_are_listed_there_is_no_need_of_a_list() {
+        same_with_and_without_a_list::<false>();
+        same_with_and_without_a_list::<true>();
     }
 }

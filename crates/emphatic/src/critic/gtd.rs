@@ -1,12 +1,12 @@
 //! GTD(λ): gradient temporal-difference learning of v̂.
 
-use super::Critic;
-use super::gradient_td::{GradientTd, StepSizes, TdStep};
-use crate::catalogue::{Extent, Role, Signal, Size};
+use super::gradient_td::{GradientTd, StepSizes};
+use super::{Critic, linear_methods, linear_values};
+use crate::catalogue::{Extent, Inner, Role, Signal, Size};
 use crate::settings::settings;
 use crate::{
-    Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Real, Row, Seen, SettingError,
-    Settings, StateError, Visitor,
+    Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Real, Schedule, Seen,
+    SettingError, Settings, StateError, Visitor,
 };
 
 settings! {
@@ -22,6 +22,7 @@ impl Declared for Gtd {
         signals: &[Signal::Delta],
         settings: SETTINGS,
         features: true,
+        inner: &[Inner::schedule("constant")],
         ..Declaration::new(Role::Critic, "gtd", "GTD", "GTD(λ): gradient temporal-difference learning of v̂")
     };
 
@@ -30,7 +31,7 @@ impl Declared for Gtd {
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        with.critic(Gtd::new(with.features()?, with.settings())?)
+        with.critic(Gtd::new(with.features()?, with.settings())?.with_schedule(with.schedule()?))
     }
 }
 
@@ -52,22 +53,16 @@ pub struct Gtd<R = f64> {
 
 impl<R: Real> Gtd<R> {
     pub(crate) fn new(features: Features, settings: Settings<R>) -> Result<Self, SettingError> {
-        let td = GradientTd::new(
-            features.len(),
-            features.most_active(),
-            StepSizes {
-                alpha: settings.number("alpha_v")?,
-                alpha_h: settings.number("alpha_w")?,
-                lambda: settings.number("lambda")?,
-            },
-        );
-        Ok(Self { features, settings, td })
+        let sizes = StepSizes {
+            alpha: settings.number("alpha_v")?,
+            alpha_h: settings.number("alpha_w")?,
+            lambda: settings.number("lambda")?,
+            beta: R::zero(),
+        };
+        Ok(Self { td: GradientTd::new(&features, 1, sizes), features, settings })
     }
 
-    /// A copy of v, the weights of the value estimate.
-    pub fn weights(&self) -> Vec<R> {
-        self.td.weights()
-    }
+    linear_methods!();
 }
 
 impl<R: Real> Part<R> for Gtd<R> {
@@ -83,51 +78,10 @@ impl<R: Real> Part<R> for Gtd<R> {
 }
 
 impl<R: Real> Critic<R> for Gtd<R> {
-    #[inline(always)]
-    fn value(&mut self, step: &Seen) -> R {
-        self.estimate(step.x)
-    }
-
-    #[inline(always)]
-    fn next_value(&mut self, step: &Seen) -> R {
-        self.estimate(step.x_next)
-    }
+    linear_values!();
 
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
-        let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
-        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: rho, delta };
-        if let Some(feature) = step.x.one::<R>() {
-            // The next state has one feature too, unless an episode ends.
-            let next = || step.x_next.one::<R>().map(|f| (f, R::one())).into_iter();
-            return self.td.learn(numbers, std::iter::once((feature, 1.0)), next);
-        }
-        if !self.features.are_dense() {
-            return self.td.learn(numbers, step.x.iter(), next);
-        }
-        // In lanes it must be inlined to be compiled for the instruction set; for `f64` a short loop is faster.
-        if R::LANES == 1 {
-            self.learn_dense(step, rho, delta)
-        } else {
-            self.td.learn_all(numbers, step.x.iter(), next)
-        }
-    }
-}
-
-impl<R: Real> Gtd<R> {
-    /// v·x.
-    #[inline(always)]
-    fn estimate(&self, x: Row) -> R {
-        match x.one::<R>() {
-            Some(feature) => self.td.estimate(std::iter::once((feature, 1.0))),
-            None => self.td.estimate(x.iter()),
-        }
-    }
-
-    #[inline(never)]
-    fn learn_dense(&mut self, step: &Seen, rho: R, delta: R) -> R {
-        let next = || step.x_next.iter().map(|(f, x)| (f, R::splat(x)));
-        let numbers = TdStep { gamma: step.gamma, gamma_next: step.gamma_next, rho, scale: rho, delta };
-        self.td.learn_all(numbers, step.x.iter(), next)
+        self.td.learn_state(step, self.features.are_dense(), rho, delta)
     }
 }

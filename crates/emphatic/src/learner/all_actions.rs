@@ -87,11 +87,11 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>> Rule<R, P, C> for EveryAction
         let RuleInput { policy, weights, step_size, x, at, action, step, rho, emphasis } = input;
         self.draw();
         let Self { advantages, x_next, next, subset, drawn, .. } = self;
-        critic.advantages(&step, advantages);
+        critic.advantages(&step, policy.probabilities(at), advantages);
         if self.critic_wants_next && step.gamma_next > 0.0 {
             policy.distribution(weights, policy.features().row(step.next, x_next), next);
         }
-        let mut changed = critic.learn(&step, policy.probabilities(next), rho);
+        let mut changed = critic.learn(&step, policy.probabilities(at), policy.probabilities(next), rho);
         let scale = step_size * emphasis * R::splat(drawn.len() as f64 / *subset as f64);
         for &b in &drawn[..*subset] {
             let scale = unless_waiting(step_size, scale * policy.probability(at, b) * advantages[b]);

@@ -159,6 +159,39 @@ fn every_part_has_the_same_bits_in_lanes_and_on_every_instruction_set() {
     assert!(any_diverged, "none diverged");
 }
 
+/// Every part that can be inside another, in place of the default one.
+#[test]
+fn parts_inside_parts_have_the_same_bits_in_lanes() {
+    let catalogue = Catalogue::standard();
+    let policy = catalogue.find(Role::Policy, "softmax").unwrap();
+    let problem = known(Acts::Finite);
+    let KnownProblem::Finite(task) = &problem else { panic!("it is finite") };
+    let features = Features::one_hot(task.states());
+    let none = catalogue.find(Role::Emphasis, "none").unwrap();
+    for (rule, signal) in rules(Acts::Finite) {
+        for critic in catalogue.of(Role::Critic).filter(|critic| critic.signals.contains(&signal)) {
+            for inner in critic.inner {
+                let other = |entry: &&Entry| inner.admits(entry) && entry.name != inner.default;
+                for inside in catalogue.of(inner.role).filter(other) {
+                    let of = |lane| {
+                        let mut recipe = recipe(policy, rule, critic, none, lane);
+                        let mut part = part(inside, &features, lane);
+                        if inner.role == Role::Emphasis {
+                            part.numbers.remove("lambda_a");
+                        }
+                        recipe.critic.inner.insert(inner.name.to_owned(), part);
+                        recipe
+                    };
+                    let recipes: Vec<Recipe> = (0..SETTINGS).map(of).collect();
+                    let name = format!("{} with {} {}", critic.name, inner.name, inside.name);
+                    let steps = task.stream(3, 0).take(150).collect();
+                    Case { name, problem: problem.clone(), steps }.check(&recipes);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_by_name() {
     for (case, recipes) in cases() {
@@ -429,7 +462,7 @@ fn declarations_are_complete() {
         for entry in catalogue.of(role) {
             let name = entry.name;
             assert!(names.insert(name) && classes.insert(entry.class), "{name} is there twice");
-            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+            assert!(name.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-')), "{name}");
             assert!(!entry.about.is_empty(), "{name}");
             assert_eq!(entry.source.is_empty(), role == Role::Schedule, "{name}");
             assert_eq!(entry.signals.is_empty(), role != Role::Critic, "{name}");
