@@ -21,6 +21,7 @@
 //! | what are d_μ, v, q, m, J_μ and its gradients? | [`mod@solve`] |
 //! | where do the gradient and the semi-gradient lead? | [`flows`] |
 //! | how well does the follow-on trace estimate the emphasis? | [`emphasis`] |
+//! | which λ_e suits a learned emphasis, and where does it see too little? | [`lambda_return`], [`aliased_emphasis`] |
 //! | are linear critics stable? | [`critic_stability`] |
 //! | which setting should I start with? | [`suggestion`] |
 //! | all of it in words | [`mod@diagnose`], [`Diagnosis::text`] |
@@ -28,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod aliased_emphasis;
 pub mod critic_stability;
 mod diagnosable;
 pub mod diagnose;
@@ -36,6 +38,7 @@ mod experiment;
 pub mod figure;
 pub mod flows;
 mod format;
+pub mod lambda_return;
 mod names;
 mod parallel;
 mod report;

@@ -68,14 +68,9 @@ fn key_matrices_and_both_reads_are_what_the_rule_expects() {
 /// Learning the emphasis backwards has the transposed key matrix of learning values forwards, for every λ.
 #[test]
 fn the_key_matrix_is_that_of_td_transposed() {
-    for case in &random_cases(92, 12) {
+    // If the target takes actions that the behaviour never does, a part of what TD keeps is missing.
+    for case in random_cases(92, 12).iter().filter(|case| case.covers()) {
         let exact = case.exact();
-        // If the target takes actions that the behaviour never does, a part of what TD keeps is missing.
-        if (0..case.task.states())
-            .any(|s| case.task.behaviour(s).iter().zip(&case.pi[s]).any(|(mu, pi)| *mu == 0.0 && *pi > 0.0))
-        {
-            continue;
-        }
         for lambda in [0.0, 0.5, 0.9] {
             let td = exact.critic_update(&LinearCritic::td(lambda), &case.features).unwrap();
             let emphasis = exact.emphasis_update(&direct(&case.features, lambda)).unwrap();

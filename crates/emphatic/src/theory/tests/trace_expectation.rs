@@ -95,6 +95,13 @@ impl Case {
         Exact::new(&self.task, &self.policy, &[]).unwrap()
     }
 
+    /// Whether the behaviour takes all actions that the target does.
+    pub(in crate::theory) fn covers(&self) -> bool {
+        let covers =
+            |s: usize| self.task.behaviour(s).iter().zip(&self.pi[s]).all(|(mu, pi)| *mu > 0.0 || *pi == 0.0);
+        (0..self.task.states()).all(covers)
+    }
+
     /// x(s).
     pub(in crate::theory) fn x(&self, state: usize) -> Vec<f64> {
         let mut x = vec![0.0; self.features.len()];
