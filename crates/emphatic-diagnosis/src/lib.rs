@@ -23,6 +23,7 @@
 //! | how well does the follow-on trace estimate the emphasis? | [`emphasis`] |
 //! | which λ_e suits a learned emphasis, and where does it see too little? | [`lambda_return`], [`aliased_emphasis`] |
 //! | are linear critics stable? | [`critic_stability`] |
+//! | what do linear critics and emphases learn? | [`linear_methods`] |
 //! | which setting should I start with? | [`suggestion`] |
 //! | all of it in words | [`mod@diagnose`], [`Diagnosis::text`] |
 //! | all of it in one picture | [`figure`] |
@@ -39,6 +40,7 @@ pub mod figure;
 pub mod flows;
 mod format;
 pub mod lambda_return;
+pub mod linear_methods;
 mod names;
 mod parallel;
 mod report;

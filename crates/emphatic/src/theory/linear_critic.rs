@@ -182,6 +182,15 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
         })
     }
 
+    /// ξ₀ and ξ_max of [`LinearCritic::abtd`]: one divided by the largest and by the smallest max(μ, π) of the actions that the behaviour
+    /// takes in the states that it visits.
+    pub fn abtd_range(&self) -> [f64; 2] {
+        let visited = (0..self.model.states()).filter(|&s| self.stationary()[s] > 0.0);
+        let pairs = visited.flat_map(|s| self.model.behaviour(s).iter().zip(self.target(s)));
+        let taken = pairs.filter(|(mu, _)| **mu > 0.0).map(|(mu, pi)| 1.0 / mu.max(*pi));
+        taken.fold([f64::INFINITY, 0.0], |[least, most], xi| [least.min(xi), most.max(xi)])
+    }
+
     /// d_μ(s) E[M_t | S_t = s].
     fn critic_weighting(&self, critic: &LinearCritic) -> Result<Vec<f64>, ProblemError> {
         match critic {

@@ -434,6 +434,17 @@ fn the_five_states_as_published() {
 }
 
 #[test]
+fn the_range_of_abtd_is_that_of_collision() {
+    // Always right, where the behaviour is even: max(μ, π) is 1 or ½.
+    let task = two_states(0.9, 0.5);
+    let policy = right(&task);
+    let exact = Exact::new(&task, &policy, &[]).unwrap();
+    assert_eq!(exact.abtd_range(), [1.0, 2.0]);
+    assert_eq!(LinearCritic::abtd(0.25, [1.0, 2.0]), LinearCritic::AbTd { xi: 0.5 });
+    assert_eq!(LinearCritic::abtd(1.0, [1.0, 4.0]), LinearCritic::AbTd { xi: 4.0 });
+}
+
+#[test]
 fn hybrid_td_is_td_if_the_policies_are_the_same() {
     let task = continuing(&mut Random::new(88, 0), 0.9);
     let behaviour: Vec<Vec<f64>> = (0..task.states()).map(|s| task.behaviour(s).to_vec()).collect();
