@@ -1,8 +1,9 @@
 //! The stability of linear critics.
 
 use crate::diagnosable::Diagnosable;
+use emphatic::theory::ExpectedUpdate;
 use emphatic::{Exact, Policy, Table};
-use nalgebra::{DMatrix, Schur, SymmetricEigen};
+use nalgebra::{DMatrix, Dyn, Schur, SymmetricEigen};
 use serde::Serialize;
 
 /// The largest number of features for which eigenvalues are computed: the time grows with its cube.
@@ -46,7 +47,7 @@ pub(crate) fn critic_stability<P: Policy, M: Diagnosable<P>>(
     let tabular = features.len() == features.states() && (0..features.states()).all(one_each);
     let m = exact.emphatic_weighting(1.0);
     let stability = |weighting: &[f64]| match features.len() <= MOST_FEATURES {
-        true => stability_of(&exact.key_matrix(features, weighting), features, weighting),
+        true => stability_of(&exact.key_matrix(features, weighting), &gram(features, weighting)),
         // D (I − P) is an M-matrix: its eigenvalues have positive real parts.
         false => {
             let everywhere = weighting.iter().all(|w| *w > 0.0);
@@ -56,21 +57,30 @@ pub(crate) fn critic_stability<P: Policy, M: Diagnosable<P>>(
     Critics { features: features.len(), tabular, td: stability(exact.stationary()), etd: stability(&m) }
 }
 
-fn stability_of(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Stability {
-    let k = matrix.len();
-    let undecided = Stability { stable: None, eigenvalues: Vec::new() };
-    if k == 0 {
-        return undecided;
-    }
-    let mut gram: DMatrix<f64> = DMatrix::zeros(k, k);
+/// The stability of an expected update; `None` if there is nothing that could be unstable, since it is solved for.
+pub(crate) fn update_stability(update: &ExpectedUpdate) -> Option<Stability> {
+    Some(stability_of(&update.system_matrix()?, update.gram()))
+}
+
+/// Xᵀ diag(weighting) X.
+fn gram(features: &Table, weighting: &[f64]) -> Vec<Vec<f64>> {
+    let mut gram = vec![vec![0.0; features.len()]; features.len()];
     for (s, weight) in weighting.iter().enumerate() {
         for (f, x) in features.active(s) {
-            features.active(s).for_each(|(g, y)| gram[(f, g)] += weight * x * y);
+            features.active(s).for_each(|(g, y)| gram[f][g] += weight * x * y);
         }
     }
-    if gram.iter().chain(matrix.iter().flatten()).any(|x| !x.is_finite()) {
+    gram
+}
+
+/// The stability of a system of one set of weights, or of several of the same features, in the directions that are updated.
+fn stability_of(system: &[Vec<f64>], gram: &[Vec<f64>]) -> Stability {
+    let (k, sets) = (gram.len(), system.len() / gram.len().max(1));
+    let undecided = Stability { stable: None, eigenvalues: Vec::new() };
+    if k == 0 || gram.iter().chain(system).flatten().any(|x| !x.is_finite()) {
         return undecided;
     }
+    let gram = DMatrix::from_fn(k, k, |i, j| gram[i][j]);
     // In directions in which no updated state has features nothing is learned, and nothing can grow.
     let Some(directions) = SymmetricEigen::try_new(gram, f64::EPSILON, 1000 * k) else { return undecided };
     let largest = directions.eigenvalues.max();
@@ -79,14 +89,27 @@ fn stability_of(matrix: &[Vec<f64>], features: &Table, weighting: &[f64]) -> Sta
         return undecided;
     }
     let basis = directions.eigenvectors.select_columns(&kept);
-    let matrix = DMatrix::from_fn(k, k, |i, j| matrix[i][j]);
-    let matrix = basis.transpose() * matrix * &basis;
+    let block = |i: usize, j: usize| {
+        let block = DMatrix::from_fn(k, k, |f, g| system[i * k + f][j * k + g]);
+        basis.transpose() * block * &basis
+    };
+    let n = kept.len();
+    let mut matrix = DMatrix::zeros(sets * n, sets * n);
+    for (i, j) in (0..sets).flat_map(|i| (0..sets).map(move |j| (i, j))) {
+        matrix.view_mut((i * n, j * n), (n, n)).copy_from(&block(i, j));
+    }
     let scale = matrix.amax();
-    let Some(schur) = Schur::try_new(matrix, f64::EPSILON, 1000 * k) else { return undecided };
+    let Some(schur) = schur(&matrix) else { return undecided };
     let mut eigenvalues: Vec<(f64, f64)> = schur.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();
     eigenvalues.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     // An eigenvalue within rounding of zero decides nothing.
     let smallest = eigenvalues.first().map_or(0.0, |z| z.0);
     let stable = (smallest.abs() > ROUNDING * scale).then_some(smallest > 0.0);
     Stability { stable, eigenvalues }
+}
+
+/// The Schur form of a matrix. The iteration may miss its goal where eigenvalues are the same, so it is given easier ones in turn.
+fn schur(matrix: &DMatrix<f64>) -> Option<Schur<f64, Dyn>> {
+    let goals = [f64::EPSILON, 1e-15, 1e-14, 1e-13];
+    goals.into_iter().find_map(|goal| Schur::try_new(matrix.clone(), goal, 100 * matrix.nrows()))
 }

@@ -1,5 +1,6 @@
 //! A problem with a policy that can be diagnosed, whatever kind of action it has.
 
+use crate::linear_methods::{LinearMethods, linear_methods};
 use crate::solve::Column;
 use emphatic::theory::OffPolicyModel;
 use emphatic::{
@@ -19,6 +20,11 @@ pub(crate) trait Diagnosable<P: Policy>: OffPolicyModel<P> + Sync + Sized {
     /// Σ_a π²/μ E[δ²] |∇ ln π|² in a state: the mean square of an update with emphasis 1. `None` if the policy has no such
     /// update, or the mean is infinite.
     fn update_square(exact: &Exact<f64, Self, P>, state: usize) -> Option<f64>;
+
+    /// What linear critics and emphases learn; `None` if that is not known for this kind of problem.
+    fn linear_methods(_exact: &Exact<f64, Self, P>) -> Option<LinearMethods> {
+        None
+    }
 }
 
 /// A policy with its exact solution, and with the moments of its follow-on trace once they are needed.
@@ -68,6 +74,10 @@ impl<P: FinitePolicy<Distribution<f64> = Vec<f64>>> Diagnosable<P> for Task {
             sum += pi[a] * pi[a] / mu * square * score * features;
         }
         sum.is_finite().then_some(sum)
+    }
+
+    fn linear_methods(exact: &Exact<f64, Self, P>) -> Option<LinearMethods> {
+        linear_methods(exact, exact.model().critic())
     }
 }
 

@@ -173,7 +173,7 @@ impl Given {
     fn new<P: Policy, M: Diagnosable<P>>(problem: &ProblemFile, given: &Solved<M, P>) -> Self {
         Self {
             objective: given.exact.objective(),
-            emphasis: has_ratio(problem).then(|| emphasis(given, problem.known.states())),
+            emphasis: has_ratio(problem).then(|| emphasis(given, &problem.known)),
             critics: critic_stability(given.exact, &problem.known.critic()),
         }
     }
@@ -194,7 +194,7 @@ fn emphasis_at_end<P: Policy, M: Diagnosable<P>>(
         return None;
     }
     let exact = Exact::new(start.model(), start.policy(), &flows.ends.gradient).ok()?;
-    Some(emphasis(&Solved::new(&exact), problem.known.states()))
+    Some(emphasis(&Solved::new(&exact), &problem.known))
 }
 
 /// As many random starts as the size of the problem allows; `None` if not even the flows from the given policy.

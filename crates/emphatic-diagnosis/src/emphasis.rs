@@ -1,7 +1,9 @@
 //! How well the follow-on trace estimates the emphasis.
 
+use crate::aliased_emphasis::{AliasedEmphasis, aliased_emphasis};
 use crate::diagnosable::{Diagnosable, Solved};
-use emphatic::Policy;
+use crate::lambda_return::{LambdaReturn, lambda_return};
+use emphatic::{KnownProblem, Policy};
 use serde::Serialize;
 
 /// States with at least this share of the emphatic weighting are described, at most a hundred.
@@ -23,6 +25,10 @@ pub struct Emphasis {
     pub states: Vec<StateEmphasis>,
     /// The number of steps after which m is known to 10 % in each of those; `None` if it never is.
     pub steps: Option<f64>,
+    /// The λ-return, which looks back to an estimate; `None` if ρ² has no finite mean.
+    pub lambda_return: Option<LambdaReturn>,
+    /// States whose emphasis differs, though they look alike.
+    pub aliased: Vec<AliasedEmphasis>,
 }
 
 /// The trace in one state.
@@ -36,6 +42,8 @@ pub struct StateEmphasis {
     pub mean: f64,
     /// The standard deviation of F in it; `None` if it is infinite.
     pub standard_deviation: Option<f64>,
+    /// The standard deviation of the λ-return in it, with the λ_e to start with and m/d_μ to look back to.
+    pub lambda_return_deviation: Option<f64>,
     /// The number of steps after which m is known to 10 % in it; `None` if it never is.
     pub steps: Option<f64>,
 }
@@ -43,13 +51,25 @@ pub struct StateEmphasis {
 impl Emphasis {
     /// The largest ratio of standard deviation to mean; `None` if it is infinite.
     pub fn relative_spread(&self) -> Option<f64> {
-        let ratios = self.states.iter().map(|s| s.standard_deviation.map(|sd| sd / s.mean));
+        self.largest_ratio(|s| s.standard_deviation)
+    }
+
+    /// The same for the λ-return, with the λ_e to start with.
+    pub fn relative_spread_of_lambda_return(&self) -> Option<f64> {
+        self.largest_ratio(|s| s.lambda_return_deviation)
+    }
+
+    fn largest_ratio(&self, deviation: impl Fn(&StateEmphasis) -> Option<f64>) -> Option<f64> {
+        let ratios = self.states.iter().map(|s| deviation(s).map(|sd| sd / s.mean));
         ratios.collect::<Option<Vec<f64>>>().map(|ratios| ratios.into_iter().fold(0.0, f64::max))
     }
 }
 
-/// Describes the trace for a policy, given the names of the states.
-pub(crate) fn emphasis<P: Policy, M: Diagnosable<P>>(solved: &Solved<M, P>, names: &[String]) -> Emphasis {
+/// Describes the trace for a policy.
+pub(crate) fn emphasis<P: Policy, M: Diagnosable<P>>(
+    solved: &Solved<M, P>,
+    known: &KnownProblem,
+) -> Emphasis {
     let moments = solved.moments();
     let (means, m) = (moments.means(), solved.exact.emphatic_weighting(1.0));
     let all: f64 = m.iter().sum();
@@ -58,16 +78,22 @@ pub(crate) fn emphasis<P: Policy, M: Diagnosable<P>>(solved: &Solved<M, P>, name
     let share = large.iter().take_while(|&&s| m[s] >= SHARE * all).count();
     large.truncate(share.max(LEAST));
     let deviations = moments.standard_deviations();
+    let lambda_return = lambda_return(solved);
+    let of_lambda_return =
+        lambda_return.as_ref().and_then(|chosen| moments.lambda_return_deviations(chosen.lambda_e));
+    let finite =
+        |all: &Option<Vec<f64>>, s: usize| all.as_ref().map(|all| all[s]).filter(|sd| sd.is_finite());
     let mut indicator = vec![0.0; m.len()];
     let mut of = |s: usize| {
         indicator[s] = 1.0;
         let steps = moments.estimation_steps(&indicator, RELATIVE);
         indicator[s] = 0.0;
         StateEmphasis {
-            state: names[s].clone(),
+            state: known.states()[s].clone(),
             share: m[s] / all,
             mean: means[s],
-            standard_deviation: deviations.as_ref().map(|all| all[s]).filter(|sd| sd.is_finite()),
+            standard_deviation: finite(&deviations, s),
+            lambda_return_deviation: finite(&of_lambda_return, s),
             steps: steps.is_finite().then_some(steps),
         }
     };
@@ -78,5 +104,7 @@ pub(crate) fn emphasis<P: Policy, M: Diagnosable<P>>(solved: &Solved<M, P>, name
         finite: moments.is_finite(),
         steps: steps.map(|steps| steps.into_iter().fold(0.0, f64::max)),
         states,
+        lambda_return,
+        aliased: aliased_emphasis(known, &means),
     }
 }

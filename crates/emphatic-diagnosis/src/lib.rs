@@ -21,13 +21,16 @@
 //! | what are d_μ, v, q, m, J_μ and its gradients? | [`mod@solve`] |
 //! | where do the gradient and the semi-gradient lead? | [`flows`] |
 //! | how well does the follow-on trace estimate the emphasis? | [`emphasis`] |
+//! | which λ_e suits a learned emphasis, and where does it see too little? | [`lambda_return`], [`aliased_emphasis`] |
 //! | are linear critics stable? | [`critic_stability`] |
+//! | what do linear critics and emphases learn? | [`linear_methods`] |
 //! | which setting should I start with? | [`suggestion`] |
 //! | all of it in words | [`mod@diagnose`], [`Diagnosis::text`] |
 //! | all of it in one picture | [`figure`] |
 
 #![forbid(unsafe_code)]
 
+pub mod aliased_emphasis;
 pub mod critic_stability;
 mod diagnosable;
 pub mod diagnose;
@@ -36,6 +39,8 @@ mod experiment;
 pub mod figure;
 pub mod flows;
 mod format;
+pub mod lambda_return;
+pub mod linear_methods;
 mod names;
 mod parallel;
 mod report;

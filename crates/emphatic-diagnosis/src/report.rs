@@ -102,14 +102,21 @@ fn emphasis_text(emphasis: &Emphasis, whose: &str) -> String {
         }
         None => text += "  the square of the ratio has no finite mean\n\n",
     }
-    let header = ["state", "share of m", "mean of F", "deviation of F", "steps to know m to 10 %"];
+    let mut header = ["state", "share of m", "mean of F", "deviation of F", "steps to know m to 10 %"]
+        .map(str::to_owned)
+        .to_vec();
+    header.extend(emphasis.lambda_return.as_ref().map(|r| format!("deviation with λ_e = {}", r.lambda_e)));
     let never = || "∞".to_owned();
     let row = |s: &StateEmphasis| {
         let deviation = s.standard_deviation.map_or_else(never, number);
         let steps = s.steps.map_or_else(never, rounded);
-        vec![s.state.clone(), format!("{:.1} %", 100.0 * s.share), number(s.mean), deviation, steps]
+        let mut row =
+            vec![s.state.clone(), format!("{:.1} %", 100.0 * s.share), number(s.mean), deviation, steps];
+        let of_lambda_return = || s.lambda_return_deviation.map_or_else(never, number);
+        row.extend(emphasis.lambda_return.as_ref().map(|_| of_lambda_return()));
+        row
     };
-    text += &table(header.map(str::to_owned).to_vec(), emphasis.states.iter().take(SHOWN).map(row));
+    text += &table(header, emphasis.states.iter().take(SHOWN).map(row));
     text += &more(emphasis.states.len());
     text
 }

@@ -2,6 +2,7 @@
 
 use crate::diagnosable::{Diagnosable, with_policy};
 use crate::format::{name, number, table};
+use crate::linear_methods::LinearMethods;
 use crate::names::weight_names;
 use emphatic::{Exact, Policy, ProblemError};
 use emphatic_problems::ProblemFile;
@@ -47,6 +48,9 @@ pub struct Solution {
     pub columns: Vec<Column>,
     /// The gradients; `None` for a policy without weights.
     pub gradients: Option<Gradients>,
+    /// What linear critics and emphases with the critic's features learn; `None` if there are too many features, or the action is
+    /// a real number.
+    pub linear_methods: Option<LinearMethods>,
 }
 
 fn by_name<S: Serializer>(columns: &[Column], serializer: S) -> Result<S::Ok, S::Error> {
@@ -109,6 +113,7 @@ fn solve_for<P: Policy, M: Diagnosable<P>>(
         columns,
         objective: exact.objective(),
         gradients: (!policy.is_empty()).then(|| gradients(problem, &exact, weights, lambda_a)),
+        linear_methods: M::linear_methods(&exact),
     })
 }
 
@@ -176,7 +181,7 @@ impl Solution {
                     "\nThe policy has no weights (its probabilities are given), so there is no gradient.\n"
             }
         }
-        text
+        text + &self.linear_methods.as_ref().map_or(String::new(), LinearMethods::text)
     }
 
     /// A line for each state.

@@ -5,6 +5,7 @@ use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
 use crate::flows::Flows;
 use crate::format::{name, number, plural, rounded};
+use crate::lambda_return::LambdaReturn;
 
 /// The verdict, a sentence or two for each finding, the most important first.
 pub(crate) fn verdict(diagnosis: &Diagnosis) -> Vec<String> {
@@ -26,7 +27,11 @@ pub(crate) fn verdict(diagnosis: &Diagnosis) -> Vec<String> {
         None => all.push(direction(diagnosis)),
     }
     match &diagnosis.emphasis {
-        Some(emphasis) => all.push(trace(emphasis, diagnosis)),
+        Some(emphasis) => {
+            all.push(trace(emphasis, diagnosis));
+            all.extend(lambda_return(diagnosis));
+            all.extend(aliased(diagnosis));
+        }
         None => all.push(
             "A deterministic policy has no ratio to the behaviour, so there is no follow-on trace: the emphasis has to be computed.".to_owned(),
         ),
@@ -147,6 +152,58 @@ fn trace(given: &Emphasis, diagnosis: &Diagnosis) -> String {
     });
     format!("The follow-on trace has {} for {}.{end}", one(given), diagnosis.given)
 }
+
+/// The λ-return, for all policies on the way: the one with the largest ratios decides.
+fn lambda_return(diagnosis: &Diagnosis) -> Option<String> {
+    if !diagnosis.uncovered.is_empty() {
+        return None;
+    }
+    let both = || [&diagnosis.emphasis, &diagnosis.emphasis_at_end].into_iter().flatten();
+    let returns: Vec<_> = both().map(|e| e.lambda_return.as_ref()).collect::<Option<_>>()?;
+    let least = |of: fn(&LambdaReturn) -> f64| returns.iter().map(|r| of(r)).fold(1.0, f64::min);
+    let (largest, lambda_e) = (least(|r| r.largest_lambda_e), least(|r| r.lambda_e));
+    let finite = match largest < 1.0 {
+        true => format!("below {}", number(largest)),
+        false => "up to 1, which is the trace".to_owned(),
+    };
+    let spread = both().map(Emphasis::relative_spread_of_lambda_return).collect::<Option<Vec<f64>>>();
+    let spread = match spread.map(|all| all.into_iter().fold(0.0, f64::max)) {
+        Some(spread) if spread > 0.0 => format!(
+            ", with which its standard deviation is up to {} times its mean once the estimate is right",
+            number(spread)
+        ),
+        _ => String::new(),
+    };
+    Some(format!(
+        "The emphasis λ-return, which looks back to a learned estimate of m/d_μ, has finite variance for every λ_e {finite}. Start with λ_e = {lambda_e}{spread}."
+    ))
+}
+
+/// States that a learned emphasis would have to tell apart.
+fn aliased(diagnosis: &Diagnosis) -> Option<String> {
+    let both = [&diagnosis.emphasis, &diagnosis.emphasis_at_end].into_iter().flatten();
+    let all = both.map(|emphasis| &emphasis.aliased).max_by_key(|aliased| aliased.len())?;
+    let first = all.first()?;
+    let mut names: Vec<String> = first.states.iter().take(FEW).map(|state| name(state)).collect();
+    if first.states.len() > FEW {
+        names.push(format!("{} more", first.states.len() - FEW));
+    }
+    let last = names.pop()?;
+    let more = match all.len() - 1 {
+        0 => String::new(),
+        1 => " (and so does another group of states)".to_owned(),
+        more => format!(" (and so do {more} other groups of states)"),
+    };
+    Some(format!(
+        "{} and {last} look alike to the actor and to the critic, but their m/d_μ differ: {} to {}{more}. An emphasis that is learned with the critic's features and read as û is the same in all of them, which is OffPAC there: read the λ-return instead, or give the emphasis features that tell them apart.",
+        names.join(", "),
+        number(first.smallest),
+        number(first.largest)
+    ))
+}
+
+/// The number of names that a sentence lists.
+const FEW: usize = 3;
 
 fn critics(diagnosis: &Diagnosis) -> String {
     let one = |stability: &Stability| match stability.stable {

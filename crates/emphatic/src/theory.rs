@@ -9,6 +9,9 @@
 //! | m, m_{λ_a} | mᵀ = iᵀ(I − P_{π,γ})⁻¹, m_{λ_a} = (1 − λ_a) i + λ_a m | [`Exact::emphatic_weighting`] |
 //! | J_μ | Σ_s d_μ(s) i(s) v_π(s) | [`Exact::objective`]; [`ExactObjective`] for many policies in turn |
 //! | key matrices of TD(0) and ETD(0) | Xᵀ D (I − P_{π,γ}) X | [`Exact::key_matrix`] |
+//! | the expected update of every linear critic, its fixed point | E\[Δw\] = α (b − A w), A⁻¹b | [`Exact::critic_update`], [`Exact::action_critic_update`], [`ExpectedUpdate`] |
+//! | the weighting that every estimator of the emphasis leads to | d_μ(s) E\[F_t \| S_t = s\] | [`Exact::emphasis_weighting`], [`Exact::emphasis_update`] |
+//! | errors of estimates | RMSVE, RMSPBE | [`Exact::value_error`], [`ExpectedUpdate::projected_bellman_error`] |
 //! | E\[F_t²\] and the variance of the follow-on trace | second moments under μ | [`FollowOnMoments`] |
 //! | ∂J_μ/∂θ | Σ_s m(s) Σ_a ∂π(s,a) q_π(s,a) (Theorem 1; Theorem 2 for deterministic policies) | [`Exact::gradient`]; [`derivative`] without the theorem |
 //! | dθ/dt = the expected update | where the gradient and the semi-gradient lead | [`limit`], [`integrate_flow`] |
@@ -17,12 +20,18 @@ pub(crate) mod compressed_rows;
 mod differences;
 mod elimination;
 pub(crate) mod elimination_order;
+mod emphasis_weighting;
 mod emphatic_weighting;
+mod expected_update;
+mod feature_span;
 mod follow_on_moments;
 mod gradient;
 mod gradient_flow;
 pub(crate) mod incremental_solution;
 mod key_matrix;
+mod learned_emphasis;
+mod linear_action_critic;
+mod linear_critic;
 mod lu_decomposition;
 mod minimum_degree;
 mod model;
@@ -32,12 +41,19 @@ mod spectral_radius;
 pub(crate) mod stationary_distribution;
 #[cfg(test)]
 mod tests;
+mod trace_matrix;
+mod value_error;
 mod values;
 
 pub use elimination_order::EliminationOrder;
+pub use emphasis_weighting::EmphasisKind;
+pub use expected_update::{ExpectedUpdate, LearningRule};
 pub use follow_on_moments::FollowOnMoments;
 pub use gradient::derivative;
 pub use gradient_flow::{FlowPoint, Limit, best_attainable, integrate_flow, limit};
+pub use learned_emphasis::{EmphasisRead, LearnedEmphasis};
+pub use linear_action_critic::LinearActionCritic;
+pub use linear_critic::LinearCritic;
 pub use model::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};
 pub use objective::{ExactObjective, Objective};
 

@@ -125,6 +125,66 @@ def check_solution(file, path):
     near("slope of J", slopes, full, 1e-6)
 
 
+def check_linear_methods(file, path):
+    """Key matrices, fixed points and their errors; x(s) ⊗ e_a for critics of action-values."""
+    dense, weights = Dense(file), np.array(file["target"]["weights"])
+    pi, n, x, d, mu = dense.target(weights), file["states"], dense.critic, dense.d, dense.mu
+    one, v, m = np.eye(n), dense.values(pi), dense.weighting(pi, 1.0)
+    said = json.loads(emphatic("solve", path, "--json"))["linear_methods"]
+    found = {method["name"]: method for kind in said.values() for method in kind}
+
+    def check(name, weighting, trace, kept, onward, reward, system=None):
+        a = x.T @ np.diag(weighting) @ np.linalg.inv(one - trace) @ (np.diag(kept) - onward) @ x
+        b = x.T @ np.diag(weighting) @ np.linalg.inv(one - trace) @ reward
+        near(name, found[name]["key_matrix"], a, 1e-8)
+        near(name, found[name]["key_vector"], b, 1e-8)
+        w = np.linalg.solve(a, b)
+        near(name, found[name]["fixed_point"], w, 1e-6)
+        near(name, found[name]["error"], np.sqrt(d @ (x @ w - v) ** 2), 1e-6)
+        real = min(np.linalg.eigvals(a if system is None else system(a)).real)
+        near(name, found[name]["smallest_real_part"], real, 1e-6)
+        assert found[name]["stable"] == (real > 0), name
+
+    passed = lambda share: np.einsum("sa,sat->st", share, dense.PG)
+    p, r, c = passed(pi), (pi * dense.r).sum(axis=1), x.T @ np.diag(d) @ x
+    td = lambda name, lam, system=None: check(name, d, lam * p, np.ones(n), p, r, system)
+    td("TD(0)", 0)
+    td("TD(0.9)", 0.9)
+    for name, lam in [("GTD(0)", 0), ("GTD(0.9)", 0.9)]:
+        td(name, lam, lambda a: np.block([[a, c - a.T], [a, c]]))
+    td("GTD2(0)", 0, lambda a: np.block([[0 * a, -a.T], [a, c]]))
+    td("TDRC(0)", 0, lambda a: np.block([[a, c - a.T], [a, c + np.eye(len(c))]]))
+    on_policy = x.T @ np.diag(d) @ (one - passed(mu)) @ x
+    td("HTD(0)", 0, lambda a: np.block([[a, on_policy.T - a.T], [a, on_policy.T]]))
+    clipped = np.minimum(pi, mu)
+    check("V-trace(0.9)", d, 0.9 * passed(clipped), clipped.sum(axis=1), passed(clipped), (clipped * dense.r).sum(axis=1))
+    check("tree backup(0.9)", d, 0.9 * passed(mu * pi), np.ones(n), p, r)
+    largest = np.maximum(mu, pi)
+    check("ABTD(0.5)", d, passed(mu * pi * np.minimum(1 / largest.max(), 1 / largest)), np.ones(n), p, r)
+    for name, lam in [("ETD(0)", 0), ("ETD(0.9)", 0.9)]:
+        check(name, lam * d * dense.i + (1 - lam) * m, lam * p, np.ones(n), p, r)
+
+    # Pairs of state and action.
+    k = file["actions"]
+    phi = np.einsum("sf,ab->safb", x, np.eye(k)).reshape(n * k, -1)
+    pairs = lambda share: np.einsum("sat,tb->satb", dense.PG, share).reshape(n * k, n * k)
+    for name, trace in [("expected TD(0)", 0 * pi), ("GQ(0)", 0 * pi), ("Retrace(0.9)", 0.9 * clipped)]:
+        weighted = phi.T @ np.diag((d[:, None] * mu).ravel()) @ np.linalg.inv(np.eye(n * k) - pairs(trace))
+        near(name, found[name]["key_matrix"], weighted @ (np.eye(n * k) - pairs(pi)) @ phi, 1e-8)
+        near(name, found[name]["key_vector"], weighted @ dense.r.ravel(), 1e-8)
+
+    # The emphasis, learned backwards.
+    for name, lam in [("direct(0), û", 0), ("direct(0.5), û", 0.5), ("direct(0.5), F^λ", 0.5)]:
+        passes = np.linalg.inv(one - lam * p.T)
+        back = passes @ ((1 - lam) * p.T @ np.diag(d) @ x)
+        own = passes @ (d * dense.i)
+        near(name, found[name]["key_matrix"], c - x.T @ back, 1e-8)
+        u = np.linalg.solve(c - x.T @ back, x.T @ own)
+        near(name, found[name]["fixed_point"], u, 1e-5)
+        read = x @ u if name.endswith("û") else (own + back @ u) / d
+        near(name, found[name]["error"], np.sqrt(d @ (read - m / d) ** 2), 1e-5)
+
+
 def check_diagnosis(file, path):
     dense, weights = Dense(file), np.array(file["target"]["weights"])
     pi, n = dense.target(weights), file["states"]
@@ -144,6 +204,19 @@ def check_diagnosis(file, path):
             s = int(state["state"])
             near("mean of F", state["mean"], m[s] / dense.d[s])
             near("deviation of F", state["standard_deviation"], deviations[s], 1e-6)
+    # With the emphasis to look back to, the λ-return multiplies its past by λ_e as often as by ρ.
+    lambda_e = emphasis["lambda_return"]["lambda_e"]
+    assert lambda_e == 0.5 or (lambda_e**2 * radius <= 0.5 < (lambda_e + 0.01) ** 2 * radius)
+    near("largest", emphasis["lambda_return"]["largest_lambda_e"], min(1, radius**-0.5), 1e-8)
+    omega, sources = m / dense.d, np.zeros(n)
+    for t in file["transitions"]:
+        s, a, to = t["from"], t["action"], t.get("to", 0)
+        error = dense.i[to] + pi[s, a] / dense.mu[s, a] * t.get("gamma", 0.0) * omega[s] - omega[to]
+        sources[to] += dense.d[s] * dense.mu[s, a] * t["probability"] * error**2
+    variance = np.linalg.solve(np.eye(n) - lambda_e**2 * squared.T, sources) / dense.d
+    for state in emphasis["states"]:
+        s = int(state["state"])
+        near("deviation of the λ-return", state["lambda_return_deviation"], np.sqrt(variance[s]), 1e-6)
     key = dense.critic.T @ np.diag(dense.d) @ (np.eye(n) - dense.discounted(pi)) @ dense.critic
     emphatic_key = dense.critic.T @ np.diag(m) @ (np.eye(n) - dense.discounted(pi)) @ dense.critic
     for name, matrix in [("td", key), ("etd", emphatic_key)]:
@@ -160,6 +233,7 @@ def main():
         path = DIRECTORY / f"problem-{k}.json"
         path.write_text(json.dumps(file))
         check_solution(file, path)
+        check_linear_methods(file, path)
         finite.append(check_diagnosis(file, path))
     assert any(finite) and not all(finite), "problems on both sides of the border were meant"
 

@@ -82,6 +82,19 @@ pub enum ProblemError {
         message(.0)
     )]
     NeverEnds(String),
+    /// The target's stationary distribution depends on where it starts.
+    #[error(
+        "the target has more than one stationary distribution: once in '{}' it never comes to '{}', and the other way round",
+        message(.0),
+        message(.1)
+    )]
+    TargetStationary(String, String),
+    /// A trace that does not fade, so that it has no limit.
+    #[error("a trace that starts in '{}' never fades: no episode ends, and nothing is discounted", message(.0))]
+    NeverFades(String),
+    /// A linear system without a unique solution.
+    #[error("the key matrix of {0} is singular: its expected update has no fixed point, or many")]
+    Singular(&'static str),
     /// Too many states that lead to too many others for the problem to be solved.
     #[error(
         "eliminating the {states} states one by one would fill more than {most} entries of a matrix: too many lead to too many others"

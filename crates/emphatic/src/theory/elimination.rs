@@ -283,6 +283,15 @@ impl Row<Wide> {
         Self { entries, gain: leak, loss: Wide::ZERO }
     }
 
+    /// The row times a number of at most one.
+    pub(crate) fn times(mut self, share: Wide) -> Self {
+        self.entries.retain_mut(|(_, p)| {
+            *p *= share;
+            p.is_positive()
+        });
+        Self { gain: (Wide::ONE - share) + share * self.gain, loss: share * self.loss, ..self }
+    }
+
     /// The row of a state that leads nowhere.
     pub(crate) fn empty() -> Self {
         Self::leaking(Vec::new(), Wide::ONE)

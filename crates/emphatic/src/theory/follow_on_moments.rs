@@ -21,6 +21,7 @@ use crate::policy::Policy;
 use crate::real::Wide;
 use std::sync::{Arc, OnceLock};
 
+mod lambda_return;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -68,9 +69,23 @@ struct Mean<'a, M, P: Policy> {
 #[derive(Clone, Debug)]
 struct Variance {
     radius: [f64; 2],
-    /// κ, zero where it is infinite.
-    relative: Vec<Wide>,
+    relative: RelativeVariance,
+}
+
+/// κ, by state.
+#[derive(Clone, Debug)]
+struct RelativeVariance {
+    /// Zero where it is infinite.
+    kappa: Vec<Wide>,
     infinite: Vec<bool>,
+}
+
+impl RelativeVariance {
+    /// A function of the state and κ, by state; infinite where κ is.
+    fn unless_infinite(&self, of: impl Fn(usize, Wide) -> Wide) -> Vec<f64> {
+        let number = |s: usize| if self.infinite[s] { f64::INFINITY } else { of(s, self.kappa[s]).get() };
+        (0..self.infinite.len()).map(number).collect()
+    }
 }
 
 /// The behaviour's chain on the states it visits, cut at the one it visits most: transitions there leave the chain.
@@ -84,7 +99,7 @@ impl<'a, P: Policy, M: OffPolicyModel<P>> FollowOnMoments<'a, M, P> {
     /// The moments of the trace for a policy that has been solved.
     pub fn new(exact: &'a Exact<'a, f64, M, P>) -> Self {
         let mean = Mean::new(exact);
-        let variance = mean.has_squares().then(|| Variance::new(&mean));
+        let variance = mean.has_squares().then(|| Variance::of_trace(&mean));
         Self { mean, variance, poisson: OnceLock::new() }
     }
 
@@ -96,7 +111,7 @@ impl<'a, P: Policy, M: OffPolicyModel<P>> FollowOnMoments<'a, M, P> {
 
     /// Whether the trace has a finite variance in all states.
     pub fn is_finite(&self) -> bool {
-        self.variance.as_ref().is_some_and(|variance| !variance.infinite.contains(&true))
+        self.variance.as_ref().is_some_and(|variance| !variance.relative.infinite.contains(&true))
     }
 
     /// E[F_t | S_t = s] = m(s)/d_μ(s), by state; 0 in states that are never visited.
@@ -119,9 +134,7 @@ impl<'a, P: Policy, M: OffPolicyModel<P>> FollowOnMoments<'a, M, P> {
 
     /// A function of the state and its relative variance, by state; infinite where the variance is.
     fn unless_infinite(&self, of: impl Fn(usize, Wide) -> Wide) -> Option<Vec<f64>> {
-        let Variance { relative, infinite, .. } = self.variance.as_ref()?;
-        let number = |s: usize| if infinite[s] { f64::INFINITY } else { of(s, relative[s]).get() };
-        Some((0..infinite.len()).map(number).collect())
+        self.variance.as_ref().map(|variance| variance.relative.unless_infinite(of))
     }
 
     /// The number of steps after which the mean of F_t w(S_t) over time has a standard error of `relative` times Σ_s m(s) w(s). With
@@ -132,7 +145,8 @@ impl<'a, P: Policy, M: OffPolicyModel<P>> FollowOnMoments<'a, M, P> {
     /// If there is not a weight for each state.
     pub fn estimation_steps(&self, weights: &[f64], relative: f64) -> f64 {
         let Some(variance) = &self.variance else { return f64::INFINITY };
-        if variance.infinite.iter().zip(weights).any(|(infinite, weight)| *infinite && *weight != 0.0) {
+        let infinite = &variance.relative.infinite;
+        if infinite.iter().zip(weights).any(|(infinite, weight)| *infinite && *weight != 0.0) {
             return f64::INFINITY;
         }
         let poisson = self.poisson.get_or_init(|| Poisson::new(&self.mean));
@@ -189,7 +203,7 @@ impl<'a, P: Policy, M: OffPolicyModel<P>> Martingale<'a, M, P> {
             };
             let whole = t.error * beta.x[t.next] + alpha.between(t.next, s) + own;
             let varying = t.variance * squared(beta.x[t.next]);
-            let relative = self.variance.relative[s];
+            let relative = self.variance.relative.kappa[s];
             squared(whole) + mean.square(s) * (varying + relative * (squared(departure) + varying))
         };
         mean.stationary[s] * mean.expected(s, of_transition)
@@ -318,17 +332,26 @@ fn lost<P: Policy, M: OffPolicyModel<P>>(exact: &Exact<f64, M, P>, stationary: &
 }
 
 impl Variance {
-    fn new<P: Policy, M: OffPolicyModel<P>>(mean: &Mean<M, P>) -> Self {
+    fn of_trace<P: Policy, M: OffPolicyModel<P>>(mean: &Mean<M, P>) -> Self {
+        let radius = spectral_radius(&mean.chain.order, &second_moment_operator(mean));
+        Self { radius, relative: RelativeVariance::new(mean, 1.0) }
+    }
+}
+
+impl RelativeVariance {
+    /// Of a trace whose past counts `share` times: κ = share² B κ + c.
+    fn new<P: Policy, M: OffPolicyModel<P>>(mean: &Mean<M, P>, share: f64) -> Self {
         let order = Arc::new(mean.chain.order.transposed());
-        let (mut rows, sources) = variance_equations(mean);
+        let (rows, sources) = variance_equations(mean);
+        let square = Wide::new(share * share);
+        let mut rows: Vec<Row<Wide>> = rows.into_iter().map(|row| row.times(square)).collect();
         let infinite = reachable(&rows, grows(&order, &rows));
         // States of infinite variance only lead to others of infinite variance, so the rest can be solved alone.
         (0..rows.len()).filter(|&s| infinite[s]).for_each(|s| rows[s] = Row::empty());
         let (chain, _) = Chain::with_pivots(order, |s| rows[s].clone());
-        let mut relative = chain.solve(&sources);
-        (0..relative.len()).filter(|&s| infinite[s]).for_each(|s| relative[s] = Wide::ZERO);
-        let radius = spectral_radius(&mean.chain.order, &second_moment_operator(mean));
-        Self { radius, relative, infinite }
+        let mut kappa = chain.solve(&sources);
+        (0..kappa.len()).filter(|&s| infinite[s]).for_each(|s| kappa[s] = Wide::ZERO);
+        Self { kappa, infinite }
     }
 }
 

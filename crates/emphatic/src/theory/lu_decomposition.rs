@@ -29,6 +29,12 @@ impl LuDecomposition {
         Some(Self { rows, exchanged })
     }
 
+    /// The sizes of the smallest and of the largest pivot.
+    pub(super) fn pivots(&self) -> [f64; 2] {
+        let sizes = || self.rows.iter().enumerate().map(|(k, row)| row[k].abs());
+        [sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max)]
+    }
+
     /// Solves A x = rhs.
     pub(super) fn solve(&self, rhs: &[f64]) -> Vec<f64> {
         let mut x = rhs.to_vec();

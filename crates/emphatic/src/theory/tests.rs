@@ -3,6 +3,8 @@
 
 #![allow(clippy::needless_range_loop, reason = "indices as in the equations")]
 
+pub(super) mod trace_expectation;
+
 use crate::{Action, ContinuousCounterexample, Exact, Policy, Problem, Random, Softmax, State, Step, Task};
 
 /// Weights that prefer some actions without making any certain.
@@ -23,7 +25,7 @@ pub(super) fn near(got: f64, expected: f64, tolerance: f64) {
 }
 
 /// P_{π,γ} and r_π, summed up from the problem's transitions.
-fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
+pub(super) fn dense(task: &Task, pi: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<f64>) {
     let n = task.states();
     let (mut p, mut r) = (vec![vec![0.0; n]; n], vec![0.0; n]);
     for s in 0..n {
@@ -50,7 +52,7 @@ fn softmax(task: &Task, policy: &Softmax, weights: &[f64]) -> Vec<Vec<f64>> {
 }
 
 /// Solves A x = b by Gaussian elimination with partial pivoting: the tests' own, so that the library is not compared with itself.
-fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+pub(super) fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for k in 0..n {
         let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
@@ -71,7 +73,7 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
+pub(super) fn close(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
     for (s, (g, e)) in got.iter().zip(expected).enumerate() {
         assert!((g - e).abs() <= tolerance * (1.0 + e.abs()), "{what} of state {s}: {g} is not {e}");
     }
@@ -93,12 +95,30 @@ fn check_balance(task: &Task) {
 }
 
 /// v and m from the dense systems (I − P) v = r and (I − P)ᵀ m = i.
-fn solve_both(p: &[Vec<f64>], r: &[f64], interest: &[f64]) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn solve_both(p: &[Vec<f64>], r: &[f64], interest: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let n = p.len();
     let identity = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
     let matrix: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| identity(i, j) - p[i][j]).collect()).collect();
     let transposed = (0..n).map(|i| (0..n).map(|j| matrix[j][i]).collect()).collect();
     (solve(matrix, r.to_vec()), solve(transposed, interest.to_vec()))
+}
+
+/// A random problem that goes on for ever with one γ.
+pub(super) fn continuing(random: &mut Random, gamma: f64) -> Task {
+    let n = 2 + random.below(6);
+    let mut builder =
+        Problem::builder().states((0..n).map(|s| s.to_string())).actions(["A0", "A1"]).start(0, 1.0);
+    for s in 0..n {
+        builder = builder.transition(s, 0, (s + 1) % n, 1.0, random.normal(), gamma);
+        builder = builder.transition(s, 1, random.below(n), 1.0, random.normal(), gamma);
+    }
+    let behaviour: Vec<Vec<f64>> = (0..n)
+        .map(|_| {
+            let p = 0.2 + 0.6 * random.uniform();
+            vec![p, 1.0 - p]
+        })
+        .collect();
+    Task::new(builder.build().unwrap(), &behaviour).unwrap()
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(in crate::theory) fn two_states(gamma: f64, right: f64) -> Task {
 }
 
 /// Sutton, Mahmood and White (2016), section 5: γ = 0 into the two ends, behaviour left with 2/3, target right.
-fn five_states() -> Task {
+pub(in crate::theory) fn five_states() -> Task {
     let mut builder =
         Problem::builder().states((1..=5).map(|s| s.to_string())).actions(["left", "right"]).start(0, 1.0);
     for s in 0..5usize {
@@ -63,6 +63,16 @@ fn the_variance_of_theta_to_two_theta_grows_as_published() {
     assert_eq!(moments.standard_deviations(), Some(vec![0.0, f64::INFINITY]));
     assert_eq!(moments.estimation_steps(&[0.0, 1.0], 0.1), f64::INFINITY);
     relatively_near(moments.estimation_steps(&[1.0, 0.0], 0.1), 100.0, 1e-9); // A fair coin, known to 10 %: 0.25/(0.1 · 0.5)².
+}
+
+#[test]
+fn the_radius_of_two_states_with_a_wall() {
+    // He et al. (2023): γ = 0.8, left with 0.6 under the target and 0.4 under the behaviour. γ² E[ρ²] in both states.
+    let task = two_states(0.8, 0.6);
+    let policy = Fixed::new(&task, &vec![vec![0.6, 0.4]; 2]).unwrap();
+    let exact = Exact::new(&task, &policy, &[]).unwrap();
+    let radius = FollowOnMoments::new(&exact).spectral_radius().unwrap()[1];
+    relatively_near(radius, 0.64 * (0.36 / 0.4 + 0.16 / 0.6), 1e-12);
 }
 
 #[test]

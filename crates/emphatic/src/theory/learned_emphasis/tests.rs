@@ -1,0 +1,179 @@
+//! The learned emphasis against the expectation of its rules, and the identities that it obeys.
+
+use super::{EmphasisRead, LearnedEmphasis};
+use crate::theory::follow_on_moments::tests::{relatively_near, right, two_states};
+use crate::theory::tests::trace_expectation::{At, Case, random_cases, trace_expectation};
+use crate::theory::tests::{close, solve};
+use crate::theory::{EmphasisKind, LearningRule, LinearCritic};
+use crate::{Exact, ProblemError, Random, Table};
+
+fn direct(features: &Table, lambda_e: f64) -> LearnedEmphasis {
+    LearnedEmphasis {
+        features: features.clone(),
+        lambda_e,
+        rule: LearningRule::SemiGradient,
+        read: EmphasisRead::Estimate,
+    }
+}
+
+/// c_t and y_t.
+fn parts(case: &Case, lambda_e: f64) -> Vec<Vec<Vec<f64>>> {
+    let k = case.features.len();
+    trace_expectation(&case.task, &case.pi, 1 + k, |at: &At, there, past| {
+        let passed = at.gamma * at.rho_prev();
+        let x_prev = case.x(at.state_prev);
+        let c = case.task.interest()[at.state] * there + passed * lambda_e * past[0];
+        let y = (0..k).map(|f| passed * ((1.0 - lambda_e) * x_prev[f] * there + lambda_e * past[1 + f]));
+        std::iter::once(c).chain(y).collect()
+    })
+}
+
+#[test]
+fn key_matrices_and_both_reads_are_what_the_rule_expects() {
+    for (number, case) in random_cases(91, 12).iter().enumerate() {
+        let (exact, k, n) = (case.exact(), case.features.len(), case.task.states());
+        for lambda_e in [0.0, 0.5, 1.0] {
+            let parts = parts(case, lambda_e);
+            let sum = |s: usize, f: usize| parts[s].iter().map(|z| z[f]).sum::<f64>();
+            // E[x (x − y)ᵀ] and E[c x].
+            let (mut a, mut b) = (vec![vec![0.0; k]; k], vec![0.0; k]);
+            for s in 0..n {
+                let (x, d) = (case.x(s), case.task.stationary()[s]);
+                for f in 0..k {
+                    (0..k).for_each(|g| a[f][g] += x[f] * (d * x[g] - sum(s, 1 + g)));
+                    b[f] += x[f] * sum(s, 0);
+                }
+            }
+            let learned = direct(&case.features, lambda_e);
+            let update = exact.emphasis_update(&learned).unwrap();
+            close("A", &update.key_matrix().concat(), &a.concat(), 1e-10);
+            close("b", update.key_vector(), &b, 1e-10);
+            let u = solve(a, b);
+            let at = |s: usize, read| match read {
+                EmphasisRead::Estimate => {
+                    case.task.stationary()[s] * case.x(s).iter().zip(&u).map(|(x, u)| x * u).sum::<f64>()
+                }
+                EmphasisRead::Return => sum(s, 0) + (0..k).map(|f| u[f] * sum(s, 1 + f)).sum::<f64>(),
+            };
+            for read in [EmphasisRead::Estimate, EmphasisRead::Return] {
+                let kind = EmphasisKind::Learned(LearnedEmphasis { read, ..learned.clone() });
+                let right: Vec<f64> = (0..n).map(|s| at(s, read)).collect();
+                let found = exact.emphasis_weighting(&kind, 1.0).unwrap();
+                close(&format!("{read:?} {lambda_e} in problem {number}"), &found, &right, 1e-7);
+            }
+        }
+    }
+}
+
+/// Learning the emphasis backwards has the transposed key matrix of learning values forwards, for every λ.
+#[test]
+fn the_key_matrix_is_that_of_td_transposed() {
+    // If the target takes actions that the behaviour never does, a part of what TD keeps is missing.
+    for case in random_cases(92, 12).iter().filter(|case| case.covers()) {
+        let exact = case.exact();
+        for lambda in [0.0, 0.5, 0.9] {
+            let td = exact.critic_update(&LinearCritic::td(lambda), &case.features).unwrap();
+            let emphasis = exact.emphasis_update(&direct(&case.features, lambda)).unwrap();
+            for (f, row) in td.key_matrix().iter().enumerate() {
+                let column: Vec<f64> = emphasis.key_matrix().iter().map(|row| row[f]).collect();
+                close("Aᵀ", &column, row, 1e-11);
+            }
+        }
+    }
+}
+
+#[test]
+fn system_matrices_are_what_the_rules_expect() {
+    let mut random = Random::new(93, 0);
+    for case in &random_cases(93, 8) {
+        let (exact, k) = (case.exact(), case.features.len());
+        let (eta, beta, lambda_e) = (0.6, 0.3, 0.5);
+        let mut vector = || (0..k).map(|_| random.normal()).collect::<Vec<f64>>();
+        let (u, kappa) = (vector(), vector());
+        let parts = parts(case, lambda_e);
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        // TDERC and GEM.
+        let mut updates = vec![vec![0.0; 2 * k]; 2];
+        for (s, of_state) in parts.iter().enumerate() {
+            let (x, d) = (case.x(s), case.task.stationary()[s]);
+            let (mut c, mut y) = (0.0, vec![0.0; k]);
+            for z in of_state {
+                c += z[0];
+                y.iter_mut().zip(&z[1..]).for_each(|(y, z)| *y += z);
+            }
+            let (delta, x_kappa) = (c + dot(&y, &u) - d * dot(&x, &u), dot(&x, &kappa));
+            for f in 0..k {
+                updates[0][f] += delta * x[f] - x_kappa * y[f];
+                updates[0][k + f] += eta * (delta * x[f] - d * x_kappa * x[f] - d * beta * kappa[f]);
+                updates[1][f] += (d * x[f] - y[f]) * x_kappa;
+                updates[1][k + f] += eta * (delta * x[f] - d * x_kappa * x[f]);
+            }
+        }
+        let rules = [LearningRule::Tdrc { eta, beta }, LearningRule::Gtd2 { eta }];
+        for (rule, right) in rules.into_iter().zip(&updates) {
+            let learned = LearnedEmphasis { rule, ..direct(&case.features, lambda_e) };
+            let update = exact.emphasis_update(&learned).unwrap();
+            let b = update.key_vector();
+            let is_gem = matches!(rule, LearningRule::Gtd2 { .. });
+            let g: Vec<f64> =
+                (0..k).map(|f| if is_gem { 0.0 } else { b[f] }).chain(b.iter().map(|b| eta * b)).collect();
+            let both = [&u[..], &kappa].concat();
+            let system = update.system_matrix().unwrap();
+            let found: Vec<f64> = g.iter().zip(&system).map(|(g, row)| g - dot(row, &both)).collect();
+            close(&format!("{rule:?}"), &found, right, 1e-10);
+        }
+    }
+}
+
+#[test]
+fn where_each_state_has_a_feature_every_form_learns_m() {
+    for case in random_cases(94, 6).iter().step_by(2) {
+        let exact = case.exact();
+        let m = exact.emphasis_weighting(&EmphasisKind::FollowOn, 1.0).unwrap();
+        let states = Table::one_hot(case.task.states());
+        for lambda_e in [0.0, 0.5, 1.0] {
+            for read in [EmphasisRead::Estimate, EmphasisRead::Return] {
+                let learned = LearnedEmphasis { read, ..direct(&states, lambda_e) };
+                let found = exact.emphasis_weighting(&EmphasisKind::Learned(learned), 1.0).unwrap();
+                close("m", &found, &m, 1e-10);
+            }
+        }
+        // With λ_e = 1 the return is the trace, whatever the features.
+        let read = EmphasisRead::Return;
+        let learned = LearnedEmphasis { read, ..direct(&case.features, 1.0) };
+        close("m", &exact.emphasis_weighting(&EmphasisKind::Learned(learned), 1.0).unwrap(), &m, 1e-9);
+    }
+}
+
+#[test]
+fn the_two_states_by_hand() {
+    // A = −0.2 as TD(0)'s, b = Σ d i x = 1.5: the fixed point −7.5 is absurd beside ω = (1, 19).
+    let task = two_states(0.9, 0.5);
+    let policy = right(&task);
+    let exact = Exact::new(&task, &policy, &[]).unwrap();
+    let features = Table::dense(&[vec![1.0], vec![2.0]]).unwrap();
+    let update = exact.emphasis_update(&direct(&features, 0.0)).unwrap();
+    relatively_near(update.key_matrix()[0][0], -0.2, 1e-13);
+    relatively_near(update.fixed_point().unwrap()[0], -7.5, 1e-12);
+    let read = |read| {
+        let learned = LearnedEmphasis { read, ..direct(&features, 0.0) };
+        exact.emphasis_weighting(&EmphasisKind::Learned(learned), 1.0).unwrap()
+    };
+    close("û", &read(EmphasisRead::Estimate), &[-3.75, -7.5], 1e-12);
+    // i + γ ρ û of the step before: in state 2, 0.5 + 0.9 (½ · −7.5 + ½ · −15).
+    close("F", &read(EmphasisRead::Return), &[0.5, 0.5 - 0.9 * 11.25], 1e-12);
+}
+
+#[test]
+fn a_singular_key_matrix_is_refused() {
+    // θ → kθ: A = ½ (1 − 0.9 k) + ½ k² (1 − 0.9) is zero at this k.
+    let k = (0.9 + (0.81f64 - 0.4).sqrt()) / 0.2;
+    let task = two_states(0.9, 0.5);
+    let policy = right(&task);
+    let exact = Exact::new(&task, &policy, &[]).unwrap();
+    // So is one that overflows.
+    for features in [vec![vec![1.0], vec![k]], vec![vec![1e200], vec![1e200]]] {
+        let kind = EmphasisKind::Learned(direct(&Table::dense(&features).unwrap(), 0.0));
+        assert_eq!(exact.emphasis_weighting(&kind, 1.0), Err(ProblemError::Singular("the emphasis")));
+    }
+}
