@@ -1,7 +1,7 @@
 //! `cargo xtask generate`: files that are written from the catalogue and from the sources.
 
 use crate::{cargo, output, public_api};
-use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Role, Setting, Signal};
+use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Range, Role, Setting, Signal};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
@@ -49,14 +49,23 @@ const KEYWORDS: [&str; 32] = [
     "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-const HEAD: &str = r#""""The policies, critics and emphases that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
+/// The roles in the order of the file: the defaults of fields are instances of classes above them.
+const ROLES: [Role; 4] = [Role::Policy, Role::Schedule, Role::Emphasis, Role::Critic];
+
+/// The setting of emphases that is 1 inside a critic.
+const LAMBDA_A: &str = "lambda_a";
+
+/// The length of a line, with its end, that is written as one.
+const LINE: usize = 111;
+
+const HEAD: &str = r#""""The policies, critics, emphases and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Union
 
-from .parts import REQUIRED, Features, Part
+from .parts import REQUIRED, Features, Inner, Part
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -72,12 +81,12 @@ fn text(catalogue: &Catalogue) -> String {
         let _ = writeln!(text, "    \"{class}\",");
     }
     text += "]\n";
-    for role in Role::ALL {
+    for role in ROLES {
         let heading = role.heading();
         let gap = if role == Role::Policy { "" } else { "\n" };
         let _ = write!(text, "{gap}\n# --- {heading} ---\n");
         for entry in in_order(catalogue, role) {
-            class(&mut text, entry);
+            class(&mut text, catalogue, entry);
         }
     }
     text += "\n\n# --- What each kind of learner takes ---\n\n";
@@ -100,9 +109,9 @@ fn in_order(catalogue: &Catalogue, role: Role) -> impl Iterator<Item = &Entry> {
     catalogue.of(role).filter(move |entry| !exact(entry)).chain(catalogue.of(role).filter(exact))
 }
 
-fn class(text: &mut String, entry: &Entry) {
+fn class(text: &mut String, catalogue: &Catalogue, entry: &Entry) {
     let _ = write!(text, "\n\n@dataclass(frozen=True, repr=False)\nclass {}(Part):\n", entry.class);
-    let fields = fields(entry);
+    let fields = fields(catalogue, entry);
     docstring(text, entry, &fields);
     for Field { name, kind, default, .. } in &fields {
         let default = default.as_ref().map_or(String::new(), |default| format!(" = {default}"));
@@ -111,19 +120,50 @@ fn class(text: &mut String, entry: &Entry) {
     if !fields.is_empty() {
         text.push('\n');
     }
+    let _ = writeln!(text, "    _role: ClassVar[str] = \"{}\"", entry.role.word());
     let _ = writeln!(text, "    _kind: ClassVar[str] = \"{}\"", entry.name);
+    let words =
+        |words: Vec<serde_json::Value>| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
     if !entry.signals.is_empty() {
-        let words: Vec<String> = entry.signals.iter().map(|signal| json!(signal).to_string()).collect();
-        let comma = if words.len() == 1 { "," } else { "" };
-        let _ = writeln!(text, "    _tells: ClassVar[tuple[str, ...]] = ({}{comma})", words.join(", "));
+        let signals = words(entry.signals.iter().map(|signal| json!(signal)).collect());
+        tuple(text, "    _tells: ClassVar[tuple[str, ...]] = ", &signals);
     }
-    if let Some(Inner { name, signal, .. }) = entry.inner {
-        let signal = json!(signal);
-        let _ = writeln!(text, "    _inner: ClassVar[tuple[str, str] | None] = (\"{name}\", {signal})");
+    if !entry.needs.is_empty() {
+        let needs = words(entry.needs.iter().map(|need| json!(need)).collect());
+        tuple(text, "    _needs: ClassVar[tuple[str, ...]] = ", &needs);
+    }
+    if !entry.inner.is_empty() {
+        let inner = entry.inner.iter().map(|Inner { name, role, signal, .. }| {
+            let signal = signal.map_or("None".to_owned(), |signal| json!(signal).to_string());
+            format!("(\"{name}\", \"{}\", {signal})", role.word())
+        });
+        tuple(text, "    _inner: ClassVar[tuple[Inner, ...]] = ", &inner.collect::<Vec<_>>());
     }
     if let Some(acts) = entry.acts {
         let _ = writeln!(text, "    _acts: ClassVar[str] = {}", json!(acts));
     }
+}
+
+/// Writes a tuple.
+fn tuple(text: &mut String, before: &str, items: &[String]) {
+    let comma = if items.len() == 1 { "," } else { "" };
+    list(text, &format!("{before}("), items, &format!("{comma})"));
+}
+
+/// Writes a line, or one line for each item if it would be too long.
+fn list(text: &mut String, before: &str, items: &[impl AsRef<str>], after: &str) {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    let line = format!("{before}{}{after}\n", items.join(", "));
+    if line.chars().count() <= LINE {
+        *text += &line;
+        return;
+    }
+    let indent: String = before.chars().take_while(|c| *c == ' ').collect();
+    let _ = writeln!(text, "{before}");
+    for item in items {
+        let _ = writeln!(text, "{indent}    {item},");
+    }
+    let _ = writeln!(text, "{indent}{}", after.trim_start_matches(','));
 }
 
 /// A field of a dataclass.
@@ -141,8 +181,9 @@ impl Field {
     }
 }
 
-/// Returns the fields of a part, those without a default first. (A policy begins with its features.)
-fn fields(entry: &Entry) -> Vec<Field> {
+/// Returns the fields of a part, those without a default first. (A policy begins with its features. The parts inside that may be left out
+/// come last.)
+fn fields(catalogue: &Catalogue, entry: &Entry) -> Vec<Field> {
     let mut fields = Vec::new();
     if entry.role == Role::Policy && entry.features {
         fields.push(Field::new("features", "Features", None, "what it sees of a state"));
@@ -153,19 +194,44 @@ fn fields(entry: &Entry) -> Vec<Field> {
     if entry.needs.contains(&Need::Problem) {
         fields.push(Field::new("problem", "Problem", None, "the problem that it knows"));
     }
-    for Setting { name, default, about, .. } in entry.settings {
+    let (set, required): (Vec<&Setting>, Vec<&Setting>) =
+        entry.settings.iter().partition(|setting| setting.default.is_some());
+    for Setting { name, range, default, about } in required.into_iter().chain(set) {
         let name = if KEYWORDS.contains(name) { format!("{name}_") } else { (*name).to_owned() };
-        fields.push(Field::new(&name, "float", default.map(|x| format!("{x:?}")).as_deref(), about));
+        let (kind, default) = match range {
+            Range::Count => ("int", default.map(|x| format!("{x}"))),
+            _ => ("float", default.map(|x| format!("{x:?}"))),
+        };
+        fields.push(Field::new(&name, kind, default.as_deref(), about));
     }
-    if let Some(inner) = entry.inner {
+    let (critics, others): (Vec<&Inner>, Vec<&Inner>) =
+        entry.inner.iter().partition(|inner| inner.role == Role::Critic);
+    for inner in critics {
         let required = fields.iter().any(|field| field.default.is_some()).then_some("REQUIRED");
-        fields.push(Field::new(inner.name, union_of(inner.signal), required, inner.about));
+        fields.push(Field::new(inner.name, union_of(inner), required, inner.about));
     }
     if entry.role != Role::Policy && entry.features {
         let about = "what it sees of a state; left out, what the policy sees";
         fields.push(Field::new("features", "Features | None", Some("None"), about));
     }
+    for inner in others {
+        let about = match inner.role {
+            Role::Emphasis => {
+                format!("{}. Its `{LAMBDA_A}`, if it has one, is 1: no other can be given", inner.about)
+            }
+            _ => inner.about.to_owned(),
+        };
+        fields.push(Field::new(inner.name, union_of(inner), Some(&default_inside(catalogue, inner)), &about));
+    }
     fields
+}
+
+/// Returns an instance of the part that is taken by default inside another.
+fn default_inside(catalogue: &Catalogue, inner: &Inner) -> String {
+    let Some(default) = catalogue.find(inner.role, inner.default) else { return "REQUIRED".to_owned() };
+    let has_lambda_a = inner.role == Role::Emphasis && default.setting(LAMBDA_A).is_some();
+    let arguments = if has_lambda_a { format!("{LAMBDA_A}=1.0") } else { String::new() };
+    format!("{}({arguments})", default.class)
 }
 
 fn docstring(text: &mut String, entry: &Entry, fields: &[Field]) {
@@ -195,7 +261,18 @@ fn sentence(about: &str) -> String {
     }
 }
 
-fn union_of(signal: Signal) -> &'static str {
+/// Returns the union of the parts that may be inside another.
+fn union_of(inner: &Inner) -> &'static str {
+    match (inner.role, inner.signal) {
+        (Role::Policy, _) => "Policy",
+        (Role::Critic, Some(signal)) => critics_of(signal),
+        (Role::Critic, None) => "Critic",
+        (Role::Emphasis, _) => "Emphasis",
+        (Role::Schedule, _) => "Schedule",
+    }
+}
+
+fn critics_of(signal: Signal) -> &'static str {
     match signal {
         Signal::Delta => "ValueCritic",
         Signal::Advantages => "ActionCritic",
@@ -206,10 +283,10 @@ fn union_of(signal: Signal) -> &'static str {
 fn unions(text: &mut String, catalogue: &Catalogue) {
     let mut union = |name: &str, entries: Vec<&Entry>| {
         let classes: Vec<&str> = entries.iter().map(|entry| entry.class).collect();
-        let _ = match &classes[..] {
-            [one] => writeln!(text, "{name} = {one}"),
-            many => writeln!(text, "{name} = Union[{}]", many.join(", ")),
-        };
+        match &classes[..] {
+            [one] => *text += &format!("{name} = {one}\n"),
+            many => list(text, &format!("{name} = Union["), many, "]"),
+        }
     };
     let policies = |suits: &dyn Fn(Acts) -> bool| {
         in_order(catalogue, Role::Policy).filter(|policy| policy.acts.is_some_and(suits)).collect()
@@ -223,11 +300,14 @@ fn unions(text: &mut String, catalogue: &Catalogue) {
     };
     union("Critic", in_order(catalogue, Role::Critic).collect());
     for signal in [Signal::Delta, Signal::Advantages, Signal::Slope] {
-        union(union_of(signal), critics(signal));
+        union(critics_of(signal), critics(signal));
     }
     let emphases = || in_order(catalogue, Role::Emphasis);
     union("Emphasis", emphases().collect());
-    union("RatioFreeEmphasis", emphases().filter(|part| !part.needs.contains(&Need::Ratio)).collect());
+    let ratio_free =
+        |part: &&Entry| !part.needs.iter().any(|need| matches!(need, Need::Ratio | Need::Finite));
+    union("RatioFreeEmphasis", emphases().filter(ratio_free).collect());
+    union("Schedule", in_order(catalogue, Role::Schedule).collect());
 }
 
 #[cfg(test)]

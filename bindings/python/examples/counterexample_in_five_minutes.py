@@ -38,7 +38,7 @@ assert start is not None
 critic = emphatic.ExactCritic(near_optimal)
 agents = {
     "OffPAC": emphatic.OffPAC(near_optimal.softmax(), critic, alpha=0.1),
-    "ACE(1)": emphatic.ACE(near_optimal.softmax(), critic, lambda_a=1.0, alpha=0.1),
+    "ACE(1)": emphatic.ACE(near_optimal.softmax(), critic, alpha=0.1, emphasis=emphatic.FollowOn(1.0)),
 }
 curves: dict[str, list[float]] = {}
 for name, agent in agents.items():
@@ -61,7 +61,10 @@ assert curves["OffPAC"][-1] < curves["OffPAC"][0] < curves["ACE(1)"][-1]
 # %%
 lambdas = np.linspace(0, 1, 9)
 settings = [
-    emphatic.ACE(problem.softmax(), emphatic.ExactCritic(problem), lambda_a=l, alpha=0.05) for l in lambdas
+    emphatic.ACE(
+        problem.softmax(), emphatic.ExactCritic(problem), alpha=0.05, emphasis=emphatic.FollowOn(lambda_a)
+    )
+    for lambda_a in lambdas
 ]
 trained = emphatic.sweep(settings, problem.stream(20_000, seed=1))
 for lambda_a, agent in zip(lambdas, trained):

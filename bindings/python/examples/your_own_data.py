@@ -57,7 +57,10 @@ batch = emphatic.Batch(
 print(batch)
 
 recommender = emphatic.ACE(
-    emphatic.Softmax(emphatic.OneHot(3), actions=2), emphatic.GTD(0.1, 1e-3, 0.0), lambda_a=1.0, alpha=0.1
+    emphatic.Softmax(emphatic.OneHot(3), actions=2),
+    emphatic.GTD(0.1, 1e-3, 0.0),
+    alpha=0.1,
+    emphasis=emphatic.FollowOn(lambda_a=1.0),
 )
 recommender.learn(batch)
 new = recommender.probabilities(np.arange(3))
@@ -95,7 +98,7 @@ print(logged)
 # %%
 policy = emphatic.Softmax(coder.features, actions=2)
 settings = [
-    emphatic.ACE(policy, emphatic.GTD(alpha_v, 1e-3, 0.0), lambda_a=lambda_a, alpha=alpha)
+    emphatic.ACE(policy, emphatic.GTD(alpha_v, 1e-3, 0.0), alpha=alpha, emphasis=emphatic.FollowOn(lambda_a))
     for alpha_v in (0.1, 0.5)
     for lambda_a in (0.0, 0.1, 0.5)
     for alpha in (0.1, 0.3, 1.0)

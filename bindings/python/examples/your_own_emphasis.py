@@ -55,7 +55,7 @@ for steps, agent in zip(lengths, swept):
     print(f"n = {steps:2}: objective {problem.objective(agent.weights):.4f}")
 
 # %% In this problem an episode has two steps, so one step back is all there is.
-trace = emphatic.ACE(problem.softmax(), critic, lambda_a=1.0, alpha=0.05)
+trace = emphatic.ACE(problem.softmax(), critic, alpha=0.05, emphasis=emphatic.FollowOn(lambda_a=1.0))
 trace.learn(batch)
 np.testing.assert_allclose(swept[1].weights, trace.weights)
 np.testing.assert_allclose(swept[3].weights, trace.weights)

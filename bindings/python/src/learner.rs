@@ -160,6 +160,7 @@ impl Learner {
         critic: Bound<'_, PyAny>,
         emphasis: Bound<'_, PyAny>,
         alpha: f64,
+        warm_up: u64,
         subset: Option<(usize, u64)>,
     ) -> PyResult<Self> {
         let mut problems = Vec::new();
@@ -171,6 +172,7 @@ impl Learner {
             critic: Part::read(&critic, Role::Critic, &mut problems)?,
             emphasis: Part::read(&emphasis, Role::Emphasis, &mut problems)?,
             alpha,
+            warm_up,
             subset,
         };
         if settings.acts() == Some(Acts::Finite) {
@@ -254,7 +256,7 @@ impl Learner {
         (settings.json()?, problems, class).into_pyobject(py)
     }
 
-    /// How states are weighted.
+    /// How states are weighted; `emphasis_weights` has what it has learned.
     #[getter]
     fn emphasis<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         // A copy: one that is written in Python can be changed.
@@ -265,6 +267,12 @@ impl Learner {
     #[getter]
     fn alpha(&self) -> f64 {
         self.composition.settings.alpha
+    }
+
+    /// In how many steps the actor waits at first, while critic and emphasis learn.
+    #[getter]
+    fn warm_up(&self) -> u64 {
+        self.composition.settings.warm_up
     }
 
     /// Learns from one step: in a state seen as `x` the behaviour took `action` with probability (or density) `mu`, got `reward` and came to a

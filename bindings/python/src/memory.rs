@@ -7,6 +7,7 @@ use crate::settings::{FeaturesPart, Part, Settings};
 use emphatic::catalogue::{Extent, Role, Size};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
+use std::borrow::Cow;
 use std::hint::black_box;
 
 /// Less than this is not checked.
@@ -96,9 +97,15 @@ impl Part {
         let features = self.features.as_ref().map_or(len, |features| features.len() as f64);
         let extent = Extent { features, actions: outputs, numbers: &self.numbers };
         let own = self.entry(role).map_or_else(Default::default, |entry| entry.size(&extent));
-        let Some(inner) = &self.inner else { return own };
-        let inner = inner.size(Role::Critic, len, outputs);
-        Size { in_lanes: own.in_lanes + inner.in_lanes, shared: own.shared + inner.shared }
+        let declared = self.entry(role).map_or(&[][..], |entry| entry.inner);
+        declared.iter().fold(own, |sum, inner| {
+            let default = || Self { kind: inner.default.to_owned(), ..Self::default() };
+            let part = self.inner.get(inner.name).map_or_else(|| Cow::Owned(default()), Cow::Borrowed);
+            // A schedule is for the features of the part around it; other parts have their own, or the policy's.
+            let size =
+                part.size(inner.role, if inner.role == Role::Schedule { features } else { len }, outputs);
+            Size { in_lanes: sum.in_lanes + size.in_lanes, shared: sum.shared + size.shared }
+        })
     }
 }
 

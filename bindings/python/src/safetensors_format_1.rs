@@ -3,7 +3,7 @@
 //! In format 1 all parts of a learner share one list of numbers, and tensors are named by their place in a tree.
 
 use crate::safetensors_file::parsed;
-use crate::settings::{FeaturesPart, Part, Settings};
+use crate::settings::{FeaturesPart, Part, Settings, VALUES};
 use emphatic::catalogue::Role;
 use emphatic::{Numbers, RuleKind, Tensors};
 use serde::Deserialize;
@@ -66,6 +66,7 @@ pub(crate) fn settings(text: &str) -> Result<Settings, String> {
         emphasis: part(Role::Emphasis, structure.emphasis, &numbers, features),
         actions,
         alpha,
+        warm_up: 0,
         subset: structure.subset,
         policy,
     })
@@ -83,7 +84,11 @@ fn part(role: Role, old: Part1, numbers: &BTreeMap<String, f64>, policys: Option
     let mut part = Part {
         kind: kind.to_owned(),
         features: old.features.filter(|features| Some(features) != policys),
-        inner: old.values.map(|values| Box::new(self::part(Role::Critic, *values, numbers, policys))),
+        inner: old
+            .values
+            .map(|values| (VALUES.to_owned(), self::part(Role::Critic, *values, numbers, policys)))
+            .into_iter()
+            .collect(),
         problem: old.problem,
         ..Part::default()
     };
@@ -146,8 +151,8 @@ impl Renamed {
             "advantage" => self.rename(&first, &format!("{new}.u"))?,
             _ => return Ok(()),
         }
-        match &part.inner {
-            Some(inner) => self.critic(inner, &second, &format!("{new}.values")),
+        match part.inner.get(VALUES) {
+            Some(inner) => self.critic(inner, &second, &format!("{new}.{VALUES}")),
             None => Ok(()),
         }
     }

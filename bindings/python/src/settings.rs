@@ -6,12 +6,13 @@
 use crate::error::wrong_value;
 use crate::problem::Problem;
 use crate::{memory, python_emphasis};
-use emphatic::catalogue::{Acts, Entry, Need, Role};
-use emphatic::{Catalogue, Features, PartRecipe, Recipe, RuleKind, Subset, Table};
+use emphatic::catalogue::{Acts, Entry, Inner, Need, Range, Role};
+use emphatic::{Catalogue, Features, PartRecipe, Recipe, RuleKind, Subset, Table, TimeUnit};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// The settings of a learner.
@@ -28,9 +29,17 @@ pub(crate) struct Settings {
     pub(crate) critic: Part,
     pub(crate) emphasis: Part,
     pub(crate) alpha: f64,
+    /// In how many steps the actor waits while critic and emphasis learn.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) warm_up: u64,
     /// How many actions are drawn at each step instead of all, and the seed they are drawn by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) subset: Option<(usize, u64)>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // As serde calls it.
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// A part, by its name in the catalogue.
@@ -46,11 +55,66 @@ pub(crate) struct Part {
     /// `None` for the policy's features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) features: Option<FeaturesPart>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) inner: Option<Box<Part>>,
+    /// The parts inside it, by the names of its declaration. Those left out are the default ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "parts_inside")]
+    pub(crate) inner: BTreeMap<String, Part>,
     /// The index of a problem in the learner's list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<usize>,
+}
+
+/// The name of the critic of values inside another critic.
+pub(crate) const VALUES: &str = "values";
+
+/// The setting of emphases that is 1 inside a critic, and cannot be given there.
+const LAMBDA_A: &str = "lambda_a";
+
+/// Reads the parts inside a part. In files of before there could be several, it is one part: the `values` of a critic.
+fn parts_inside<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Part>, D::Error> {
+    struct Parts;
+
+    impl<'de> Visitor<'de> for Parts {
+        type Value = BTreeMap<String, Part>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+            f.write_str("parts by their names")
+        }
+
+        // Nothing is kept aside while it is read: a file may be large.
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let (mut parts, mut one, mut is_one) = (BTreeMap::new(), Part::default(), false);
+            while let Some(key) = map.next_key::<String>()? {
+                is_one |= Part::KEYS.contains(&key.as_str());
+                match key.as_str() {
+                    "kind" => one.kind = map.next_value()?,
+                    "class" => one.class = map.next_value()?,
+                    "numbers" => one.numbers = map.next_value()?,
+                    "features" => one.features = map.next_value()?,
+                    "inner" => one.inner = map.next_value::<Inside>()?.0,
+                    "problem" => one.problem = map.next_value()?,
+                    _ => {
+                        let part = map.next_value()?;
+                        parts.insert(key, part);
+                    }
+                }
+            }
+            if !is_one {
+                return Ok(parts);
+            }
+            if let Some(name) = parts.keys().next() {
+                return Err(A::Error::unknown_field(name, &Part::KEYS));
+            }
+            if one.kind.is_empty() {
+                return Err(A::Error::missing_field("kind"));
+            }
+            Ok(BTreeMap::from([(VALUES.to_owned(), one)]))
+        }
+    }
+
+    #[derive(Deserialize)]
+    struct Inside(#[serde(deserialize_with = "parts_inside")] BTreeMap<String, Part>);
+
+    from.deserialize_map(Parts)
 }
 
 /// The features of a part. Python's classes are told apart by their attributes, so the order of the variants matters.
@@ -132,15 +196,20 @@ impl Settings {
             (self.policy.recipe()?, self.critic.recipe()?, self.emphasis.recipe()?);
         let mut recipe = Recipe::new(self.rule, policy, critic, emphasis, self.alpha);
         recipe.actions = self.actions;
+        recipe.warm_up = (self.warm_up > 0).then_some((self.warm_up as f64, TimeUnit::Steps));
         recipe.subset = self.subset.map(|(count, seed)| Subset { count, seed, run: 0 });
         Ok(recipe)
     }
 
     /// The features of all parts, with those of the parts inside them.
     pub(crate) fn all_features(&self) -> impl Iterator<Item = &FeaturesPart> {
-        let with_inner = |part| std::iter::successors(Some(part), |part: &&Part| part.inner.as_deref());
-        let parts = [&self.policy, &self.critic, &self.emphasis].into_iter().flat_map(with_inner);
-        parts.filter_map(|part| part.features.as_ref())
+        let mut parts = vec![&self.policy, &self.critic, &self.emphasis];
+        let mut next = 0;
+        while let Some(part) = parts.get(next) {
+            parts.extend(part.inner.values());
+            next += 1;
+        }
+        parts.into_iter().filter_map(|part| part.features.as_ref())
     }
 
     /// The number of the policy's weights for each feature.
@@ -158,6 +227,9 @@ impl std::fmt::Display for Settings {
 }
 
 impl Part {
+    /// The keys of its JSON.
+    const KEYS: [&str; 6] = ["kind", "class", "numbers", "features", "inner", "problem"];
+
     pub(crate) fn entry(&self, role: Role) -> Option<&'static Entry> {
         Catalogue::standard().find(role, &self.kind)
     }
@@ -172,6 +244,12 @@ impl Part {
         self.is_python().then(|| self.class.clone().unwrap_or_default())
     }
 
+    /// The parts inside it that are given, with their declarations. (Others are refused when the learner is composed.)
+    fn inside(&self, role: Role) -> impl Iterator<Item = (&'static Inner, &Self)> {
+        let declared = self.entry(role).map_or(&[][..], |entry| entry.inner);
+        declared.iter().filter_map(|inner| Some((inner, self.inner.get(inner.name)?)))
+    }
+
     /// Reads a part from its Python object. The problem that it needs is added to the learner's list.
     pub(crate) fn read(
         part: &Bound<'_, PyAny>,
@@ -182,9 +260,12 @@ impl Part {
         let mut names = Vec::new();
         if let Some(entry) = read.entry(role) {
             names.extend(entry.settings.iter().map(|setting| setting.name.to_owned()));
-            if let Some(inner) = entry.inner {
-                let inner = Self::read(&part.getattr(inner.name)?, Role::Critic, problems)?;
-                read.inner = Some(Box::new(inner));
+            for inner in entry.inner {
+                let mut inside = Self::read(&part.getattr(inner.name)?, inner.role, problems)?;
+                if inner.role == Role::Emphasis {
+                    inside.numbers.remove(LAMBDA_A);
+                }
+                read.inner.insert(inner.name.to_owned(), inside);
             }
             if entry.needs.contains(&Need::Problem) {
                 read.problem = Some(problem_index(&part.getattr("problem")?, problems)?);
@@ -219,7 +300,11 @@ impl Part {
         };
         let values = PyDict::new(py);
         for (name, number) in &self.numbers {
-            values.set_item(&*python_name(py, name)?, number)?;
+            let field = python_name(py, name)?;
+            match entry.setting(name).map(|setting| setting.range) {
+                Some(Range::Count) => values.set_item(&*field, *number as u64)?,
+                _ => values.set_item(&*field, number)?,
+            }
         }
         if let Some(actions) = actions {
             values.set_item("actions", actions)?;
@@ -227,8 +312,8 @@ impl Part {
         if let Some(features) = &self.features {
             values.set_item("features", features.object(py)?)?;
         }
-        if let (Some(inner), Some(part)) = (entry.inner, &self.inner) {
-            values.set_item(inner.name, part.object(py, Role::Critic, problems, None)?)?;
+        for (inner, part) in self.inside(role) {
+            values.set_item(inner.name, part.object(py, inner.role, problems, None)?)?;
         }
         if entry.needs.contains(&Need::Problem) {
             values.set_item("problem", problems.get(self.problem.unwrap_or(0)))?;
@@ -260,7 +345,7 @@ impl Part {
         if let Some(entry) = self.entry(role).filter(|entry| entry.needs.contains(&Need::Problem)) {
             self.check_problem(entry.class, policys, problems)?;
         }
-        self.inner.as_ref().map_or(Ok(()), |inner| inner.check(Role::Critic, policys, problems))
+        self.inside(role).try_for_each(|(inner, part)| part.check(inner.role, policys, problems))
     }
 
     fn check_problem(&self, class: &str, policys: &FeaturesPart, problems: &[Py<Problem>]) -> PyResult<()> {
@@ -288,7 +373,9 @@ impl Part {
             recipe.numbers = self.numbers.clone();
         }
         recipe.features = self.features.as_ref().map(FeaturesPart::features).transpose()?;
-        recipe.inner = self.inner.as_ref().map(|inner| inner.recipe().map(Box::new)).transpose()?;
+        for (name, part) in &self.inner {
+            recipe.inner.insert(name.clone(), part.recipe()?);
+        }
         recipe.problem = self.problem.unwrap_or(0);
         Ok(recipe)
     }

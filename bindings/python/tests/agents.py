@@ -13,6 +13,7 @@ from emphatic import (
     DPG,
     GQ,
     GTD,
+    TDERC,
     Active,
     ActorCritic,
     Advantage,
@@ -30,6 +31,7 @@ from emphatic import (
     NoEmphasis,
     OffPAC,
     OneHot,
+    Polynomial,
     Problem,
     Softmax,
     Table,
@@ -45,10 +47,21 @@ VALUES = GTD(0.05, 1e-3, 0.5)
 SLOPE = Compatible(0.05, 0.04, 1e-3)
 
 AGENTS: dict[str, Callable[[], Learner]] = {
-    "ACE": lambda: ACE(Softmax(Dense(4), 3), VALUES, alpha=0.1),
-    "ACE active": lambda: ACE(Softmax(Active(6, 2), 2), GTD(0.05, 1e-3, 0.5, Active(9, 3)), alpha=0.1),
-    "ACE one-hot": lambda: ACE(Softmax(OneHot(3), 2), GTD(0.05, 1e-3, 0.9, TABLE), lambda_a=0.5, alpha=0.1),
-    "ACE Gaussian": lambda: ACE(Gaussian(Dense(4)), VALUES, alpha=0.01),
+    "ACE": lambda: ACE(Softmax(Dense(4), 3), VALUES, alpha=0.1, emphasis=FollowOn()),
+    "ACE active": lambda: ACE(
+        Softmax(Active(6, 2), 2), GTD(0.05, 1e-3, 0.5, Active(9, 3)), alpha=0.1, emphasis=FollowOn()
+    ),
+    "ACE one-hot": lambda: ACE(
+        Softmax(OneHot(3), 2), GTD(0.05, 1e-3, 0.9, TABLE), alpha=0.1, emphasis=FollowOn(0.5)
+    ),
+    "ACE Gaussian": lambda: ACE(Gaussian(Dense(4)), VALUES, alpha=0.01, emphasis=FollowOn()),
+    "ACE by default": lambda: ACE(Softmax(Dense(4), 3), VALUES, alpha=0.1),
+    "ACE by default, with features of the critic": lambda: ACE(
+        Softmax(OneHot(3), 2), GTD(0.05, 1e-3, 0.9, TABLE), alpha=0.1, lambda_a=0.5, warm_up=7
+    ),
+    "ActorCritic with a schedule": lambda: ActorCritic(
+        Softmax(Active(6, 2), 2), VALUES, TDERC(0.1, schedule=Polynomial(over=30)), alpha=0.1, warm_up=3
+    ),
     "OffPAC": lambda: OffPAC(Softmax(TABLE, 2), VALUES, alpha=0.1),
     "OffPAC exact": lambda: OffPAC(FINITE.softmax(), ExactCritic(FINITE), alpha=0.1),
     "ActorCritic": lambda: ActorCritic(Softmax(Dense(16), 2), VALUES, FollowOn(), alpha=0.1),

@@ -78,21 +78,27 @@ def learners() -> dict[str, tuple[emphatic.Learner, emphatic.Batch]]:
     advantage = Advantage(0.03, gtd_active)
     return {
         "ACE, GTD": (
-            emphatic.ACE(softmax, GTD(0.1, 0.01, 0.5, one_hot), lambda_a=0.7, alpha=0.05),
+            emphatic.ACE(softmax, GTD(0.1, 0.01, 0.5, one_hot), alpha=0.05, emphasis=FollowOn(0.7)),
             FINITE,
         ),
         "OffPAC, exact": (emphatic.OffPAC(softmax, exact, alpha=0.05), FINITE),
         "TrueACE": (emphatic.TrueACE(THREE, alpha=0.05), FINITE),
         "AllActions, exact": (emphatic.AllActions(softmax, exact, FollowOn(1), alpha=0.05), FINITE),
-        "ACE, Gaussian, exact": (emphatic.ACE(gaussian, exact_real, lambda_a=0.5, alpha=0.01), CONTINUOUS),
+        "ACE, Gaussian, exact": (
+            emphatic.ACE(gaussian, exact_real, alpha=0.01, emphasis=FollowOn(0.5)),
+            CONTINUOUS,
+        ),
         "TrueDPGE": (emphatic.TrueDPGE(REAL_ACTION, alpha=0.1), CONTINUOUS),
         "DPG, compatible": (
             emphatic.DPG(deterministic, Compatible(0.1, 0.05, 0.01, one_hot), alpha=0.01),
             CONTINUOUS,
         ),
-        "ACE, GTD, dense": (emphatic.ACE(softmax_dense, gtd_dense, lambda_a=0.9, alpha=0.02), VECTORS),
+        "ACE, GTD, dense": (
+            emphatic.ACE(softmax_dense, gtd_dense, alpha=0.02, emphasis=FollowOn(0.9)),
+            VECTORS,
+        ),
         "ACE, Gaussian, GTD, active": (
-            emphatic.ACE(emphatic.Gaussian(active), gtd_active, lambda_a=0.9, alpha=0.002),
+            emphatic.ACE(emphatic.Gaussian(active), gtd_active, alpha=0.002, emphasis=FollowOn(0.9)),
             TILES_REAL,
         ),
         "AllActions, action values, dense": (
@@ -154,11 +160,14 @@ def diverging(kind: str, k: int) -> emphatic.Learner:
     gtd = GTD(alpha_v, alpha_w, lambda_, features)
     softmax = emphatic.Softmax(features, 2)
     if kind == "GTD":
-        return emphatic.ACE(softmax, gtd, lambda_a=lambda_a, alpha=alpha)
+        return emphatic.ACE(softmax, gtd, alpha=alpha, emphasis=FollowOn(lambda_a))
     if kind == "GTD, active":
         active = Active(12, 3)
         return emphatic.ACE(
-            emphatic.Softmax(active, 3), GTD(alpha_v, alpha_w, lambda_), lambda_a=0.1, alpha=alpha
+            emphatic.Softmax(active, 3),
+            GTD(alpha_v, alpha_w, lambda_),
+            alpha=alpha,
+            emphasis=FollowOn(0.1),
         )
     if kind == "action values":
         values = GQ((0.1, 3.0)[k % 2], (0.0, 1.0)[k // 2 % 2], lambda_, gtd, features)

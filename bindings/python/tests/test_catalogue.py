@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,10 @@ LEARNERS: dict[type[Any], tuple[tuple[str, ...], str]] = {
 }
 
 
-def part(kind: type[Part], problem: Any, shift: float) -> Part:
-    """A part with all its settings, each another number."""
+def part(kind: type[Part], problem: Any, shift: float, inside: bool = False) -> Part:
+    """A part with all its settings, each another number, and with other parts inside it than the default ones."""
     values: dict[str, Any] = {}
+    inner = {name: (role, tells) for name, role, tells in kind._inner}
     for number, field in enumerate(fields(kind)):
         if field.name == "features":
             values["features"] = (
@@ -36,10 +37,16 @@ def part(kind: type[Part], problem: Any, shift: float) -> Part:
             values["actions"] = len(problem.actions)
         elif field.name == "problem":
             values["problem"] = problem
-        elif kind._inner is not None and field.name == kind._inner[0]:
-            tells = kind._inner[1]
-            inner = next(critic for critic in PARTS["critic"].values() if tells in critic._tells)
-            values[field.name] = part(inner, problem, shift)
+        elif field.name in inner:
+            role, tells = inner[field.name]
+            suits = [other for other in PARTS[role].values() if tells in (None, *other._tells)]
+            without_problem = [other for other in suits if "problem" not in other._needs]
+            other = next(other for other in without_problem if other is not type(field.default))
+            values[field.name] = part(other, problem, shift, inside=True)
+        elif field.type == "int":
+            values[field.name] = number + 2
+        elif field.name == "lambda_a" and inside:
+            values[field.name] = 1.0
         else:
             values[field.name] = 0.01 * (number + 1) + shift
     return kind(**values)
@@ -52,7 +59,8 @@ def learners() -> dict[str, tuple[type[Any], type[Part], type[Part], type[Part]]
             for critic in PARTS["critic"].values():
                 for emphasis in PARTS["emphasis"].values():
                     ratio = learner is DeterministicActorCritic and emphasis not in kinds(RatioFreeEmphasis)
-                    if policy._acts in acts and tells in critic._tells and not ratio:
+                    finite = policy._acts != "finite" and "finite" in emphasis._needs
+                    if policy._acts in acts and tells in critic._tells and not (ratio or finite):
                         names = [learner, policy, critic, emphasis]
                         found[" ".join(kind.__name__ for kind in names)] = (learner, policy, critic, emphasis)
     return found
@@ -70,9 +78,54 @@ def make(name: str, shift: float = 0.0) -> Learner:
     return made
 
 
+def _has_problem(value: object) -> bool:
+    """Whether it is a part that knows a problem, or has one inside it: a problem equals itself alone."""
+    return isinstance(value, Part) and (
+        "problem" in value._needs or any(_has_problem(getattr(value, name)) for name, *_ in value._inner)
+    )
+
+
 def test_no_part_is_left_out() -> None:
     used = {kind for _, *kinds in learners().values() for kind in kinds}
-    assert used == {kind for role in PARTS.values() for kind in role.values()}
+    # A schedule is always inside another part.
+    roles = [kinds for role, kinds in PARTS.items() if role != "schedule"]
+    assert used == {kind for kinds in roles for kind in kinds.values()}
+
+
+def schedulable() -> list[str]:
+    return [
+        f"{outside.__name__} {schedule.__name__}"
+        for role in ("critic", "emphasis")
+        for outside in PARTS[role].values()
+        if any(inner == "schedule" for _, inner, _ in outside._inner)
+        for schedule in PARTS["schedule"].values()
+    ]
+
+
+@pytest.mark.parametrize("names", schedulable())
+def test_every_schedule_inside_every_part(names: str, tmp_path: Path) -> None:
+    outside, schedule = (getattr(emphatic, name) for name in names.split())
+    within: Any = part(outside, FINITE, 0.0)
+    (name,) = (name for name, role, _ in outside._inner if role == "schedule")
+    within = replace(within, **{name: part(schedule, FINITE, 0.0)})
+    policy, values = FINITE.softmax(), emphatic.GTD(0.05, 1e-3)
+    agent: Learner
+    if outside._role == "emphasis":
+        agent = ActorCritic(policy, values, within, alpha=0.1)
+    elif "delta" in outside._tells:
+        agent = ActorCritic(policy, within, emphatic.NoEmphasis(), alpha=0.1)
+    elif "advantages" in outside._tells:
+        agent = AllActions(policy, within, emphatic.NoEmphasis(), alpha=0.1)
+    else:
+        policy = part(emphatic.DeterministicLinear, REAL, 0.0)  # type: ignore[assignment]
+        agent = DeterministicActorCritic(policy, within, emphatic.NoEmphasis(), alpha=0.1)  # type: ignore[arg-type]
+    batch = experience(agent, 30)
+    (swept, _) = emphatic.sweep([agent, agent.copy()], batch)
+    agent.learn(batch)
+    agent.save(tmp_path / "agent")
+    for again in (emphatic.load(tmp_path / "agent"), pickle.loads(pickle.dumps(agent)), swept):
+        assert (again.critic, again.emphasis) == (agent.critic, agent.emphasis)
+        assert again._state() == agent._state()
 
 
 @pytest.mark.parametrize("name", learners())
@@ -86,7 +139,7 @@ def test_every_part_comes_back_from_a_file_and_goes_on_to_the_bit(name: str, tmp
         for ours, theirs in ((agent.critic, again.critic), (agent.emphasis, again.emphasis)):
             assert type(ours) is type(theirs)
             for field in fields(ours):
-                if field.name != "problem" and not isinstance(getattr(ours, field.name), Part):
+                if field.name != "problem" and not _has_problem(getattr(ours, field.name)):
                     assert getattr(ours, field.name) == getattr(theirs, field.name), field.name
         again.learn(batch)
     agent.learn(batch)

@@ -272,7 +272,10 @@ def test_the_columns_of_mountain_car_and_cart_pole_are_learned_from_step_by_step
         assert (batch.terminated | batch.truncated).sum() > 50
         policy = emphatic.Softmax(tiles.features, actions)
         by_step, by_batch = (
-            emphatic.ACE(policy, emphatic.GTD(0.1, 1e-3, 0.5), lambda_a=0.5, alpha=0.05) for _ in range(2)
+            emphatic.ACE(
+                policy, emphatic.GTD(0.1, 1e-3, 0.5), alpha=0.05, emphasis=emphatic.FollowOn(lambda_a=0.5)
+            )
+            for _ in range(2)
         )
         for t in range(len(batch)):
             step(by_step, batch, t)

@@ -33,6 +33,7 @@ fresh_runs = 2
 
 [[method]]
 algorithm = "ace"
+emphasis = "follow-on"
 lambda_a = [0, 1]
 alpha = [1e-300, 0.1]
 critic = "exact"
@@ -54,6 +55,7 @@ evaluations = 4
 
 [[method]]
 algorithm = "ace"
+emphasis = "follow-on"
 lambda_a = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
 alpha = [0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
 critic = { kind = "gtd", alpha_v = [0.1, 0.2], alpha_w = 1e-4, lambda = 0.5 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,19 @@ from emphatic import (
     Compatible,
     Dense,
     DeterministicLinear,
+    Direct,
     DivergedError,
     ExactCritic,
     FollowOn,
     Gaussian,
+    LambdaReturn,
     Learner,
+    ModelEmphasis,
+    NoEmphasis,
     OffPAC,
     OneHot,
+    PerFeature,
+    Polynomial,
     Softmax,
     Table,
     TrueACE,
@@ -74,7 +81,7 @@ def test_a_sweep_of_few_steps_over_many_features_is_learn_to_the_bit() -> None:
 
 
 def agent() -> ACE:
-    return ACE(Softmax(OneHot(3), 2), VALUES, lambda_a=1.0, alpha=0.1)
+    return ACE(Softmax(OneHot(3), 2), VALUES, alpha=0.1, emphasis=FollowOn(1.0))
 
 
 def emphasis(learner: Learner, **more: Any) -> float:
@@ -339,7 +346,7 @@ def test_sample_takes_one_number_of_the_generator() -> None:
 
 
 def wild() -> ACE:
-    return ACE(Softmax(OneHot(3), 2), GTD(1e200, 1e200, 1.0), lambda_a=1.0, alpha=1e200)
+    return ACE(Softmax(OneHot(3), 2), GTD(1e200, 1e200, 1.0), alpha=1e200, emphasis=FollowOn(1.0))
 
 
 def rewards(size: float) -> Batch:
@@ -401,7 +408,11 @@ def test_a_table_keeps_its_numbers_to_the_bit() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["policy", "critic", "emphasis", "alpha", "steps", "diverged", "critic_weights"]
+    "name",
+    [
+        *("policy", "critic", "emphasis", "alpha", "warm_up", "steps", "diverged"),
+        *("critic_weights", "emphasis_weights"),
+    ],
 )
 def test_what_a_learner_is_made_of_cannot_be_assigned(name: str) -> None:
     with pytest.raises(AttributeError):
@@ -421,7 +432,9 @@ def test_reprs() -> None:
     emphasis(learner)
     critic = "GTD(alpha_v=0.05, alpha_w=0.001, lambda_=0.5)"
     policy = "Softmax(features=OneHot(states=3), actions=2)"
-    assert repr(learner) == f"<ACE({policy}, {critic}, lambda_a=1.0, alpha=0.1) after 1 step>"
+    assert (
+        repr(learner) == f"<ACE({policy}, {critic}, emphasis=FollowOn(lambda_a=1.0), alpha=0.1) after 1 step>"
+    )
     general = ActorCritic(Gaussian(TABLE), VALUES, FollowOn(), alpha=1)
     gaussian = "Gaussian(features=Table(3 states, 2 features))"
     assert (
@@ -429,6 +442,89 @@ def test_reprs() -> None:
         == f"<ActorCritic({gaussian}, {critic}, FollowOn(lambda_a=0.9), alpha=1.0) after 0 steps>"
     )
     assert "a real action" in repr(TrueACE(REAL, alpha=0.1))
+    by_default = ACE(Softmax(OneHot(3), 2), VALUES, alpha=0.1, lambda_a=0.5, warm_up=20)
+    assert repr(by_default) == f"<ACE({policy}, {critic}, lambda_a=0.5, alpha=0.1, warm_up=20) after 0 steps>"
+    other = ACE(Softmax(OneHot(3), 2), VALUES, alpha=0.1, emphasis=LambdaReturn(lambda_e=0.2))
+    assert "emphasis=LambdaReturn(lambda_a=1.0, lambda_e=0.2, " in repr(other)
+
+
+def test_ace_has_the_emphasis_that_it_is_given_or_learns_one() -> None:
+    policy, critic = Softmax(OneHot(3), 2), GTD(0.05, 1e-3, 0.5, TABLE)
+    assert ACE(policy, VALUES, alpha=0.1).emphasis == LambdaReturn()
+    assert ACE(policy, critic, alpha=0.1).emphasis == LambdaReturn(features=TABLE)
+    assert ACE(policy, ExactCritic(FINITE), alpha=0.1).emphasis == LambdaReturn()
+    assert ACE(policy, critic, alpha=0.1, lambda_a=0.3).emphasis == LambdaReturn(0.3, features=TABLE)
+    assert ACE(policy, critic, alpha=0.1).lambda_a == 1.0
+    assert ACE(policy, critic, alpha=0.1, emphasis=FollowOn(0.3)).lambda_a == 0.3
+    with pytest.raises(TypeError, match="lambda_a is 0.3 and the emphasis FollowOn.*not both"):
+        ACE(policy, critic, alpha=0.1, lambda_a=0.3, emphasis=FollowOn())
+    with pytest.raises(AttributeError, match="NoEmphasis.* has no `lambda_a`"):
+        ACE(policy, critic, alpha=0.1, emphasis=NoEmphasis()).lambda_a
+
+
+def test_what_an_emphasis_has_learned() -> None:
+    learner = AGENTS["ACE by default, with features of the critic"]()
+    assert not learner.emphasis_weights["u"].any()
+    learner.learn(experience(learner))
+    u = learner.emphasis_weights["u"]
+    assert u.shape == (TABLE.len,) and u.any() and not u.flags.writeable
+    assert AGENTS["ACE"]().emphasis_weights == {}
+
+
+# --- Warm-up ---
+
+
+def test_the_actor_waits_while_the_others_learn(tmp_path: Path) -> None:
+    def make(warm_up: int) -> ACE:
+        return ACE(Softmax(Dense(4), 3), VALUES, alpha=0.1, warm_up=warm_up)
+
+    batch = experience(make(0))
+    waiting, waited, never = make(30), make(30), make(0)
+    waiting.learn(batch[:30])
+    assert waiting.warm_up == 30 and not waiting.weights.any()
+    assert waiting.critic_weights["v"].any() and waiting.emphasis_weights["u"].any()
+    waiting.save(tmp_path / "waiting")
+    again = emphatic.load(tmp_path / "waiting")
+    for learner in (waiting, again):
+        learner.learn(batch[30:])
+    waited.learn(batch)
+    never.learn(batch)
+    assert again.warm_up == 30 and again._state() == waiting._state() == waited._state()
+    assert waiting.weights.any() and (waiting.weights != never.weights).any()
+    for one, other in zip((make(k) for k in (0, 5, 30)), emphatic.sweep([make(0), make(5), make(30)], batch)):
+        one.learn(batch)
+        assert one._state() == other._state() and one.warm_up == other.warm_up
+
+
+@pytest.mark.parametrize(
+    ("warm_up", "error", "right"),
+    [(-1, ValueError, "at least 0"), (2**60, ValueError, "at most"), (1.0, TypeError, "a whole number")],
+)
+def test_warm_ups_that_make_no_sense(warm_up: Any, error: type[Exception], right: str) -> None:
+    with pytest.raises(error, match=f"warm_up is .*; it must be {right}"):
+        TrueACE(FINITE, alpha=0.1, warm_up=warm_up)
+
+
+# --- Parts inside parts ---
+
+
+def test_a_part_inside_another() -> None:
+    direct = Direct(schedule=Polynomial(power=1, over=7))
+    assert direct.schedule == Polynomial(1.0, 7) and Direct().schedule == PerFeature()
+    assert "schedule=Polynomial(power=1.0, over=7, floor=0.0)" in repr(direct)
+    with pytest.raises(TypeError, match="schedule is 3; it must be Constant, Polynomial or PerFeature"):
+        Direct(schedule=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="schedule is FollowOn"):
+        Direct(schedule=FollowOn())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="over is 7.0; it must be a whole number"):
+        Polynomial(over=7.0)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="over is 2000000; it must be a whole number between"):
+        ActorCritic(Softmax(Dense(4), 2), VALUES, Direct(schedule=Polynomial(over=2_000_000)), alpha=0.1)
+
+
+def test_an_emphasis_of_finitely_many_actions() -> None:
+    with pytest.raises(TypeError, match="ModelEmphasis.* needs finitely many actions: use a Softmax policy"):
+        ActorCritic(Gaussian(Dense(4)), VALUES, ModelEmphasis(), alpha=0.1)
 
 
 class Named(ACE):

@@ -50,7 +50,7 @@ def learned(agent):
     return agent
 
 def learner(n=N):
-    return learned(ACE(Softmax(Dense(n), 2), CRITIC, alpha=0.1))
+    return learned(ACE(Softmax(Dense(n), 2), CRITIC, alpha=0.1, emphasis=FollowOn()))
 """
 
 
@@ -67,7 +67,7 @@ def run(code: str, directory: Path) -> str:
         (90, "agent.save('agent')"),
         (250, "load('agent')"),
         (150, "pickle.loads(pickled)"),
-        (150, "ACE(Softmax(Dense(N), 2), CRITIC, alpha=0.1)"),
+        (150, "ACE(Softmax(Dense(N), 2), CRITIC, alpha=0.1, emphasis=FollowOn())"),
         (300, "sweep([fresh] * 2, batch)"),
         (300, "sweep([small] * 2, two)"),  # In lanes.
         (30, "agent.weights"),
@@ -87,9 +87,10 @@ agent = learner()
 agent.save("agent")
 before = os.stat("agent")
 pickled, weights, rho = pickle.dumps(agent), np.ones((N, 2)), np.ones((N, 1))
-fresh = ACE(Softmax(Dense(N), 2), CRITIC, alpha=0.1)
+fresh = ACE(Softmax(Dense(N), 2), CRITIC, alpha=0.1, emphasis=FollowOn())
 batch = Batch(np.ones((1, N)), [0], [1.0], np.ones((1, N)), mu=0.5, gamma_next=0.9)
-small, two = ACE(Softmax(Dense(N // 20), 2), CRITIC, alpha=0.1), np.ones((2, N // 20))
+small = ACE(Softmax(Dense(N // 20), 2), CRITIC, alpha=0.1, emphasis=FollowOn())
+two = np.ones((2, N // 20))
 two = Batch(two, [0, 1], [1.0, 1.0], two, mu=0.5, gamma_next=0.9)
 many, states = ACE(Softmax(OneHot(1), 1_000), CRITIC, alpha=0.1), np.zeros(10_000, int)
 for share in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
@@ -129,6 +130,7 @@ assert open("agent").read() == "there before" and os.listdir(".") == ["agent"]
         "learner()",
         "learned(AllActions(Softmax(Active(100_000, 2), 18), GQ(0.1, 0.1, 0.9, CRITIC), NoEmphasis(), alpha=0.1))",
         "learned(DPG(DeterministicLinear(Dense(N)), Compatible(0.1, 0.1, 0.1), alpha=0.1))",
+        "learned(ACE(Softmax(Dense(N), 2), CRITIC, alpha=0.1))",
     ],
 )
 def test_a_save_takes_no_more_than_the_learner_once_more(make: str, tmp_path: Path) -> None:

@@ -372,7 +372,10 @@ def test_the_names_stand_for_compositions() -> None:
     softmax, normal, action = THREE.softmax(), REAL.gaussian(), REAL.deterministic()
     deterministic = DeterministicActorCritic
     pairs: list[tuple[emphatic.Learner, Case]] = [
-        (emphatic.ACE(softmax, gtd, alpha=0.1), Case("", ActorCritic, softmax, gtd, FollowOn(0.9), 0.1)),
+        (
+            emphatic.ACE(softmax, gtd, alpha=0.1, emphasis=FollowOn(0.9)),
+            Case("", ActorCritic, softmax, gtd, FollowOn(0.9), 0.1),
+        ),
         (emphatic.OffPAC(softmax, gtd, alpha=0.1), Case("", ActorCritic, softmax, gtd, NoEmphasis(), 0.1)),
         (emphatic.TrueACE(THREE, alpha=0.1), Case("", ActorCritic, softmax, exact, true, 0.1)),
         (emphatic.TrueACE(REAL, alpha=0.01), Case("", ActorCritic, normal, exact_real, true_real, 0.01)),

@@ -71,7 +71,7 @@ def test_a_copy_goes_on(name: str, way: str) -> None:
 
 @every_way
 def test_a_copy_remembers_gamma(way: str) -> None:
-    agent = ACE(Softmax(OneHot(1), 2), VALUES, lambda_a=1.0, alpha=0.1)
+    agent = ACE(Softmax(OneHot(1), 2), VALUES, alpha=0.1, emphasis=emphatic.FollowOn(1.0))
     agent.step(0, 0, 0.0, 0, mu=0.5, gamma_next=0.25)
     assert WAYS[way](agent).step(0, 0, 0.0, 0, mu=0.5, gamma_next=0.25).emphasis == 1.25
 
@@ -353,10 +353,10 @@ def test_a_file_that_makes_no_sense(saved: Path, change: Change, match: str) -> 
 
 
 def test_a_file_of_another_class(saved: Path) -> None:
-    """Regression: it came to light when somebody asked for λ_a."""
-    learned("OffPAC").save(saved)
-    rewrite(saved, settings(lambda s: s.update({"class": "ACE"})))
-    with pytest.raises(ValueError, match="ACE with NoEmphasis"):
+    """Regression: it came to light when somebody asked for what another class has."""
+    learned("ACE").save(saved)
+    rewrite(saved, settings(lambda s: s.update({"class": "OffPAC"})))
+    with pytest.raises(ValueError, match="OffPAC with FollowOn"):
         emphatic.load(saved)
 
 
@@ -366,9 +366,32 @@ def test_each_part_has_its_own_numbers(tmp_path: Path) -> None:
     agent.save(tmp_path / "a")
     said = metadata(tmp_path / "a", "settings")
     assert said["critic"]["numbers"] == {"alpha_h": 0.2, "alpha_q": 0.1, "lambda_q": 0.3}
-    assert said["critic"]["inner"]["numbers"] == {"alpha_v": 0.4, "alpha_w": 0.5, "lambda": 0.6}
+    assert said["critic"]["inner"]["values"]["numbers"] == {"alpha_v": 0.4, "alpha_w": 0.5, "lambda": 0.6}
     assert (said["emphasis"]["numbers"], said["alpha"]) == ({"lambda_a": 0.7}, 0.8)
     assert emphatic.load(tmp_path / "a").critic == critic
+
+
+def test_a_file_from_before_there_were_several_parts_inside_one(tmp_path: Path) -> None:
+    """It has the critic of values itself in the place of the parts by name, and no warm-up."""
+    values = emphatic.GTD(0.4, 0.5, 0.6, Dense(4))
+    critic = emphatic.Advantage(0.1, values)
+    agent = emphatic.AllActions(Softmax(Dense(4), 3), critic, emphatic.FollowOn(0.7), alpha=0.8)
+    agent.learn(experience(agent))
+    agent.save(tmp_path / "a")
+    assert "warm_up" not in metadata(tmp_path / "a", "settings")
+    rewrite(tmp_path / "a", settings(lambda s: s["critic"].update(inner=s["critic"]["inner"]["values"])))
+    again = emphatic.load(tmp_path / "a")
+    assert again.critic == critic and again.warm_up == 0
+    assert again._state() == agent._state()
+    for change, match in [
+        (lambda s: s["critic"]["inner"].update(more=s["critic"]["inner"].copy()), "more"),
+        (lambda s: s["critic"]["inner"].pop("kind"), "kind"),
+    ]:
+        agent.save(tmp_path / "b")
+        flatten = settings(lambda s: s["critic"].update(inner=s["critic"]["inner"]["values"]))
+        rewrite(tmp_path / "b", flatten, settings(change))
+        with pytest.raises(ValueError, match=match):
+            emphatic.load(tmp_path / "b")
 
 
 def test_a_file_that_is_not_of_the_size_that_its_settings_say(saved: Path) -> None:

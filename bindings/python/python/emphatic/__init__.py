@@ -3,7 +3,9 @@
 | what | where |
 |---|---|
 | learners | `ACE`, `OffPAC`, `TrueACE`, `DPG`, `TrueDPGE`; `ActorCritic`, `AllActions`, `DeterministicActorCritic`; `load`, `sweep` |
-| their parts | `Softmax`, `Gaussian`, `DeterministicLinear`; `GTD`, `GQ`, `Advantage`, `Compatible`, `ExactCritic`; `FollowOn`, `NoEmphasis`, `ExactEmphasis`, `PythonEmphasis` with `PartStep` |
+| their parts | `Softmax`, `Gaussian`, `DeterministicLinear`; `GTD`, `GQ`, `Advantage`, `Compatible`, `ExactCritic` |
+| emphases | `LambdaReturn`, the default of `ACE`; `FollowOn`, the paper's; `Ideal`, `Normalised`, `Truncated`, `Periodic`, `NStep`, `Decayed`, `Clipped`; `Direct`, `TDERC`, `GEM`, `LSTDEmphasis`, `XETD`, `ModelEmphasis`, `GradientDICE`, `COPTD`; `NoEmphasis`, `ExactEmphasis`; `PythonEmphasis` with `PartStep` |
+| schedules of step-sizes inside other parts | `Constant`, `Polynomial`, `PerFeature` |
 | what they see | `Dense`, `Active`, `OneHot`, `Table`, `TileCoder` |
 | data | `Batch`, `collect` |
 | functions over arrays [time, batch] | `rho`, `gamma_into`, `follow_on`, `emphasis`, `lambda_returns` |

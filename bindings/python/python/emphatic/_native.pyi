@@ -90,6 +90,7 @@ class Learner:
         critic: Critic,
         emphasis: Emphasis | PythonEmphasis,
         alpha: float,
+        warm_up: int,
         subset: tuple[int, int] | None,
     ) -> Learner: ...
     @staticmethod
@@ -107,10 +108,13 @@ class Learner:
         """What the critic is made of; `critic_weights` has what it has learned."""
     @property
     def emphasis(self) -> Emphasis | PythonEmphasis:
-        """How states are weighted."""
+        """How states are weighted; `emphasis_weights` has what it has learned."""
     @property
     def alpha(self) -> float:
         """The actor's step-size, before it is divided by the number of active features."""
+    @property
+    def warm_up(self) -> int:
+        """In how many steps the actor waits at first, while critic and emphasis learn."""
     def step(
         self,
         x: Any,

@@ -1,27 +1,46 @@
-"""The policies, critics and emphases that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
+"""The policies, critics, emphases and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Union
 
-from .parts import REQUIRED, Features, Part
+from .parts import REQUIRED, Features, Inner, Part
 
 if TYPE_CHECKING:
     from .problem import Problem
 
 __all__ = [
     "Advantage",
+    "COPTD",
+    "Clipped",
     "Compatible",
+    "Constant",
+    "Decayed",
     "DeterministicLinear",
+    "Direct",
     "ExactCritic",
     "ExactEmphasis",
     "FollowOn",
+    "GEM",
     "GQ",
     "GTD",
     "Gaussian",
+    "GradientDICE",
+    "Ideal",
+    "LSTDEmphasis",
+    "LambdaReturn",
+    "ModelEmphasis",
+    "NStep",
     "NoEmphasis",
+    "Normalised",
+    "PerFeature",
+    "Periodic",
+    "Polynomial",
     "Softmax",
+    "TDERC",
+    "Truncated",
+    "XETD",
 ]
 
 # --- Policies: how to act ---
@@ -40,6 +59,7 @@ class Softmax(Part):
     features: Features
     actions: int
 
+    _role: ClassVar[str] = "policy"
     _kind: ClassVar[str] = "softmax"
     _acts: ClassVar[str] = "finite"
 
@@ -55,6 +75,7 @@ class Gaussian(Part):
 
     features: Features
 
+    _role: ClassVar[str] = "policy"
     _kind: ClassVar[str] = "gaussian"
     _acts: ClassVar[str] = "real"
 
@@ -70,8 +91,475 @@ class DeterministicLinear(Part):
 
     features: Features
 
+    _role: ClassVar[str] = "policy"
     _kind: ClassVar[str] = "deterministic"
     _acts: ClassVar[str] = "deterministic"
+
+
+# --- Schedules: how large is a step? ---
+
+
+@dataclass(frozen=True, repr=False)
+class Constant(Part):
+    """The same step-size at every step, divided by the number of active features."""
+
+    _role: ClassVar[str] = "schedule"
+    _kind: ClassVar[str] = "constant"
+
+
+@dataclass(frozen=True, repr=False)
+class Polynomial(Part):
+    """Falls with the steps: max(floor, (1 + t/T)^−p), divided by the number of active features.
+
+    `power`: p: 0 is constant, 1 falls fastest.
+    `over`: T: after this many steps the step-size has fallen to 2^−p of what it was.
+    `floor`: the share of the step-size that is never fallen below.
+    """
+
+    power: float = 0.5
+    over: int = 1000
+    floor: float = 0.0
+
+    _role: ClassVar[str] = "schedule"
+    _kind: ClassVar[str] = "polynomial"
+
+
+@dataclass(frozen=True, repr=False)
+class PerFeature(Part):
+    """Falls with how often each feature was active: max(floor, n_j^−p), divided by the square of the features' length.
+
+    `power`: p: 0 is constant, 1 is the mean of all that was seen.
+    `floor`: the share of the step-size that is never fallen below.
+    """
+
+    power: float = 0.5
+    floor: float = 0.02
+
+    _role: ClassVar[str] = "schedule"
+    _kind: ClassVar[str] = "per-feature"
+
+
+# --- Emphases: how much does a state count? ---
+
+
+@dataclass(frozen=True, repr=False)
+class NoEmphasis(Part):
+    """Every state counts by its interest: the semi-gradient of OffPAC and DPG.
+
+    Source: Degris, White and Sutton 2012.
+    """
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "none"
+
+
+@dataclass(frozen=True, repr=False)
+class FollowOn(Part):
+    """The follow-on trace: F_t = γ_t ρ_{t−1} F_{t−1} + i_t and M_t = (1 − λ_a) i_t + λ_a F_t.
+
+    Source: Sutton, Mahmood and White 2016; Imani, Graves and White 2018.
+
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    """
+
+    lambda_a: float = 0.9
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "follow-on"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class Ideal(Part):
+    """The follow-on trace, recomputed at every step from the episode's start with the ratios of the current policy.
+
+    Source: Graves, Imani, Kumaraswamy and White 2023.
+
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `most`: how many steps of an episode are remembered at most; each costs a probability at every step.
+    """
+
+    lambda_a: float = 1.0
+    most: int = 1000
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "ideal"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class Normalised(Part):
+    """The follow-on trace with less interest: F_t = γ_t ρ_{t−1} F_{t−1} + (1 − γ_t) i_t.
+
+    Source: Graves, Imani, Kumaraswamy and White 2023.
+
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    """
+
+    lambda_a: float = 1.0
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "normalised"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class Truncated(Part):
+    """The follow-on trace, truncated to the last n steps.
+
+    Source: Zhang and Whiteson 2022.
+
+    `n`: how many steps it looks back.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    """
+
+    n: int
+    lambda_a: float = 1.0
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "truncated"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class Periodic(Part):
+    """The follow-on trace, restarted every few steps; only the last step of each period counts.
+
+    Source: Guan, Xu and Liang 2022 (PER-ETD).
+
+    `period`: after how many steps the trace starts anew; 1 is no emphasis.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    """
+
+    period: int
+    lambda_a: float = 1.0
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "periodic"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class NStep(Part):
+    """The n-step trace: F_t = γ_t ρ_{t−1} ⋯ γ_{t−n+1} ρ_{t−n} F_{t−n} + i_t.
+
+    Source: Jiang, Zahavy, Xu, White, Hessel, Blundell and van Hasselt 2021 (NETD).
+
+    `n`: how many steps lie between a trace and the one it is made from; 1 is the follow-on trace.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    """
+
+    n: int
+    lambda_a: float = 1.0
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "n-step"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class Decayed(Part):
+    """The follow-on trace that decays by β: F_t = β ρ_{t−1} F_{t−1} + i_t, anew where an episode starts.
+
+    Source: Hallak, Tamar, Munos and Mannor 2016.
+
+    `beta`: β: by what the trace decays in place of γ; 0 is no emphasis.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    """
+
+    beta: float
+    lambda_a: float = 1.0
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "decayed"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class Clipped(Part):
+    """The follow-on trace with clipped ratios: F_t = γ_t min(ρ_{t−1}, ρ_max) F_{t−1} + i_t.
+
+    Source: Jiang, Zahavy, Xu, White, Hessel, Blundell and van Hasselt 2021.
+
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `rho_max`: the largest ratio; larger ones are clipped to it.
+    """
+
+    lambda_a: float = 1.0
+    rho_max: float = 1.0
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "clipped"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class LambdaReturn(Part):
+    """The emphasis learned through its λ-return, which falls back to TDERC where that is not stable: the default.
+
+    Source: here; after Graves, Imani, Kumaraswamy and White 2023, and Cao, Feng, Wang and Li 2023.
+
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `lambda_e`: λ_e of the return: its variance is finite if λ_e² times that of the trace does not grow.
+    `read`: the share of the return F_t in what is read; 0 reads û(S_t).
+    `alpha_u`: step-size of u.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    lambda_a: float = 1.0
+    lambda_e: float = 0.5
+    read: float = 1.0
+    alpha_u: float = 1.0
+    features: Features | None = None
+    schedule: Schedule = PerFeature()
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "lambda-return"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class Direct(Part):
+    """û(s) = u·x(s) regressed on its return, F_t = i_t + γ_t ρ_{t−1} ((1 − λ_e) û(S_{t−1}) + λ_e F_{t−1}).
+
+    Source: Graves, Imani, Kumaraswamy and White 2023.
+
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `lambda_e`: λ_e of the return: 1 is the follow-on trace, 0 looks one step back.
+    `read`: the share of the return F_t in what is read; 0 reads û(S_t).
+    `alpha_u`: step-size of u.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    lambda_a: float = 1.0
+    lambda_e: float = 0.5
+    read: float = 1.0
+    alpha_u: float = 1.0
+    features: Features | None = None
+    schedule: Schedule = PerFeature()
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "direct"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class TDERC(Part):
+    """û(s) = u·x(s) by time-reversed TD with a regularised gradient correction.
+
+    Source: Cao, Feng, Wang and Li 2023.
+
+    `alpha_u`: step-size of u.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `lambda_e`: λ_e of the return: 1 is the follow-on trace, 0 looks one step back.
+    `read`: the share of the return F_t in what is read; 0 reads û(S_t).
+    `eta`: the step-size of κ, the second weights, as a multiple of that of u.
+    `beta`: how strongly κ is drawn to zero: 0 is TDEC, much is `direct`.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_u: float
+    lambda_a: float = 1.0
+    lambda_e: float = 0.0
+    read: float = 1.0
+    eta: float = 1.0
+    beta: float = 1.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "tderc"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class GEM(Part):
+    """û(s) = u·x(s) by gradient emphasis learning: GTD2 on the time-reversed chain.
+
+    Source: Zhang, Liu, Yao and Whiteson 2020.
+
+    `alpha_u`: step-size of u.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `lambda_e`: λ_e of the return: 1 is the follow-on trace, 0 looks one step back.
+    `read`: the share of the return F_t in what is read; 0 reads û(S_t).
+    `eta`: the step-size of κ, the second weights, as a multiple of that of u.
+    `ridge`: how strongly u is drawn to zero, for a policy that changes.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_u: float
+    lambda_a: float = 1.0
+    lambda_e: float = 0.0
+    read: float = 0.0
+    eta: float = 1.0
+    ridge: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "gem"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class LSTDEmphasis(Part):
+    """û(s) = u·x(s) by least squares on the time-reversed chain, with forgetting.
+
+    Source: after Bradtke and Barto 1996, on the time-reversed chain.
+
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `lambda_e`: λ_e of the return: 1 is the follow-on trace, 0 looks one step back.
+    `read`: the share of the return F_t in what is read; 0 reads û(S_t).
+    `forgetting`: the share of the past that each step forgets: ratios of old policies are stale; 0 for a policy that stays.
+    `solve_every`: after how many steps u is solved for anew; also where an episode starts.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    lambda_a: float = 1.0
+    lambda_e: float = 0.5
+    read: float = 1.0
+    forgetting: float = 0.0
+    solve_every: int = 1000
+    features: Features | None = None
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "lstd"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class XETD(Part):
+    """û(s) = u·x(s) by time-reversed n-step TD, with a share β of the sampled trace.
+
+    Source: Jiang, Zhang, Chelu, White and van Hasselt 2022.
+
+    `n`: how many steps lie between a trace and what it is made from.
+    `alpha_u`: step-size of u.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `beta`: β: the share of the sampled trace; 0 is the learned one alone.
+    `read`: the share of the trace F_t in what is read; 0 reads û(S_t).
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    n: int
+    alpha_u: float
+    lambda_a: float = 1.0
+    beta: float = 0.0
+    read: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "x-etd"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class ModelEmphasis(Part):
+    """û(s) = u·x(s), solved for from a learned model of γ_{t+1} x_{t+1} and the current policy, without ratios.
+
+    Source: here.
+
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `solve_every`: after how many steps u is solved for anew; also where an episode starts.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    lambda_a: float = 1.0
+    solve_every: int = 1000
+    features: Features | None = None
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "model"
+    _needs: ClassVar[tuple[str, ...]] = ("finite",)
+
+
+@dataclass(frozen=True, repr=False)
+class GradientDICE(Part):
+    """The discounted density ratio (1 − γ̂) m/d_μ, linear in features, by GradientDICE.
+
+    Source: Zhang, Liu and Whiteson 2020.
+
+    `gamma`: the discount γ̂ by which the ratio is normalised.
+    `alpha_u`: step-size of u.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `read`: the share of the return F_t in what is read; 0 reads û(S_t).
+    `penalty`: how strongly the ratio's mean is drawn to that of the interest; 0 where discounts vary or episodes end.
+    `eta`: the step-size of κ, the second weights, and of the multiplier of the mean, as a multiple of that of u.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    gamma: float
+    alpha_u: float
+    lambda_a: float = 1.0
+    read: float = 0.0
+    penalty: float = 1.0
+    eta: float = 1.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "gradient-dice"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class COPTD(Part):
+    """The discounted density ratio ĉ(s) = u·x(s), learned toward γ̂ ρ_{t−1} ĉ(S_{t−1}) + 1 − γ̂.
+
+    Source: Hallak and Mannor 2017; Gelada and Bellemare 2019.
+
+    `gamma`: the discount γ̂ of the ratio; 1 is COP-TD, the ratio of d_π to d_μ.
+    `alpha_u`: step-size of u.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `read`: the share of the return in what is read; 0 reads ĉ(S_t).
+    `penalty`: how strongly the ratio's mean is drawn to 1: γ̂ near 1 needs it.
+    `alpha_n`: step-size of ν, the running mean of the ratio.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    gamma: float
+    alpha_u: float
+    lambda_a: float = 1.0
+    read: float = 0.0
+    penalty: float = 0.0
+    alpha_n: float = 0.01
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "cop-td"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class ExactEmphasis(Part):
+    """m(S_t)/d_μ(S_t) of the current policy, computed from the problem itself.
+
+    Source: Imani, Graves and White 2018 (True-ACE, True-DPGE).
+
+    `problem`: the problem that it knows.
+    """
+
+    problem: Problem
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "exact"
+    _needs: ClassVar[tuple[str, ...]] = ("problem",)
 
 
 # --- Critics: how good was it? ---
@@ -94,6 +582,7 @@ class GTD(Part):
     lambda_: float = 0.0
     features: Features | None = None
 
+    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "gtd"
     _tells: ClassVar[tuple[str, ...]] = ("delta",)
 
@@ -117,9 +606,10 @@ class GQ(Part):
     values: ValueCritic = REQUIRED
     features: Features | None = None
 
+    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "gq"
     _tells: ClassVar[tuple[str, ...]] = ("advantages",)
-    _inner: ClassVar[tuple[str, str] | None] = ("values", "delta")
+    _inner: ClassVar[tuple[Inner, ...]] = (("values", "critic", "delta"),)
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,9 +627,10 @@ class Advantage(Part):
     values: ValueCritic
     features: Features | None = None
 
+    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "advantage"
     _tells: ClassVar[tuple[str, ...]] = ("advantages",)
-    _inner: ClassVar[tuple[str, str] | None] = ("values", "delta")
+    _inner: ClassVar[tuple[Inner, ...]] = (("values", "critic", "delta"),)
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,6 +650,7 @@ class Compatible(Part):
     alpha_h: float
     features: Features | None = None
 
+    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "compatible"
     _tells: ClassVar[tuple[str, ...]] = ("slope",)
 
@@ -174,49 +666,10 @@ class ExactCritic(Part):
 
     problem: Problem
 
+    _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "exact"
     _tells: ClassVar[tuple[str, ...]] = ("delta", "advantages", "slope")
-
-
-# --- Emphases: how much does a state count? ---
-
-
-@dataclass(frozen=True, repr=False)
-class NoEmphasis(Part):
-    """Every state counts by its interest: the semi-gradient of OffPAC and DPG.
-
-    Source: Degris, White and Sutton 2012.
-    """
-
-    _kind: ClassVar[str] = "none"
-
-
-@dataclass(frozen=True, repr=False)
-class FollowOn(Part):
-    """The follow-on trace: F_t = γ_t ρ_{t−1} F_{t−1} + i_t and M_t = (1 − λ_a) i_t + λ_a F_t.
-
-    Source: Sutton, Mahmood and White 2016; Imani, Graves and White 2018.
-
-    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
-    """
-
-    lambda_a: float = 0.9
-
-    _kind: ClassVar[str] = "follow-on"
-
-
-@dataclass(frozen=True, repr=False)
-class ExactEmphasis(Part):
-    """m(S_t)/d_μ(S_t) of the current policy, computed from the problem itself.
-
-    Source: Imani, Graves and White 2018 (True-ACE, True-DPGE).
-
-    `problem`: the problem that it knows.
-    """
-
-    problem: Problem
-
-    _kind: ClassVar[str] = "exact"
+    _needs: ClassVar[tuple[str, ...]] = ("problem",)
 
 
 # --- What each kind of learner takes ---
@@ -229,8 +682,29 @@ Critic = Union[GTD, GQ, Advantage, Compatible, ExactCritic]
 ValueCritic = Union[GTD, ExactCritic]
 ActionCritic = Union[GQ, Advantage, ExactCritic]
 SlopeCritic = Union[Compatible, ExactCritic]
-Emphasis = Union[NoEmphasis, FollowOn, ExactEmphasis]
+Emphasis = Union[
+    NoEmphasis,
+    FollowOn,
+    Ideal,
+    Normalised,
+    Truncated,
+    Periodic,
+    NStep,
+    Decayed,
+    Clipped,
+    LambdaReturn,
+    Direct,
+    TDERC,
+    GEM,
+    LSTDEmphasis,
+    XETD,
+    ModelEmphasis,
+    GradientDICE,
+    COPTD,
+    ExactEmphasis,
+]
 RatioFreeEmphasis = Union[NoEmphasis, ExactEmphasis]
+Schedule = Union[Constant, Polynomial, PerFeature]
 
 # By role and by name in files.
 PARTS: dict[str, dict[str, type[Part]]] = {
@@ -249,6 +723,27 @@ PARTS: dict[str, dict[str, type[Part]]] = {
     "emphasis": {
         "none": NoEmphasis,
         "follow-on": FollowOn,
+        "ideal": Ideal,
+        "normalised": Normalised,
+        "truncated": Truncated,
+        "periodic": Periodic,
+        "n-step": NStep,
+        "decayed": Decayed,
+        "clipped": Clipped,
+        "lambda-return": LambdaReturn,
+        "direct": Direct,
+        "tderc": TDERC,
+        "gem": GEM,
+        "lstd": LSTDEmphasis,
+        "x-etd": XETD,
+        "model": ModelEmphasis,
+        "gradient-dice": GradientDICE,
+        "cop-td": COPTD,
         "exact": ExactEmphasis,
+    },
+    "schedule": {
+        "constant": Constant,
+        "polynomial": Polynomial,
+        "per-feature": PerFeature,
     },
 }

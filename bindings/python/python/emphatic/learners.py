@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -21,8 +21,8 @@ from .catalogue import (
     ExactCritic,
     ExactEmphasis,
     FinitePolicy,
-    FollowOn,
     Gaussian,
+    LambdaReturn,
     NoEmphasis,
     Policy,
     RatioFreeEmphasis,
@@ -47,9 +47,14 @@ _POLICIES: dict[Rule, Any] = {
 }
 _CRITICS: dict[Rule, Any] = {"taken": ValueCritic, "all": ActionCritic, "deterministic": SlopeCritic}
 
+# Whole numbers up to this are exact as floats.
+_MOST_WARM_UP = 2**53
+
 
 class Learner(_native.Learner):
     """What all learners can do.
+
+    `warm_up`: in so many steps at first the actor waits while critic and emphasis learn. Off-policy it costs no experience.
 
     The discounts: `gamma_next` is that of the transition out of the state, 0 at the end of an episode. The discount *into*
     the state is remembered from the step before; the first step starts afresh, and so does the step after `new_episode()`. After a time limit
@@ -69,6 +74,7 @@ class Learner(_native.Learner):
         critic: Critic,
         emphasis: Emphasis | PythonEmphasis,
         alpha: float,
+        warm_up: int,
         subset: tuple[int, int] | None = None,
     ) -> _L:
         _check_part(policy, Policy, "the policy")
@@ -81,7 +87,10 @@ class Learner(_native.Learner):
         # Also for a subclass of the user's, the name of the class in this package.
         name = next(base.__name__ for base in cls.__mro__ if base in _CLASSES.values())
         alpha = convert.number(alpha, "alpha")
-        return cls._of(_native.Learner._composed(name, cls._rule, policy, critic, emphasis, alpha, subset))
+        warm_up = convert.count(warm_up, "warm_up", least=0, most=_MOST_WARM_UP)
+        return cls._of(
+            _native.Learner._composed(name, cls._rule, policy, critic, emphasis, alpha, warm_up, subset)
+        )
 
     @classmethod
     def _of(cls: type[_L], learner: _native.Learner) -> _L:
@@ -102,6 +111,9 @@ class Learner(_native.Learner):
                 "a deterministic policy has no ratio, which this emphasis needs:"
                 f" use {parts.either(ratio_free)}, not {emphasis!r}"
             )
+        if policy._acts != "finite" and "finite" in getattr(emphasis, "_needs", ()):
+            finite = parts.either(parts.kinds(FinitePolicy))
+            raise TypeError(f"the emphasis {emphasis!r} needs finitely many actions: use a {finite} policy")
 
     # --- Learning ---
 
@@ -186,29 +198,44 @@ class Learner(_native.Learner):
         """Copies of what the critic has learned, read-only, by the names of the equations: `v` [features] of values, `q` of action
         values and `u` of an advantage [features, actions], `u` of a compatible critic [features]. Empty for an exact critic."""
         by_action = "advantages" in self.critic._tells
+        return self._learned(
+            "critic", lambda weights: weights.reshape(-1, self._outputs) if by_action else weights
+        )
+
+    @property
+    def emphasis_weights(self) -> dict[str, convert.Floats]:
+        """Copies of what the emphasis has learned, read-only, by the names of the equations: `u` [features] of an estimate of the
+        emphatic density. Empty for a trace, and for an exact emphasis."""
+        return self._learned("emphasis", lambda weights: weights)
+
+    def _learned(
+        self, role: str, shaped: Callable[[convert.Floats], convert.Floats]
+    ) -> dict[str, convert.Floats]:
+        """What a part has learned, by short names. Weights of its own are `shaped`."""
         found: dict[str, convert.Floats] = {}
         for name, weights in self._estimates().items():
             part, _, inner = name.partition(".")
-            if part == "critic":
-                # Weights of a part inside the critic have names such as `values.v`.
-                own = "." not in inner
+            if part == role:
+                # Weights of a part inside it have names such as `values.v`.
                 short = inner.rpartition(".")[2]
-                shaped = weights.reshape(-1, self._outputs) if by_action and own else weights
-                found[inner if short in found else short] = _read_only(shaped)
+                found[inner if short in found else short] = _read_only(
+                    weights if "." in inner else shaped(weights)
+                )
         return found
 
     def __repr__(self) -> str:
-        words = [repr(self.policy), repr(self.critic)]
-        if type(self) in (ActorCritic, AllActions, DeterministicActorCritic):
-            words.append(repr(self.emphasis))
-        elif isinstance(self.emphasis, FollowOn):
-            words.append(f"lambda_a={self.emphasis.lambda_a}")
-        words.append(f"alpha={self.alpha}")
+        words = [repr(self.policy), repr(self.critic), *self._shown_emphasis(), f"alpha={self.alpha}"]
+        if self.warm_up:
+            words.append(f"warm_up={self.warm_up}")
         try:
             after = f"after {self.steps} step{'' if self.steps == 1 else 's'}"
         except RuntimeError as error:  # It is in use, or was left half-way.
             after = str(error).partition(";")[0].removeprefix("this learner ")
         return f"<{type(self).__name__}({', '.join(words)}) {after}>"
+
+    def _shown_emphasis(self) -> list[str]:
+        """What `repr` says of the emphasis: nothing if the class can have no other."""
+        return [] if len(self._emphases) == 1 else [repr(self.emphasis)]
 
     # --- Copies and files ---
 
@@ -296,8 +323,9 @@ class ActorCritic(Learner):
         emphasis: Emphasis | PythonEmphasis,
         *,
         alpha: float,
+        warm_up: int = 0,
     ) -> _L:
-        return cls._compose(policy, critic, emphasis, alpha)
+        return cls._compose(policy, critic, emphasis, alpha, warm_up)
 
 
 class AllActions(Learner):
@@ -313,13 +341,14 @@ class AllActions(Learner):
         emphasis: Emphasis | PythonEmphasis,
         *,
         alpha: float,
+        warm_up: int = 0,
         subset: int | None = None,
         seed: int = 0,
     ) -> _L:
         drawn = None
         if subset is not None:
             drawn = convert.count(subset, "subset"), convert.count(seed, "seed", least=0)
-        return cls._compose(policy, critic, emphasis, alpha, drawn)
+        return cls._compose(policy, critic, emphasis, alpha, warm_up, drawn)
 
 
 class DeterministicActorCritic(Learner):
@@ -335,31 +364,65 @@ class DeterministicActorCritic(Learner):
         emphasis: RatioFreeEmphasis | PythonEmphasis,
         *,
         alpha: float,
+        warm_up: int = 0,
     ) -> _L:
-        return cls._compose(policy, critic, emphasis, alpha)
+        return cls._compose(policy, critic, emphasis, alpha, warm_up)
 
 
 class ACE(Learner):
-    """ACE(λ_a): emphasis by the follow-on trace. λ_a = 1 estimates the gradient, λ_a = 0 is OffPAC; the paper suggests 0.9.
+    """ACE: an emphasis that is learned or traced. λ_a = 1 is the gradient, λ_a = 0 is OffPAC.
+
+    With no `emphasis` it is `LambdaReturn`, with λ_a = 1 unless `lambda_a` is given. It sees what the critic sees if that has features of
+    its own, otherwise what the policy sees. `emphasis=FollowOn(lambda_a=0.9)` is the paper's ACE(0.9); any other has its own `lambda_a`.
 
     >>> import emphatic
-    >>> agent = emphatic.ACE(emphatic.Softmax(emphatic.Dense(3), actions=2), emphatic.GTD(0.05, 1e-4, 0.5), alpha=0.1)
+    >>> policy, critic = emphatic.Softmax(emphatic.Dense(3), actions=2), emphatic.GTD(0.05, 1e-4, 0.5)
+    >>> agent = emphatic.ACE(policy, critic, alpha=0.1)
     >>> agent.step([1, 0.2, 0], 1, 2.0, [1, 0, 0.4], mu=0.5, gamma_next=0.9)
     Update(rho=1.0, emphasis=1.0, delta=2.0)
+    >>> emphatic.ACE(policy, critic, alpha=0.1, emphasis=emphatic.FollowOn(lambda_a=0.9)).lambda_a
+    0.9
     """
 
     _rule = "taken"
-    _emphases = (FollowOn,)
 
     def __new__(
-        cls: type[_L], policy: StochasticPolicy, critic: ValueCritic, *, lambda_a: float = 0.9, alpha: float
+        cls: type[_L],
+        policy: StochasticPolicy,
+        critic: ValueCritic,
+        *,
+        alpha: float,
+        lambda_a: float | None = None,
+        emphasis: Emphasis | PythonEmphasis | None = None,
+        warm_up: int = 0,
     ) -> _L:
-        return cls._compose(policy, critic, FollowOn(lambda_a), alpha)
+        if emphasis is None:
+            emphasis = _default_emphasis(critic, 1.0 if lambda_a is None else lambda_a)
+        elif lambda_a is not None:
+            raise TypeError(
+                f"lambda_a is {lambda_a!r} and the emphasis {emphasis!r}; give the emphasis its own `lambda_a`, not both"
+            )
+        return cls._compose(policy, critic, emphasis, alpha, warm_up)
 
     @property
     def lambda_a(self) -> float:
-        """λ_a: 1 is full emphasis, 0 none."""
-        return float(getattr(self.emphasis, "lambda_a"))
+        """λ_a: 1 is full emphasis, 0 none. An emphasis may have none."""
+        found = getattr(self.emphasis, "lambda_a", None)
+        if found is None:
+            raise AttributeError(f"the emphasis {self.emphasis!r} has no `lambda_a`")
+        return float(found)
+
+    def _shown_emphasis(self) -> list[str]:
+        emphasis = self.emphasis
+        if isinstance(emphasis, LambdaReturn):
+            if emphasis == _default_emphasis(self.critic, emphasis.lambda_a):
+                return [f"lambda_a={emphasis.lambda_a}"]
+        return [f"emphasis={emphasis!r}"]
+
+
+def _default_emphasis(critic: Critic, lambda_a: float) -> LambdaReturn:
+    """The emphasis of ACE if none is given."""
+    return LambdaReturn(lambda_a=lambda_a, features=getattr(critic, "features", None))
 
 
 class OffPAC(Learner):
@@ -368,8 +431,10 @@ class OffPAC(Learner):
     _rule = "taken"
     _emphases = (NoEmphasis,)
 
-    def __new__(cls: type[_L], policy: StochasticPolicy, critic: ValueCritic, *, alpha: float) -> _L:
-        return cls._compose(policy, critic, NoEmphasis(), alpha)
+    def __new__(
+        cls: type[_L], policy: StochasticPolicy, critic: ValueCritic, *, alpha: float, warm_up: int = 0
+    ) -> _L:
+        return cls._compose(policy, critic, NoEmphasis(), alpha, warm_up)
 
 
 class TrueACE(Learner):
@@ -386,13 +451,14 @@ class TrueACE(Learner):
         critic: ValueCritic | None = None,
         *,
         alpha: float,
+        warm_up: int = 0,
     ) -> _L:
         _check_problem(problem)
         if policy is None:
             policy = problem.softmax() if problem.actions else problem.gaussian()
         if critic is None:
             critic = ExactCritic(problem)
-        return cls._compose(policy, critic, ExactEmphasis(problem), alpha)
+        return cls._compose(policy, critic, ExactEmphasis(problem), alpha, warm_up)
 
 
 class DPG(Learner):
@@ -402,8 +468,10 @@ class DPG(Learner):
     _rule = "deterministic"
     _emphases = (NoEmphasis,)
 
-    def __new__(cls: type[_L], policy: DeterministicPolicy, critic: SlopeCritic, *, alpha: float) -> _L:
-        return cls._compose(policy, critic, NoEmphasis(), alpha)
+    def __new__(
+        cls: type[_L], policy: DeterministicPolicy, critic: SlopeCritic, *, alpha: float, warm_up: int = 0
+    ) -> _L:
+        return cls._compose(policy, critic, NoEmphasis(), alpha, warm_up)
 
 
 class TrueDPGE(Learner):
@@ -420,13 +488,14 @@ class TrueDPGE(Learner):
         critic: SlopeCritic | None = None,
         *,
         alpha: float,
+        warm_up: int = 0,
     ) -> _L:
         _check_problem(problem)
         if policy is None:
             policy = problem.deterministic()
         if critic is None:
             critic = ExactCritic(problem)
-        return cls._compose(policy, critic, ExactEmphasis(problem), alpha)
+        return cls._compose(policy, critic, ExactEmphasis(problem), alpha, warm_up)
 
 
 _CLASSES: dict[str, type[Learner]] = {
@@ -472,7 +541,8 @@ def sweep(
     """Many learners learn from the same batch, sixteen side by side in SIMD lanes and on all cores: copies of those given, in
     their order, each to the bit what `learner.learn(batch)` would make of it alone.
 
-    The learners must be new. Those that differ only in numbers (step-sizes, λ, λ_a) share lanes. Some settings of a sweep may well
+    The learners must be new. Those that differ only in numbers (step-sizes, λ, λ_a, warm-ups) share lanes, but not those that differ in
+    whole numbers, such as the length of a memory. Some settings of a sweep may well
     diverge: see `agent.diverged`. As with `learn`, no thread may write to the batch meanwhile. Learners with a part that is
     written in Python are swept on one core.
 
@@ -480,7 +550,8 @@ def sweep(
     >>> problem = emphatic.Problem.open("counterexample")
     >>> batch = problem.stream(4000, seed=1)
     >>> critic = emphatic.ExactCritic(problem)
-    >>> agents = [emphatic.ACE(problem.softmax(), critic, lambda_a=l, alpha=0.05) for l in (0, 0.25, 0.5, 1)]
+    >>> emphases = [emphatic.FollowOn(lambda_a) for lambda_a in (0, 0.25, 0.5, 1)]
+    >>> agents = [emphatic.ACE(problem.softmax(), critic, alpha=0.05, emphasis=emphasis) for emphasis in emphases]
     >>> objectives = [problem.objective(agent.weights) for agent in emphatic.sweep(agents, batch)]
     >>> objectives == sorted(objectives)  # the larger λ_a, the better
     True

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Union, get_args
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Optional, Union, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -120,35 +120,57 @@ class Table:
 
 Features = Union[Dense, Active, OneHot, Table]
 
-# --- Parts: policies, critics, emphases ---
+# --- Parts: policies, critics, emphases, schedules ---
 
 # The default of a required field that follows fields with defaults.
 REQUIRED: Any = None
 
+# A part inside another: its field, its role, and what it must estimate if it is a critic.
+Inner = tuple[str, str, Optional[str]]
+
 
 @dataclass(frozen=True, repr=False)
 class Part(_Checked):
-    """A policy, a critic or an emphasis of the catalogue."""
+    """A policy, a critic, an emphasis or a schedule of the catalogue.
 
+    An emphasis inside a critic has no λ_a of its own: it is 1. One that is left at its default becomes 1, any other is refused."""
+
+    # "policy", "critic", "emphasis" or "schedule".
+    _role: ClassVar[str]
     # The name in files.
     _kind: ClassVar[str]
     # What a critic estimates.
     _tells: ClassVar[tuple[str, ...]] = ()
-    # The field of the part inside it, and what that must estimate.
-    _inner: ClassVar[tuple[str, str] | None] = None
+    # What it cannot do without: a "problem" that is known, a "ratio", or "finite" actions.
+    _needs: ClassVar[tuple[str, ...]] = ()
+    # The parts inside it.
+    _inner: ClassVar[tuple[Inner, ...]] = ()
     # How a policy chooses an action: it draws one of finitely many ("finite") or a real one ("real"), or computes it ("deterministic").
     _acts: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self._inner is not None:
-            name, tells = self._inner
+        for name, role, tells in self._inner:
             inner = getattr(self, name)
-            if not (isinstance(inner, Part) and tells in inner._tells):
+            if not (isinstance(inner, Part) and inner._role == role and tells in (None, *inner._tells)):
                 from .catalogue import PARTS
 
-                right = [kind for kind in PARTS["critic"].values() if tells in kind._tells]
+                right = [kind for kind in PARTS[role].values() if tells in (None, *kind._tells)]
                 raise TypeError(f"{name} is {inner!r}; it must be {either(right)}")
+            if role == "emphasis":
+                object.__setattr__(self, name, self._full(inner, name))
+
+    def _full(self, emphasis: Part, name: str) -> Part:
+        """Returns an emphasis inside this part with λ_a = 1."""
+        default = next((field.default for field in fields(emphasis) if field.name == "lambda_a"), None)
+        if default is None:
+            return emphasis
+        given = getattr(emphasis, "lambda_a")
+        if given not in (1.0, default):
+            raise ValueError(
+                f"lambda_a is {given} in `{name}` of {type(self).__name__}; inside a critic it is always 1: leave it out"
+            )
+        return replace(emphasis, lambda_a=1.0)  # type: ignore[call-arg]  # It has this field.
 
 
 def kinds(union: Any) -> tuple[type[Part], ...]:
