@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from emphatic import (
     Table,
     TrueACE,
 )
+from emphatic.parts import Part
 
 every_agent = pytest.mark.parametrize("name", AGENTS)
 
@@ -520,6 +522,27 @@ def test_a_part_inside_another() -> None:
         Polynomial(over=7.0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="over is 2000000; it must be a whole number between"):
         ActorCritic(Softmax(Dense(4), 2), VALUES, Direct(schedule=Polynomial(over=2_000_000)), alpha=0.1)
+
+
+@dataclass(frozen=True, repr=False)
+class Emphatic(Part):
+    """A critic with an emphasis inside it."""
+
+    emphasis: emphatic.catalogue.Emphasis = FollowOn(lambda_a=1.0)
+
+    _role = "critic"
+    _kind = "emphatic"
+    _inner = (("emphasis", "emphasis", None),)
+
+
+def test_an_emphasis_inside_a_critic_has_no_lambda_a_of_its_own() -> None:
+    assert Emphatic() == Emphatic(FollowOn()) == Emphatic(FollowOn(1.0))
+    assert repr(Emphatic(FollowOn())) == "Emphatic(emphasis=FollowOn(lambda_a=1.0))"
+    assert Emphatic(NoEmphasis()).emphasis == NoEmphasis()
+    with pytest.raises(ValueError, match="lambda_a is 0.5 in `emphasis` of Emphatic; .* always 1: leave it"):
+        Emphatic(FollowOn(0.5))
+    with pytest.raises(TypeError, match="emphasis is Constant.*; it must be NoEmphasis, FollowOn"):
+        Emphatic(emphatic.Constant())  # type: ignore[arg-type]
 
 
 def test_an_emphasis_of_finitely_many_actions() -> None:

@@ -43,15 +43,16 @@ impl<R: Real> WarmUp<R> {
     /// Returns the actor's step-size at this step: zero in the lanes in which it waits.
     #[inline(always)]
     pub(super) fn step_size<S, A>(&mut self, step: &Step<S, A>, step_size: R) -> R {
-        if self.is_over { step_size } else { self.wait(step.gamma == 0.0, step_size) }
-    }
-
-    #[inline(never)]
-    fn wait(&mut self, is_start: bool, step_size: R) -> R {
-        if self.unit == TimeUnit::Steps || is_start || self.begun == 0 {
+        // It is counted to the end, so that a lane's count does not depend on how long the others wait.
+        if self.unit == TimeUnit::Steps || step.gamma == 0.0 || self.begun == 0 {
             // A saved state may have any number.
             self.begun = self.begun.saturating_add(1);
         }
+        if self.is_over { step_size } else { self.wait(step_size) }
+    }
+
+    #[inline(never)]
+    fn wait(&mut self, step_size: R) -> R {
         let begun = R::splat(self.begun as f64);
         self.is_over = self.length.if_less(begun, R::zero(), R::one()).all_zero();
         self.length.if_less(begun, step_size, R::zero())
@@ -89,6 +90,7 @@ mod tests {
             assert_eq!(episodes.step_size(&step, Lanes::splat(0.5)), Lanes(right), "{t}");
         }
         assert!(steps.is_over && episodes.is_over);
+        assert_eq!((steps.begun, episodes.begun), (5, 3));
         assert!(WarmUp::new(-1.0, TimeUnit::Steps).is_err());
     }
 }
