@@ -1,7 +1,8 @@
 //! Parts and learners behind a pointer.
 //!
 //! A boxed part is not inlined into the loop that was compiled for an instruction set. So the methods that learners call at every step
-//! are compiled here for every set, and the right one is chosen when it is called. The results are the same bits.
+//! are compiled here for AVX2 and for the plain set, and the right one is chosen when it is called. (AVX-512 would take the compiler as long again, for parts
+//! that are mostly bound by memory.) The results are the same bits.
 
 use crate::{
     ActionCritic, ComposeError, Critic, Emphasis, Features, Isa, Part, Real, Seen, SlopeCritic, State,
@@ -52,7 +53,7 @@ macro_rules! forward {
 }
 pub(crate) use forward;
 
-/// Defines methods of a part [`WithIsa`] that call the same methods of the part. Those marked `isa` are compiled for every instruction
+/// Defines methods of a part [`WithIsa`] that call the same methods of the part. Those marked `isa` are compiled for AVX2 and the plain
 /// set; the closure borrows numbers, which would keep wide registers waiting if plain instructions copied them.
 macro_rules! forward_with_isa {
     (ref $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
@@ -67,7 +68,7 @@ macro_rules! forward_with_isa {
     };
     (isa $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)?) => {
         fn $name(&mut self, $($argument: $type),*) $(-> $output)? {
-            self.isa.run(#[inline(always)] || self.part.$name($($argument),*))
+            self.isa.run_avx2(#[inline(always)] || self.part.$name($($argument),*))
         }
     };
 }

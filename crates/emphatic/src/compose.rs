@@ -293,14 +293,16 @@ impl<'a, R: Real> Composer<'a, R> {
     }
 }
 
-/// Defines methods that box a part; in lanes it is compiled for every instruction set.
+/// Defines methods that box a part; in sixteen lanes it is compiled for wide registers too.
 macro_rules! boxing {
     ($($(#[$doc:meta])* $method:ident => $role:ident;)*) => {
         $($(#[$doc])*
         pub fn $method(&self, part: impl $role<R> + 'static) -> Result<Built<R>, ComposeError> {
-            Ok(Built::$role(match R::LANES {
-                1 => Box::new(part),
-                _ => Box::new(WithIsa { isa: self.composer.isa, part }),
+            // Few learners need no haste, and one needs no wide registers: for them the plain instruction set is enough.
+            Ok(Built::$role(if R::LANES < 16 {
+                Box::new(part)
+            } else {
+                Box::new(WithIsa { isa: self.composer.isa, part })
             }))
         })*
     };

@@ -62,6 +62,24 @@ impl Isa {
         )
     }
 
+    /// Does some work, compiled for AVX2 if this is that set or a better one, otherwise for the plain set: half the code of [`Isa::run`].
+    #[allow(unsafe_code)]
+    #[inline(always)]
+    pub(crate) fn run_avx2<O>(self, work: impl FnOnce() -> O) -> O {
+        #[cfg(target_arch = "x86_64")]
+        if self != Self::Plain && Self::Avx2.available() {
+            // SAFETY: the machine has this set.
+            return unsafe {
+                with_avx2(
+                    work,
+                    #[inline(always)]
+                    |work| work(),
+                )
+            };
+        }
+        work()
+    }
+
     /// Does some work with an input, or calls `plain` if this is the plain instruction set or the machine lacks it.
     #[allow(unsafe_code)]
     #[inline(always)]
