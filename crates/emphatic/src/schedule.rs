@@ -26,7 +26,7 @@ impl Declared for Constant {
     );
 
     fn build<R: Real>(_: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        Ok(Built::Schedule(Schedule::default()))
+        Ok(Built::Schedule(Box::default()))
     }
 }
 
@@ -52,7 +52,7 @@ mod polynomial {
         };
 
         fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-            Ok(Built::Schedule(Polynomial::new(with.settings())?.into()))
+            Ok(Built::Schedule(Box::new(Polynomial::new(with.settings())?.into())))
         }
     }
 
@@ -96,7 +96,7 @@ mod per_feature {
         }
 
         fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-            Ok(Built::Schedule(PerFeature::new(with.settings())?.into()))
+            Ok(Built::Schedule(Box::new(PerFeature::new(with.settings())?.into())))
         }
     }
 
