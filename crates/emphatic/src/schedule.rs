@@ -115,7 +115,7 @@ mod per_feature {
 }
 pub use per_feature::{PerFeature, PerFeatureBuilder};
 
-/// Any schedule. A part multiplies its step-sizes by [`Schedule::factor`].
+/// Any schedule. A part multiplies its step-sizes by what it says.
 #[derive(Clone, Debug)]
 pub struct Schedule<R = f64> {
     kind: Kind,
