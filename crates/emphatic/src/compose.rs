@@ -27,7 +27,7 @@ pub enum Built<R> {
     /// An emphasis.
     Emphasis(Box<dyn Emphasis<R>>),
     /// A schedule of step-sizes.
-    Schedule(Schedule<R>),
+    Schedule(Box<Schedule<R>>),
 }
 
 impl<R> std::fmt::Debug for Built<R> {
@@ -417,7 +417,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
     /// Builds the schedule of the part's step-sizes.
     pub fn schedule(&self) -> Result<Schedule<R>, ComposeError> {
         match self.inside("schedule")? {
-            Built::Schedule(schedule) => Ok(schedule),
+            Built::Schedule(schedule) => Ok(*schedule),
             other => self.other_inside("schedule", &other),
         }
     }

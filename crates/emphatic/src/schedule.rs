@@ -26,7 +26,7 @@ impl Declared for Constant {
     );
 
     fn build<R: Real>(_: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-        Ok(Built::Schedule(Schedule::default()))
+        Ok(Built::Schedule(Box::default()))
     }
 }
 
@@ -52,7 +52,7 @@ mod polynomial {
         };
 
         fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-            Ok(Built::Schedule(Polynomial::new(with.settings())?.into()))
+            Ok(Built::Schedule(Box::new(Polynomial::new(with.settings())?.into())))
         }
     }
 
@@ -96,7 +96,7 @@ mod per_feature {
         }
 
         fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
-            Ok(Built::Schedule(PerFeature::new(with.settings())?.into()))
+            Ok(Built::Schedule(Box::new(PerFeature::new(with.settings())?.into())))
         }
     }
 
@@ -115,7 +115,7 @@ mod per_feature {
 }
 pub use per_feature::{PerFeature, PerFeatureBuilder};
 
-/// Any schedule. A part multiplies its step-sizes by [`Schedule::factor`].
+/// Any schedule. A part multiplies its step-sizes by what it says.
 #[derive(Clone, Debug)]
 pub struct Schedule<R = f64> {
     kind: Kind,

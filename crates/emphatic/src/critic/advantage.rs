@@ -130,12 +130,16 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Advantage<R, V> {
             error -= self.u[k] * R::splat(x);
         }
         let change = self.alpha * error;
-        if !self.schedule.is_constant() {
-            self.schedule.begin_at(phi.clone());
+        if self.schedule.is_constant() {
+            for (k, x) in phi {
+                self.u[k] += change * R::splat(x);
+                sum += self.u[k].nan_unless_finite();
+            }
+            return sum;
         }
+        self.schedule.begin_at(phi.clone());
         for (k, x) in phi {
-            let change = if self.schedule.is_constant() { change } else { change * self.schedule.factor(k) };
-            self.u[k] += change * R::splat(x);
+            self.u[k] += change * self.schedule.factor(k) * R::splat(x);
             sum += self.u[k].nan_unless_finite();
         }
         sum

@@ -49,18 +49,25 @@ impl<R: Real, const W: usize, const T: usize> CorrectedTd<R, W, T> {
     pub(super) fn begin(&mut self, step: &Seen, decay: Option<[R; T]>, scale: [R; T]) {
         self.schedule.begin(step.x);
         self.traced.decay(decay, |_| {});
-        self.traced.add(step.x.iter(), |_, x| scale.map(|scale| scale * x));
+        self.traced.add(
+            step.x.iter(),
+            #[inline(always)]
+            |_, x| scale.map(|scale| scale * x),
+        );
     }
 
     /// Returns the product of each trace with the weights of this number.
     #[inline(always)]
     pub(super) fn along_traces(&mut self, weights: usize) -> [R; T] {
         let mut sums = [R::zero(); T];
-        self.traced.each(|_, cell| {
-            for (sum, trace) in sums.iter_mut().zip(cell.traces) {
-                *sum += trace * cell.weights[weights];
-            }
-        });
+        self.traced.each(
+            #[inline(always)]
+            |_, cell| {
+                for (sum, trace) in sums.iter_mut().zip(cell.traces) {
+                    *sum += trace * cell.weights[weights];
+                }
+            },
+        );
         sums
     }
 
@@ -75,16 +82,19 @@ impl<R: Real, const W: usize, const T: usize> CorrectedTd<R, W, T> {
         for factor in traces.as_flattened().iter().chain(&x).chain(&next) {
             sum += factor.nan_unless_finite();
         }
-        traced.each(|k, cell| {
-            for (i, size) in sizes.into_iter().enumerate() {
-                let mut along = R::zero();
-                for (trace, factors) in cell.traces.iter().zip(traces) {
-                    along += factors[i] * *trace;
+        traced.each(
+            #[inline(always)]
+            |k, cell| {
+                for (i, size) in sizes.into_iter().enumerate() {
+                    let mut along = R::zero();
+                    for (trace, factors) in cell.traces.iter().zip(traces) {
+                        along += factors[i] * *trace;
+                    }
+                    cell.weights[first + i] += size * schedule.factor(k) * along;
+                    sum += cell.weights[first + i].nan_unless_finite();
                 }
-                cell.weights[first + i] += size * schedule.factor(k) * along;
-                sum += cell.weights[first + i].nan_unless_finite();
-            }
-        });
+            },
+        );
         // The next state lists no features where an episode ends.
         for (row, factors) in [(step.x, x), (step.x_next, next)] {
             for (k, x) in row.iter() {

@@ -160,7 +160,13 @@ impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
         x: impl Iterator<Item = (usize, f64)> + Clone,
         next: impl FnOnce() -> N,
     ) -> R {
-        self.learn_by(step, x, next, |_, _, step| step)
+        self.learn_by(
+            step,
+            x,
+            next,
+            #[inline(always)]
+            |_, _, step| step,
+        )
     }
 
     /// [`Self::learn`] with step-sizes that change.
@@ -172,7 +178,13 @@ impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
         next: impl FnOnce() -> N,
     ) -> R {
         self.schedule.begin_at(x.clone());
-        self.learn_by(step, x, next, |schedule, k, step| step * schedule.factor(k))
+        self.learn_by(
+            step,
+            x,
+            next,
+            #[inline(always)]
+            |schedule, k, step| step * schedule.factor(k),
+        )
     }
 
     /// [`Self::learn`], where a function multiplies a step by the schedule's factor of a feature.
@@ -194,12 +206,20 @@ impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
         if gamma > 0.0 && !lambda.all_zero() {
             let mut decayed_h = R::zero();
             let decay = rho * (R::splat(gamma) * *lambda);
-            traced.decay(Some([decay]), |cell| decayed_h += cell.traces[0] * cell.weights[H]);
+            traced.decay(
+                Some([decay]),
+                #[inline(always)]
+                |cell| decayed_h += cell.traces[0] * cell.weights[H],
+            );
             trace_h += if REGULARISED { shrinking.common * decayed_h } else { decayed_h };
         } else {
             traced.decay(None, |_| {});
         }
-        traced.add(x.clone(), |_, x| [scale * x]);
+        traced.add(
+            x.clone(),
+            #[inline(always)]
+            |_, x| [scale * x],
+        );
 
         let (step, mut step_h, mut step_x) = (*alpha * delta, *alpha_h * delta, *alpha_h * x_h);
         let mut sum = rho.nan_unless_finite() + step.nan_unless_finite() + step_h.nan_unless_finite();
@@ -208,12 +228,15 @@ impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
             let inverse = R::one() / shrinking.common;
             (step_h, step_x) = (step_h * inverse, step_x * inverse);
         }
-        traced.each(|k, cell| {
-            let [weight, second] = &mut cell.weights;
-            *weight += by(schedule, k, step) * cell.traces[0];
-            *second += by(schedule, k, step_h) * cell.traces[0];
-            sum += weight.nan_unless_finite() + second.nan_unless_finite();
-        });
+        traced.each(
+            #[inline(always)]
+            |k, cell| {
+                let [weight, second] = &mut cell.weights;
+                *weight += by(schedule, k, step) * cell.traces[0];
+                *second += by(schedule, k, step_h) * cell.traces[0];
+                sum += weight.nan_unless_finite() + second.nan_unless_finite();
+            },
+        );
         for (k, x) in x {
             let second = &mut traced.cells[k].weights[H];
             *second -= by(schedule, k, step_x) * R::splat(x);
@@ -251,7 +274,11 @@ impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
         if gamma > 0.0 && !lambda.all_zero() {
             let decay = rho * (R::splat(gamma) * *lambda);
             let mut decayed_h = R::zero();
-            traced.decay_all(Some([decay]), |cell| decayed_h += cell.traces[0] * cell.weights[H]);
+            traced.decay_all(
+                Some([decay]),
+                #[inline(always)]
+                |cell| decayed_h += cell.traces[0] * cell.weights[H],
+            );
             trace_h += if REGULARISED { shrinking.common * decayed_h } else { decayed_h };
         } else {
             traced.decay_all(None, |_| {});

@@ -92,16 +92,23 @@ impl<R: Real> LeastSquares<R> {
     ) -> R {
         let Self { traced, system, .. } = self;
         traced.decay(decay.map(|decay| [decay]), |_| {});
-        traced.add(x, |_, x| [scale * x]);
+        traced.add(
+            x,
+            #[inline(always)]
+            |_, x| [scale * x],
+        );
         if self.forgets {
             system.keep(self.keep);
         }
         let mut sum =
             self.changed + decay.map_or(R::zero(), R::nan_unless_finite) + scale.nan_unless_finite();
-        traced.each(|k, cell| {
-            let [e] = cell.traces;
-            sum += system.add_to_row(k, e, difference.clone(), R::splat(reward));
-        });
+        traced.each(
+            #[inline(always)]
+            |k, cell| {
+                let [e] = cell.traces;
+                sum += system.add_to_row(k, e, difference.clone(), R::splat(reward));
+            },
+        );
         self.changed = R::zero();
         self.since = self.since.saturating_add(1);
         sum

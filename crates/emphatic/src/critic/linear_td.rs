@@ -64,22 +64,32 @@ impl<R: Real> LinearTd<R> {
     ) -> R {
         let Self { alpha, schedule, traced, .. } = self;
         traced.decay(decay.map(|decay| [decay]), |_| {});
-        traced.add(x.clone(), |_, x| [scale * x]);
+        traced.add(
+            x.clone(),
+            #[inline(always)]
+            |_, x| [scale * x],
+        );
         let step = *alpha * delta;
         let mut sum = decay.map_or(R::zero(), R::nan_unless_finite)
             + scale.nan_unless_finite()
             + step.nan_unless_finite();
         if schedule.is_constant() {
-            traced.each(|_, cell| {
-                cell.weights[0] += step * cell.traces[0];
-                sum += cell.weights[0].nan_unless_finite();
-            });
+            traced.each(
+                #[inline(always)]
+                |_, cell| {
+                    cell.weights[0] += step * cell.traces[0];
+                    sum += cell.weights[0].nan_unless_finite();
+                },
+            );
         } else {
             schedule.begin_at(x);
-            traced.each(|k, cell| {
-                cell.weights[0] += step * schedule.factor(k) * cell.traces[0];
-                sum += cell.weights[0].nan_unless_finite();
-            });
+            traced.each(
+                #[inline(always)]
+                |k, cell| {
+                    cell.weights[0] += step * schedule.factor(k) * cell.traces[0];
+                    sum += cell.weights[0].nan_unless_finite();
+                },
+            );
         }
         sum
     }

@@ -134,8 +134,8 @@ mod tests {
                 mean.iter_mut().zip(td.weights()).for_each(|(mean, v)| *mean += v / (n / 2) as f64);
             }
         }
-        assert_near(&lstd.weights(), &exact.values(), 0.02);
-        assert_near(&mean, &exact.values(), 0.02);
+        assert_near(&lstd.weights(), exact.values(), 0.02);
+        assert_near(&mean, exact.values(), 0.02);
     }
 
     /// The sums do not depend on the order of episodes, as far as rounding goes.

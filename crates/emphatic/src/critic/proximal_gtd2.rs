@@ -89,7 +89,10 @@ impl<R: Real> Critic<R> for ProximalGtd2<R> {
         let Self { td, .. } = self;
         td.begin(step, decay(step.gamma, td.lambda, rho).map(|decay| [decay]), [rho]);
         // All that the first step changes; x_t is among what is traced.
-        td.traced.each(|_, cell| copy(&mut cell.weights));
+        td.traced.each(
+            #[inline(always)]
+            |_, cell| copy(&mut cell.weights),
+        );
         step.x_next.iter().for_each(|(k, _)| copy(&mut td.traced.cells[k].weights));
         let [e_w] = td.along_traces(1);
         let first = direction(step, td.lambda, delta, td.traced.dot(1, step.x.iter()), e_w);

@@ -120,7 +120,7 @@ pub(super) fn episodes(features: &Features, count: usize, largest: f64) -> Vec<V
                     reward: 2.0 * random.uniform() - 1.0,
                     next: states[t + 1].clone(),
                     gamma: if t == 0 { 0.0 } else { 0.9 },
-                    gamma_next: if t + 1 == length && k % 2 == 0 { 0.0 } else { 0.9 },
+                    gamma_next: if t + 1 == length && k.is_multiple_of(2) { 0.0 } else { 0.9 },
                     interest: 1.0,
                 };
                 Row { step, rho: (pi / mu).min(largest), policy: [policy(t), policy(t + 1)] }

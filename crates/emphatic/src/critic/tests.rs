@@ -89,7 +89,7 @@ fn expectations() -> Expectations {
     let task = Task::long_counterexample(2);
     let policy = task.softmax();
     let theta: Vec<f64> = (0..policy.len()).map(|k| 0.7 - 0.3 * (k % 5) as f64).collect();
-    let x = |s: usize| vec![1.0, 0.5 * s as f64 - 1.0, f64::from(u8::from(s % 2 == 0))];
+    let x = |s: usize| vec![1.0, 0.5 * s as f64 - 1.0, f64::from(u8::from(s.is_multiple_of(2)))];
     let zero = || vec![vec![0.0; 3]; 3];
     let (mut a, mut c, mut a_mu, mut b) = (zero(), zero(), zero(), vec![0.0; 3]);
     let mut rows = Vec::new();

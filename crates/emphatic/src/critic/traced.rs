@@ -11,6 +11,15 @@ pub(super) struct Cell<R, const W: usize, const T: usize> {
     active_at: u64,
 }
 
+impl<R: Real, const W: usize, const T: usize> Cell<R, W, T> {
+    #[inline(always)]
+    fn decay(&mut self, by: &[R; T]) {
+        for (trace, by) in self.traces.iter_mut().zip(by) {
+            *trace *= *by;
+        }
+    }
+}
+
 /// W weights and T traces for each feature.
 ///
 /// The traces list the features for which they are not zero in the order in which they were last active, which depends on the
@@ -62,9 +71,7 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
                 if cell.active_at != at {
                     continue;
                 }
-                for (trace, by) in cell.traces.iter_mut().zip(by) {
-                    *trace *= by;
-                }
+                cell.decay(&by);
                 show(cell);
                 self.traced[kept] = (k, at);
                 kept += 1;
@@ -88,8 +95,9 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
     ) {
         for (k, x) in x {
             let cell = &mut self.cells[k];
-            for (trace, add) in cell.traces.iter_mut().zip(of(k, R::splat(x))) {
-                *trace += add;
+            let add = of(k, R::splat(x));
+            for (trace, add) in cell.traces.iter_mut().zip(&add) {
+                *trace += *add;
             }
             if cell.active_at != self.now {
                 cell.active_at = self.now;
@@ -119,9 +127,7 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
         }
         if let Some(by) = by {
             for cell in &mut self.cells {
-                for (trace, by) in cell.traces.iter_mut().zip(by) {
-                    *trace *= by;
-                }
+                cell.decay(&by);
                 show(cell);
             }
             if self.now.is_multiple_of(FORGET_EVERY) {

@@ -136,16 +136,23 @@ impl<R: Real> Critic<R> for TrueOnlineEtd<R> {
         for (k, x) in step.x.iter() {
             e_x += traced.cells[k].traces[0] * R::splat(x);
         }
-        traced.add(step.x.iter(), |k, x| [size * schedule.factor(k) * (R::one() - e_x) * x]);
+        traced.add(
+            step.x.iter(),
+            #[inline(always)]
+            |k, x| [size * schedule.factor(k) * (R::one() - e_x) * x],
+        );
 
         let along = delta + change;
         let mut sum = decay.map_or(R::zero(), R::nan_unless_finite)
             + size.nan_unless_finite()
             + along.nan_unless_finite();
-        traced.each(|_, cell| {
-            cell.weights[0] += along * cell.traces[0];
-            sum += cell.weights[0].nan_unless_finite();
-        });
+        traced.each(
+            #[inline(always)]
+            |_, cell| {
+                cell.weights[0] += along * cell.traces[0];
+                sum += cell.weights[0].nan_unless_finite();
+            },
+        );
         for (k, x) in step.x.iter() {
             let weight = &mut traced.cells[k].weights[0];
             *weight -= change * size * schedule.factor(k) * R::splat(x);
