@@ -85,6 +85,12 @@ AGENTS: dict[str, Callable[[], Learner]] = {
     ),
 }
 
+# Those that no version could write in format 1.
+SINCE_FORMAT_2 = {
+    *("ACE by default", "ACE by default, with features of the critic"),
+    "ActorCritic with a schedule",
+}
+
 
 def states(agent: Learner, count: int, seed: int = 0) -> npt.NDArray[Any]:
     """What the agent could see of so many states."""

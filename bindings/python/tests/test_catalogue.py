@@ -23,6 +23,12 @@ LEARNERS: dict[type[Any], tuple[tuple[str, ...], str]] = {
     DeterministicActorCritic: (("deterministic",), "slope"),
 }
 
+# Of any two parts that go together, one is one of these.
+USUAL = (
+    *(emphatic.GTD, emphatic.GQ, emphatic.Compatible, emphatic.ExactCritic),
+    *(emphatic.NoEmphasis, emphatic.FollowOn),
+)
+
 
 def part(kind: type[Part], problem: Any, shift: float, inside: bool = False) -> Part:
     """A part with all its settings, each another number, and with other parts inside it than the default ones."""
@@ -44,7 +50,7 @@ def part(kind: type[Part], problem: Any, shift: float, inside: bool = False) -> 
             other = next(other for other in without_problem if other is not type(field.default))
             values[field.name] = part(other, problem, shift, inside=True)
         elif field.type == "int":
-            values[field.name] = number + 2
+            values[field.name] = 2 + number % 2
         elif field.name == "lambda_a" and inside:
             values[field.name] = 1.0
         else:
@@ -60,7 +66,8 @@ def learners() -> dict[str, tuple[type[Any], type[Part], type[Part], type[Part]]
                 for emphasis in PARTS["emphasis"].values():
                     ratio = learner is DeterministicActorCritic and emphasis not in kinds(RatioFreeEmphasis)
                     finite = policy._acts != "finite" and "finite" in emphasis._needs
-                    if policy._acts in acts and tells in critic._tells and not (ratio or finite):
+                    usual = critic in USUAL or emphasis in USUAL
+                    if policy._acts in acts and tells in critic._tells and usual and not (ratio or finite):
                         names = [learner, policy, critic, emphasis]
                         found[" ".join(kind.__name__ for kind in names)] = (learner, policy, critic, emphasis)
     return found

@@ -537,7 +537,8 @@ class Emphatic(Part):
 
 def test_an_emphasis_inside_a_critic_has_no_lambda_a_of_its_own() -> None:
     assert Emphatic() == Emphatic(FollowOn()) == Emphatic(FollowOn(1.0))
-    assert repr(Emphatic(FollowOn())) == "Emphatic(emphasis=FollowOn(lambda_a=1.0))"
+    assert repr(Emphatic(FollowOn())) == "Emphatic()"
+    assert repr(Emphatic(emphatic.Truncated(3))) == "Emphatic(emphasis=Truncated(n=3, lambda_a=1.0))"
     assert Emphatic(NoEmphasis()).emphasis == NoEmphasis()
     with pytest.raises(ValueError, match="lambda_a is 0.5 in `emphasis` of Emphatic; .* always 1: leave it"):
         Emphatic(FollowOn(0.5))

@@ -3,8 +3,9 @@
 | what | where |
 |---|---|
 | learners | `ACE`, `OffPAC`, `TrueACE`, `DPG`, `TrueDPGE`; `ActorCritic`, `AllActions`, `DeterministicActorCritic`; `load`, `sweep` |
-| their parts | `Softmax`, `Gaussian`, `DeterministicLinear`; `GTD`, `GQ`, `Advantage`, `Compatible`, `ExactCritic` |
-| emphases | `LambdaReturn`, the default of `ACE`; `FollowOn`, the paper's; `Ideal`, `Normalised`, `Truncated`, `Periodic`, `NStep`, `Decayed`, `Clipped`; `Direct`, `TDERC`, `GEM`, `LSTDEmphasis`, `XETD`, `ModelEmphasis`, `GradientDICE`, `COPTD`; `NoEmphasis`, `ExactEmphasis`; `PythonEmphasis` with `PartStep` |
+| policies | `Softmax`, `Gaussian`, `DeterministicLinear` |
+| critics | of values: `TD`, `GTD`, `GTD2`, `ProximalGTD2`, `TDRC`, `HTD`, `VTrace`, `TreeBackup`, `ABTD`, `ETD`, `TrueOnlineETD`, `LSTD`, `ELSTD`; of actions: `GQ`, `Advantage`, `Retrace`, `ExpectedTDRC`, `LSTDQ`, `ModelCritic`; of ∂q/∂a: `Compatible`; `ExactCritic` |
+| emphases | `LambdaReturn`, the default of `ACE`; `FollowOn`, the paper's; `Ideal`, `Normalised`, `Truncated`, `Periodic`, `NStep`, `Decayed`, `LC`, `Clipped`; `Direct`, `TDERC`, `GEM`, `LSTDEmphasis`, `XETD`, `ModelEmphasis`, `GradientDICE`, `COPTD`; `NoEmphasis`, `ExactEmphasis`; `PythonEmphasis` with `PartStep` |
 | schedules of step-sizes inside other parts | `Constant`, `Polynomial`, `PerFeature` |
 | what they see | `Dense`, `Active`, `OneHot`, `Table`, `TileCoder` |
 | data | `Batch`, `collect` |

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 __all__ = [
+    "ABTD",
     "Advantage",
     "COPTD",
     "Clipped",
@@ -19,17 +20,26 @@ __all__ = [
     "Decayed",
     "DeterministicLinear",
     "Direct",
+    "ELSTD",
+    "ETD",
     "ExactCritic",
     "ExactEmphasis",
+    "ExpectedTDRC",
     "FollowOn",
     "GEM",
     "GQ",
     "GTD",
+    "GTD2",
     "Gaussian",
     "GradientDICE",
+    "HTD",
     "Ideal",
+    "LC",
+    "LSTD",
     "LSTDEmphasis",
+    "LSTDQ",
     "LambdaReturn",
+    "ModelCritic",
     "ModelEmphasis",
     "NStep",
     "NoEmphasis",
@@ -37,9 +47,16 @@ __all__ = [
     "PerFeature",
     "Periodic",
     "Polynomial",
+    "ProximalGTD2",
+    "Retrace",
     "Softmax",
+    "TD",
     "TDERC",
+    "TDRC",
+    "TreeBackup",
+    "TrueOnlineETD",
     "Truncated",
+    "VTrace",
     "XETD",
 ]
 
@@ -272,6 +289,26 @@ class Decayed(Part):
 
     _role: ClassVar[str] = "emphasis"
     _kind: ClassVar[str] = "decayed"
+    _needs: ClassVar[tuple[str, ...]] = ("ratio",)
+
+
+@dataclass(frozen=True, repr=False)
+class LC(Part):
+    """The trace of LC-ETD: F_t = (1 − c_t) ρ_{t−1} F_{t−1} + c_t i_t, with c_t that falls, toward the target's own states.
+
+    Source: He, Che, Wan and Mahmood 2023.
+
+    `beta`: β: how fast c_t, the share of what is new, falls.
+    `lambda_a`: λ_a: 1 is full emphasis, 0 none.
+    `variant`: which c_t: 1 is (1 − β) t^−β, 2 is t^−β, 3 is (1 − β)/t.
+    """
+
+    beta: float
+    lambda_a: float = 1.0
+    variant: int = 1
+
+    _role: ClassVar[str] = "emphasis"
+    _kind: ClassVar[str] = "lc"
     _needs: ClassVar[tuple[str, ...]] = ("ratio",)
 
 
@@ -566,6 +603,29 @@ class ExactEmphasis(Part):
 
 
 @dataclass(frozen=True, repr=False)
+class TD(Part):
+    """off-policy TD(λ): the semi-gradient, which can diverge with function approximation.
+
+    Source: Precup, Sutton and Dasgupta 2001.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    lambda_: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "td"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
 class GTD(Part):
     """GTD(λ): gradient temporal-difference learning of v̂.
 
@@ -575,16 +635,293 @@ class GTD(Part):
     `alpha_w`: step-size of w, the second weights.
     `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
     `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
     """
 
     alpha_v: float
     alpha_w: float
     lambda_: float = 0.0
     features: Features | None = None
+    schedule: Schedule = Constant()
 
     _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "gtd"
     _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class GTD2(Part):
+    """GTD2(λ): as GTD(λ), but v learns from its second weights alone.
+
+    Source: Sutton et al. 2009; Maei 2011.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `alpha_w`: step-size of w, the second weights.
+    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    alpha_w: float
+    lambda_: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "gtd2"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class ProximalGTD2(Part):
+    """Proximal GTD2(λ): GTD2(λ) with the gradient at the point that a first step leads to.
+
+    Source: Liu et al. 2015 (GTD2-MP).
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `alpha_w`: step-size of w, the second weights.
+    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    alpha_w: float
+    lambda_: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "proximal-gtd2"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class TDRC(Part):
+    """TDRC(λ): TD with a regularised gradient correction; its defaults need no tuning.
+
+    Source: Ghiassian et al. 2020.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `eta`: η: the step-size of w, the second weights, as a multiple of that of v.
+    `beta`: β: how strongly w is drawn to zero; 0 is GTD(λ), much is TD(λ).
+    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    eta: float = 1.0
+    beta: float = 1.0
+    lambda_: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "tdrc"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class HTD(Part):
+    """HTD(λ): gradient temporal-difference learning that is TD(λ) where the target acts like the behaviour.
+
+    Source: Hackman 2012; White and White 2016.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `alpha_w`: step-size of w, the second weights.
+    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    alpha_w: float
+    lambda_: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "htd"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class VTrace(Part):
+    """V-trace, by a trace: ratios are cut, so that the variance is bounded and the values are biased.
+
+    Source: Espeholt et al. 2018.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `rho_max`: ρ̄: the ratio of δ is cut at this; if it cuts, the values are those of a policy between μ and π.
+    `c_max`: c̄: the ratios in the trace are cut at this.
+    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    rho_max: float = 1.0
+    c_max: float = 1.0
+    lambda_: float = 1.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "v-trace"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class TreeBackup(Part):
+    """Tree backup: the trace decays by π in place of ρ.
+
+    Source: Precup, Sutton and Singh 2000.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    lambda_: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "tree-backup"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class ABTD(Part):
+    """ABTD(ζ): a trace without ratios, by a λ that depends on the action.
+
+    Source: Mahmood, Yu and Sutton 2017.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `zeta`: ζ: how much is bootstrapped; 0 is everything, 1 as little as ξ_max allows.
+    `xi_0`: ξ_0: the bound on ν at ζ = ½.
+    `xi_max`: ξ_max: the bound on ν at ζ = 1.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    zeta: float
+    xi_0: float = 1.0
+    xi_max: float = 2.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "abtd"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class ETD(Part):
+    """ETD(λ): emphatic TD, stable off-policy, with the follow-on trace or any other emphasis as its F.
+
+    Source: Sutton, Mahmood and White 2016.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `lambda_`: λ of the trace: 1 means full returns, and that only the interest counts, not the emphasis.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `emphasis`: the emphasis that gives F_t. Its `lambda_a`, if it has one, is 1: no other can be given.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    lambda_: float = 0.0
+    features: Features | None = None
+    emphasis: Emphasis = FollowOn(lambda_a=1.0)
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "etd"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("emphasis", "emphasis", None), ("schedule", "schedule", None))
+
+
+@dataclass(frozen=True, repr=False)
+class TrueOnlineETD(Part):
+    """true-online ETD(λ): what ETD(λ) approximates, exactly, with the follow-on trace.
+
+    Source: Sutton 2015.
+
+    `alpha_v`: step-size of v, the weights of the values.
+    `lambda_`: λ of the trace: 1 means full returns, and that only the interest counts, not the follow-on trace.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_v: float
+    lambda_: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "true-online-etd"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class LSTD(Part):
+    """LSTD(λ): v̂ by least squares, without a step-size, with forgetting.
+
+    Source: Bradtke and Barto 1996; Boyan 2002; Yu 2010.
+
+    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `forgetting`: the share of the past that each step forgets: ratios of old policies are stale; 0 for a policy that stays.
+    `solve_every`: after how many steps v is solved for anew; also where an episode starts.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    lambda_: float = 0.0
+    forgetting: float = 0.0
+    solve_every: int = 1000
+    features: Features | None = None
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "lstd"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+
+
+@dataclass(frozen=True, repr=False)
+class ELSTD(Part):
+    """ELSTD(λ): the solution of ETD(λ) by least squares, without a step-size, with forgetting.
+
+    Source: Yu 2015.
+
+    `lambda_`: λ of the trace: 1 means full returns, and that only the interest counts, not the emphasis.
+    `forgetting`: the share of the past that each step forgets: ratios of old policies are stale; 0 for a policy that stays.
+    `solve_every`: after how many steps v is solved for anew; also where an episode starts.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `emphasis`: the emphasis that gives F_t. Its `lambda_a`, if it has one, is 1: no other can be given.
+    """
+
+    lambda_: float = 0.0
+    forgetting: float = 0.0
+    solve_every: int = 1000
+    features: Features | None = None
+    emphasis: Emphasis = FollowOn(lambda_a=1.0)
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "elstd"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("emphasis", "emphasis", None),)
 
 
 @dataclass(frozen=True, repr=False)
@@ -598,6 +935,7 @@ class GQ(Part):
     `lambda_q`: λ of the trace of the action-values.
     `values`: the critic of values that gives the baseline v̂.
     `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
     """
 
     alpha_q: float
@@ -605,11 +943,12 @@ class GQ(Part):
     lambda_q: float = 0.0
     values: ValueCritic = REQUIRED
     features: Features | None = None
+    schedule: Schedule = Constant()
 
     _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "gq"
     _tells: ClassVar[tuple[str, ...]] = ("advantages",)
-    _inner: ClassVar[tuple[Inner, ...]] = (("values", "critic", "delta"),)
+    _inner: ClassVar[tuple[Inner, ...]] = (("values", "critic", "delta"), ("schedule", "schedule", None))
 
 
 @dataclass(frozen=True, repr=False)
@@ -621,16 +960,108 @@ class Advantage(Part):
     `alpha_u`: step-size of u, the weights of the advantage.
     `values`: the critic of values whose δ is learned from.
     `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
     """
 
     alpha_u: float
     values: ValueCritic
     features: Features | None = None
+    schedule: Schedule = Constant()
 
     _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "advantage"
     _tells: ClassVar[tuple[str, ...]] = ("advantages",)
-    _inner: ClassVar[tuple[Inner, ...]] = (("values", "critic", "delta"),)
+    _inner: ClassVar[tuple[Inner, ...]] = (("values", "critic", "delta"), ("schedule", "schedule", None))
+
+
+@dataclass(frozen=True, repr=False)
+class Retrace(Part):
+    """q̂(s,b) by Retrace(λ): ratios in the trace are cut at 1, and all actions are expected.
+
+    Source: Munos, Stepleton, Harutyunyan and Bellemare 2016.
+
+    `alpha_q`: step-size of the action-values.
+    `lambda_q`: λ of the trace of the action-values: 1 means the longest.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_q: float
+    lambda_q: float = 1.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "retrace"
+    _tells: ClassVar[tuple[str, ...]] = ("advantages",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class ExpectedTDRC(Part):
+    """q̂(s,b) by GQ(λ) with a regularised gradient correction; its defaults need no tuning.
+
+    Source: after Ghiassian et al. 2020.
+
+    `alpha_q`: step-size of the action-values.
+    `eta`: η: the step-size of h, the second weights, as a multiple of that of the action-values.
+    `beta`: β: how strongly h is drawn to zero; 0 is GQ(λ).
+    `lambda_q`: λ of the trace of the action-values.
+    `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
+    """
+
+    alpha_q: float
+    eta: float = 1.0
+    beta: float = 1.0
+    lambda_q: float = 0.0
+    features: Features | None = None
+    schedule: Schedule = Constant()
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "expected-tdrc"
+    _tells: ClassVar[tuple[str, ...]] = ("advantages",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
+
+
+@dataclass(frozen=True, repr=False)
+class LSTDQ(Part):
+    """q̂(s,b) by least squares, without a step-size, with forgetting.
+
+    Source: Lagoudakis and Parr 2003.
+
+    `lambda_q`: λ of the trace of the action-values.
+    `forgetting`: the share of the past that each step forgets: old policies are stale; 0 for a policy that stays.
+    `solve_every`: after how many steps the weights are solved for anew; also where an episode starts.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    lambda_q: float = 0.0
+    forgetting: float = 0.0
+    solve_every: int = 1000
+    features: Features | None = None
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "lstd-q"
+    _tells: ClassVar[tuple[str, ...]] = ("advantages",)
+
+
+@dataclass(frozen=True, repr=False)
+class ModelCritic(Part):
+    """q̂(s,b) from a learned one-step model with the current policy: no ratio, no step-size; for one-hot features or tiles.
+
+    Source: Sutton, Szepesvári, Geramifard and Bowling 2008; Parr et al. 2008.
+
+    `solve_every`: after how many steps v is solved for anew; also where an episode starts.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    solve_every: int = 1000
+    features: Features | None = None
+
+    _role: ClassVar[str] = "critic"
+    _kind: ClassVar[str] = "model"
+    _tells: ClassVar[tuple[str, ...]] = ("advantages",)
 
 
 @dataclass(frozen=True, repr=False)
@@ -643,16 +1074,19 @@ class Compatible(Part):
     `alpha_u`: step-size of u, the weights of the slope.
     `alpha_h`: step-size of h, the second weights.
     `features`: what it sees of a state; left out, what the policy sees.
+    `schedule`: the schedule that multiplies the step-sizes.
     """
 
     alpha_v: float
     alpha_u: float
     alpha_h: float
     features: Features | None = None
+    schedule: Schedule = Constant()
 
     _role: ClassVar[str] = "critic"
     _kind: ClassVar[str] = "compatible"
     _tells: ClassVar[tuple[str, ...]] = ("slope",)
+    _inner: ClassVar[tuple[Inner, ...]] = (("schedule", "schedule", None),)
 
 
 @dataclass(frozen=True, repr=False)
@@ -678,9 +1112,46 @@ Policy = Union[Softmax, Gaussian, DeterministicLinear]
 StochasticPolicy = Union[Softmax, Gaussian]
 FinitePolicy = Softmax
 DeterministicPolicy = DeterministicLinear
-Critic = Union[GTD, GQ, Advantage, Compatible, ExactCritic]
-ValueCritic = Union[GTD, ExactCritic]
-ActionCritic = Union[GQ, Advantage, ExactCritic]
+Critic = Union[
+    TD,
+    GTD,
+    GTD2,
+    ProximalGTD2,
+    TDRC,
+    HTD,
+    VTrace,
+    TreeBackup,
+    ABTD,
+    ETD,
+    TrueOnlineETD,
+    LSTD,
+    ELSTD,
+    GQ,
+    Advantage,
+    Retrace,
+    ExpectedTDRC,
+    LSTDQ,
+    ModelCritic,
+    Compatible,
+    ExactCritic,
+]
+ValueCritic = Union[
+    TD,
+    GTD,
+    GTD2,
+    ProximalGTD2,
+    TDRC,
+    HTD,
+    VTrace,
+    TreeBackup,
+    ABTD,
+    ETD,
+    TrueOnlineETD,
+    LSTD,
+    ELSTD,
+    ExactCritic,
+]
+ActionCritic = Union[GQ, Advantage, Retrace, ExpectedTDRC, LSTDQ, ModelCritic, ExactCritic]
 SlopeCritic = Union[Compatible, ExactCritic]
 Emphasis = Union[
     NoEmphasis,
@@ -691,6 +1162,7 @@ Emphasis = Union[
     Periodic,
     NStep,
     Decayed,
+    LC,
     Clipped,
     LambdaReturn,
     Direct,
@@ -714,9 +1186,25 @@ PARTS: dict[str, dict[str, type[Part]]] = {
         "deterministic": DeterministicLinear,
     },
     "critic": {
+        "td": TD,
         "gtd": GTD,
+        "gtd2": GTD2,
+        "proximal-gtd2": ProximalGTD2,
+        "tdrc": TDRC,
+        "htd": HTD,
+        "v-trace": VTrace,
+        "tree-backup": TreeBackup,
+        "abtd": ABTD,
+        "etd": ETD,
+        "true-online-etd": TrueOnlineETD,
+        "lstd": LSTD,
+        "elstd": ELSTD,
         "gq": GQ,
         "advantage": Advantage,
+        "retrace": Retrace,
+        "expected-tdrc": ExpectedTDRC,
+        "lstd-q": LSTDQ,
+        "model": ModelCritic,
         "compatible": Compatible,
         "exact": ExactCritic,
     },
@@ -729,6 +1217,7 @@ PARTS: dict[str, dict[str, type[Part]]] = {
         "periodic": Periodic,
         "n-step": NStep,
         "decayed": Decayed,
+        "lc": LC,
         "clipped": Clipped,
         "lambda-return": LambdaReturn,
         "direct": Direct,

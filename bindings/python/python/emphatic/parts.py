@@ -25,9 +25,13 @@ class _Checked:
                 _check_features(getattr(self, "features"))
 
     def __repr__(self) -> str:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        shown = ", ".join(f"{name}={value!r}" for name, value in values.items() if value is not None)
-        return f"{type(self).__name__}({shown})"
+        """Leaves out what is None, and a part inside that is the default one."""
+        shown = []
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value is not None and not (isinstance(value, Part) and value == field.default):
+                shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 # --- Features: what is seen of a state ---
