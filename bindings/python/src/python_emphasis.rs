@@ -78,10 +78,6 @@ impl Build for PythonEmphasis {
         Ok(Built::Emphasis(Box::new(self.clone())))
     }
 
-    fn eight(&self, _: &PartBuilder<Lanes<8>>) -> Result<Built<Lanes<8>>, ComposeError> {
-        Ok(Built::Emphasis(Box::new(self.clone())))
-    }
-
     fn sixteen(&self, _: &PartBuilder<Lanes<16>>) -> Result<Built<Lanes<16>>, ComposeError> {
         Ok(Built::Emphasis(Box::new(self.clone())))
     }

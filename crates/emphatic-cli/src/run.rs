@@ -58,9 +58,8 @@ pub(crate) struct RunArguments {
 }
 
 fn lane_count() -> impl TypedValueParser<Value = LaneCount> {
-    PossibleValuesParser::new(["1", "8", "16"]).map(|text| match text.as_str() {
+    PossibleValuesParser::new(["1", "16"]).map(|text| match text.as_str() {
         "1" => LaneCount::One,
-        "8" => LaneCount::Eight,
         _ => LaneCount::Sixteen,
     })
 }

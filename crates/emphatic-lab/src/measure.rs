@@ -93,7 +93,6 @@ pub(crate) trait Measure: Debug + Send + Sync {
 pub(crate) trait DynMeasure: Debug + Send + Sync {
     fn is_list(&self) -> bool;
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError>;
-    fn recorder_8(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<8>>>, ComposeError>;
     fn recorder_16(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<16>>>, ComposeError>;
 }
 
@@ -103,10 +102,6 @@ impl<M: Measure> DynMeasure for M {
     }
 
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError> {
-        self.recorder(context)
-    }
-
-    fn recorder_8(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<8>>>, ComposeError> {
         self.recorder(context)
     }
 

@@ -49,8 +49,6 @@ impl Default for Options {
 pub enum LaneCount {
     /// One at a time.
     One,
-    /// Eight.
-    Eight,
     /// Sixteen: the fastest.
     #[default]
     Sixteen,

@@ -145,16 +145,14 @@ type MakeRecorder<R> =
     fn(&(dyn DynMeasure + 'static), &Context) -> Result<Box<dyn Recorder<R>>, ComposeError>;
 
 impl Composer<'_> {
-    /// Composes groups that fill the lanes. If few settings are left over, they stand in fewer lanes.
+    /// Composes groups that fill the lanes. A setting that is left over learns alone.
     fn groups(&self, plans: &[LearnerPlan]) -> Result<Vec<Box<dyn Group>>, UnitError> {
         let most = match self.options.lanes {
             LaneCount::One => 1,
-            LaneCount::Eight => 8,
             LaneCount::Sixteen => 16,
         };
         let group = |(k, plans): (usize, &[LearnerPlan])| match plans.len() {
             1 => self.group(plans, k * most, <dyn DynMeasure>::recorder_f64),
-            2..=8 => self.group(plans, k * most, <dyn DynMeasure>::recorder_8),
             _ => self.group(plans, k * most, <dyn DynMeasure>::recorder_16),
         };
         plans.chunks(most).enumerate().map(group).collect()

@@ -97,13 +97,10 @@ boxed!(Part {
     mut tensors(visitor: &mut Visitor) -> Result<(), StateError>;
 });
 
-// A step calls `update`, and only a critic around this one calls the others: to keep compile times short, they are compiled for the
-// plain set alone.
+// Only a critic around this one asks for values: to keep compile times short, they are compiled for the plain set alone.
 boxed!(Critic {
     mut value(step: &Seen) -> R;
     mut next_value(step: &Seen) -> R;
-    mut delta(step: &Seen) -> R;
-    mut learn(step: &Seen, rho: R, delta: R) -> R;
     isa update(step: &Seen, rho: R) -> [R; 2];
 });
 
@@ -111,7 +108,7 @@ boxed!(ActionCritic {
     ref actions() -> usize;
     ref wants_next() -> bool;
     isa advantages(step: &Seen, policy: &[R], out: &mut [R]);
-    isa next_advantages(step: &Seen, next: &[R], out: &mut [R]);
+    mut next_advantages(step: &Seen, next: &[R], out: &mut [R]);
     isa learn(step: &Seen, policy: &[R], next: &[R], rho: R) -> R;
 });
 

@@ -83,8 +83,6 @@ pub trait Composable: Real {
 pub trait Build: Any + Send + Sync {
     /// Builds the part of one learner.
     fn one(&self, with: &PartBuilder<f64>) -> Result<Built<f64>, ComposeError>;
-    /// Builds it in eight lanes.
-    fn eight(&self, with: &PartBuilder<Lanes<8>>) -> Result<Built<Lanes<8>>, ComposeError>;
     /// Builds it in sixteen lanes.
     fn sixteen(&self, with: &PartBuilder<Lanes<16>>) -> Result<Built<Lanes<16>>, ComposeError>;
 }
@@ -97,17 +95,14 @@ impl<T: Declared> Build for DeclaredBuilder<T> {
         T::build(with)
     }
 
-    fn eight(&self, with: &PartBuilder<Lanes<8>>) -> Result<Built<Lanes<8>>, ComposeError> {
-        T::build(with)
-    }
-
     fn sixteen(&self, with: &PartBuilder<Lanes<16>>) -> Result<Built<Lanes<16>>, ComposeError> {
-        T::build(with)
+        // Unit tests are compiled apart from the library, and all parts in lanes take minutes.
+        if cfg!(test) { incompatible("unit tests have no parts in lanes") } else { T::build(with) }
     }
 }
 
 macro_rules! composable {
-    ($($number:ty => $method:ident, $fused:expr;)*) => {
+    ($($number:ty => $method:ident;)*) => {
         $(impl Composable for $number {
             fn compose(
                 catalogue: &Catalogue,
@@ -116,7 +111,7 @@ macro_rules! composable {
                 isa: Isa,
             ) -> Result<Box<dyn Learner<Self>>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
-                compose(Composer { catalogue, recipes, problems, isa, build: &build, fused: $fused })
+                compose(Composer { catalogue, recipes, problems, isa, build: &build })
             }
 
             fn emphasis(
@@ -125,8 +120,7 @@ macro_rules! composable {
                 isa: Isa,
             ) -> Result<Box<dyn Emphasis<Self>>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
-                let composer =
-                    Composer { catalogue, recipes, problems: &[], isa, build: &build, fused: None };
+                let composer = Composer { catalogue, recipes, problems: &[], isa, build: &build };
                 composer.check()?;
                 let parts = recipes.iter().map(|recipe| &recipe.emphasis).collect();
                 composer.emphasis(parts, &())
@@ -139,8 +133,7 @@ macro_rules! composable {
                 isa: Isa,
             ) -> Result<Built<Self>, ComposeError> {
                 let build = |entry: &Entry, with: &PartBuilder<Self>| entry.builder.$method(with);
-                let composer =
-                    Composer { catalogue, recipes, problems: &[], isa, build: &build, fused: None };
+                let composer = Composer { catalogue, recipes, problems: &[], isa, build: &build };
                 composer.check()?;
                 let parts = recipes.iter().map(|recipe| &recipe.critic).collect();
                 composer.builder(Role::Critic, parts, signal, &())?.build()
@@ -163,15 +156,10 @@ macro_rules! composable {
         })*
     };
 }
-// Eight lanes are for few settings, which need no haste: they have boxed parts alone.
 composable! {
-    f64 => one, Some(fused::softmax);
-    Lanes<8> => eight, None;
-    Lanes<16> => sixteen, Some(fused::softmax);
+    f64 => one;
+    Lanes<16> => sixteen;
 }
-
-/// Builds the learner of a softmax policy as one loop; `None` if there is no such loop for its parts.
-type Fused<R> = fn(&PartBuilder<R>, &Softmax) -> Result<Option<Built<R>>, ComposeError>;
 
 type BuildIn<'a, R> = &'a dyn Fn(&Entry, &PartBuilder<R>) -> Result<Built<R>, ComposeError>;
 
@@ -184,7 +172,6 @@ struct Composer<'a, R: Real> {
     isa: Isa,
     /// Builds a part in the number type.
     build: BuildIn<'a, R>,
-    fused: Option<Fused<R>>,
 }
 
 /// What a part is built with.
@@ -293,13 +280,13 @@ impl<'a, R: Real> Composer<'a, R> {
     }
 }
 
-/// Defines methods that box a part; in sixteen lanes it is compiled for wide registers too.
+/// Defines methods that box a part; in lanes it is compiled for wide registers too.
 macro_rules! boxing {
     ($($(#[$doc:meta])* $method:ident => $role:ident;)*) => {
         $($(#[$doc])*
         pub fn $method(&self, part: impl $role<R> + 'static) -> Result<Built<R>, ComposeError> {
-            // Few learners need no haste, and one needs no wide registers: for them the plain instruction set is enough.
-            Ok(Built::$role(if R::LANES < 16 {
+            // One learner needs no wide registers.
+            Ok(Built::$role(if R::LANES == 1 {
                 Box::new(part)
             } else {
                 Box::new(WithIsa { isa: self.composer.isa, part })
@@ -486,7 +473,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
 
     /// Builds the learner of a softmax policy as one loop; `None` if there is no such loop for its parts.
     pub(crate) fn fused(&self, policy: &Softmax) -> Result<Option<Built<R>>, ComposeError> {
-        self.composer.fused.map_or(Ok(None), |fused| fused(self, policy))
+        fused::softmax(self, policy)
     }
 
     /// Builds a learner with a policy that draws its actions; it learns from the action taken.

@@ -73,21 +73,9 @@ pub trait Critic<R: Real>: Part<R> {
     /// Returns v̂(S_{t+1}), where an episode goes on.
     fn next_value(&mut self, step: &Seen) -> R;
 
-    /// Returns δ_t = R_{t+1} + γ_{t+1} v̂(S_{t+1}) − v̂(S_t), from the weights before this step's updates.
-    #[inline(always)]
-    fn delta(&mut self, step: &Seen) -> R {
-        td_error(self, step)
-    }
-
-    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
-    fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R;
-
-    /// Returns δ_t, and then what [`Critic::learn`] returns: one call in place of two, for a critic behind a pointer.
-    #[inline(always)]
-    fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
-        let delta = self.delta(step);
-        [delta, self.learn(step, rho, delta)]
-    }
+    /// Learns from the step. Returns δ_t = R_{t+1} + γ_{t+1} v̂(S_{t+1}) − v̂(S_t), from the weights before this step's updates,
+    /// and the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    fn update(&mut self, step: &Seen, rho: R) -> [R; 2];
 }
 
 /// A critic that compares actions.
@@ -138,7 +126,7 @@ macro_rules! linear_methods {
 }
 pub(crate) use linear_methods;
 
-/// The estimates of a critic of values that has a linear one in its field `td`.
+/// The estimates of a critic of values that has a linear one in its field `td`, and its update by its method `learn`.
 macro_rules! linear_values {
     () => {
         #[inline(always)]
@@ -149,6 +137,12 @@ macro_rules! linear_values {
         #[inline(always)]
         fn next_value(&mut self, step: &Seen) -> R {
             self.td.value(step.x_next)
+        }
+
+        #[inline(always)]
+        fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
+            let delta = $crate::critic::td_error(self, step);
+            [delta, self.learn(step, rho, delta)]
         }
     };
 }

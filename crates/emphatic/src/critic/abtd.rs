@@ -92,9 +92,8 @@ impl<R: Real> Part<R> for Abtd<R> {
     }
 }
 
-impl<R: Real> Critic<R> for Abtd<R> {
-    linear_values!();
-
+impl<R: Real> Abtd<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let decay = decay(step.gamma, R::one(), self.carried);
@@ -102,6 +101,10 @@ impl<R: Real> Critic<R> for Abtd<R> {
         self.carried = (R::one() / pi.larger(mu)).smaller(self.xi) * pi;
         self.td.learn(decay, R::one(), rho * delta, step.x.iter())
     }
+}
+
+impl<R: Real> Critic<R> for Abtd<R> {
+    linear_values!();
 }
 
 #[cfg(test)]

@@ -99,16 +99,18 @@ impl<R: Real, E: Emphasis<R>> Part<R> for Elstd<R, E> {
     }
 }
 
-impl<R: Real, E: Emphasis<R>> Critic<R> for Elstd<R, E> {
-    least_squares_values!();
-
+impl<R: Real, E: Emphasis<R>> Elstd<R, E> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
-    fn learn(&mut self, step: &Seen, rho: R, _delta: R) -> R {
-        self.td.solve_if_due(step);
+    fn learn(&mut self, step: &Seen, rho: R) -> R {
         let [emphasis, changed] = weigh(&mut self.emphasis, self.emphasis_learns, self.lambda, step, rho);
         let decay = decay(step.gamma, self.lambda, rho);
         changed + self.td.learn_state(decay, product(rho, emphasis), step)
     }
+}
+
+impl<R: Real, E: Emphasis<R>> Critic<R> for Elstd<R, E> {
+    least_squares_values!();
 }
 
 #[cfg(test)]

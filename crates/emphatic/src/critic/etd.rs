@@ -104,15 +104,18 @@ impl<R: Real, E: Emphasis<R>> Part<R> for Etd<R, E> {
     }
 }
 
-impl<R: Real, E: Emphasis<R>> Critic<R> for Etd<R, E> {
-    linear_values!();
-
+impl<R: Real, E: Emphasis<R>> Etd<R, E> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let [emphasis, changed] = weigh(&mut self.emphasis, self.emphasis_learns, self.lambda, step, rho);
         let decay = decay(step.gamma, self.lambda, rho);
         changed + self.td.learn(decay, product(rho, emphasis), delta, step.x.iter())
     }
+}
+
+impl<R: Real, E: Emphasis<R>> Critic<R> for Etd<R, E> {
+    linear_values!();
 }
 
 /// Returns M_t = λ i_t + (1 − λ) F_t by the emphasis inside a critic, which learns if it does that, and what [`Emphasis::learn`] returns.

@@ -1,6 +1,6 @@
 //! The exact critic, computed from the problem itself.
 
-use super::{ActionCritic, Critic, SlopeCritic};
+use super::{ActionCritic, Critic, SlopeCritic, td_error};
 use crate::catalogue::{Need, Role, Signal};
 use crate::problem::known_problem::Solvable;
 use crate::saved_state::digest;
@@ -109,8 +109,8 @@ impl<R: Real, P: Policy, M: Model<P>> Critic<R> for ExactCritic<R, M, P> {
     }
 
     #[inline(always)]
-    fn learn(&mut self, _step: &Seen, _rho: R, _delta: R) -> R {
-        R::zero()
+    fn update(&mut self, step: &Seen, _rho: R) -> [R; 2] {
+        [td_error(self, step), R::zero()]
     }
 }
 

@@ -77,9 +77,8 @@ impl<R: Real> Part<R> for Gtd2<R> {
     }
 }
 
-impl<R: Real> Critic<R> for Gtd2<R> {
-    linear_values!();
-
+impl<R: Real> Gtd2<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         self.td.begin(step, decay(step.gamma, self.td.lambda, rho).map(|decay| [decay]), [rho]);
@@ -88,6 +87,10 @@ impl<R: Real> Critic<R> for Gtd2<R> {
         let direction = direction(step, self.td.lambda, delta, x_w, e_w);
         rho.nan_unless_finite() + self.td.change(0, direction, step)
     }
+}
+
+impl<R: Real> Critic<R> for Gtd2<R> {
+    linear_values!();
 }
 
 /// The direction in which v and w change.

@@ -77,9 +77,8 @@ impl<R: Real> Part<R> for Htd<R> {
     }
 }
 
-impl<R: Real> Critic<R> for Htd<R> {
-    linear_values!();
-
+impl<R: Real> Htd<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let Self { td, .. } = self;
@@ -94,6 +93,10 @@ impl<R: Real> Critic<R> for Htd<R> {
         };
         rho.nan_unless_finite() + td.change(0, direction, step)
     }
+}
+
+impl<R: Real> Critic<R> for Htd<R> {
+    linear_values!();
 }
 
 #[cfg(test)]

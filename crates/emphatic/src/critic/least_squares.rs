@@ -135,7 +135,7 @@ impl<R: Real> LeastSquares<R> {
     }
 }
 
-/// The estimates of a critic of values that is [`LeastSquares`] in its field `td`.
+/// The estimates of a critic of values that is [`LeastSquares`] in its field `td`, and its update by its method `learn`.
 macro_rules! least_squares_values {
     () => {
         #[inline(always)]
@@ -148,6 +148,12 @@ macro_rules! least_squares_values {
         fn next_value(&mut self, step: &Seen) -> R {
             self.td.solve_if_due(step);
             self.td.value(step.x_next)
+        }
+
+        #[inline(always)]
+        fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
+            let delta = $crate::critic::td_error(self, step);
+            [delta, self.learn(step, rho)]
         }
     };
 }

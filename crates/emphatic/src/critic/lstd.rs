@@ -82,14 +82,16 @@ impl<R: Real> Part<R> for Lstd<R> {
     }
 }
 
-impl<R: Real> Critic<R> for Lstd<R> {
-    least_squares_values!();
-
+impl<R: Real> Lstd<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
-    fn learn(&mut self, step: &Seen, rho: R, _delta: R) -> R {
-        self.td.solve_if_due(step);
+    fn learn(&mut self, step: &Seen, rho: R) -> R {
         self.td.learn_state(decay(step.gamma, self.lambda, rho), rho, step)
     }
+}
+
+impl<R: Real> Critic<R> for Lstd<R> {
+    least_squares_values!();
 }
 
 #[cfg(test)]

@@ -81,9 +81,8 @@ impl<R: Real> Part<R> for ProximalGtd2<R> {
     }
 }
 
-impl<R: Real> Critic<R> for ProximalGtd2<R> {
-    linear_values!();
-
+impl<R: Real> ProximalGtd2<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let Self { td, .. } = self;
@@ -106,6 +105,10 @@ impl<R: Real> Critic<R> for ProximalGtd2<R> {
         sum += td.change(0, second, step);
         sum
     }
+}
+
+impl<R: Real> Critic<R> for ProximalGtd2<R> {
+    linear_values!();
 }
 
 /// ṽ = v and w̃ = w.

@@ -76,13 +76,16 @@ impl<R: Real> Part<R> for Td<R> {
     }
 }
 
-impl<R: Real> Critic<R> for Td<R> {
-    linear_values!();
-
+impl<R: Real> Td<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         self.td.learn(decay(step.gamma, self.lambda, rho), rho, delta, step.x.iter())
     }
+}
+
+impl<R: Real> Critic<R> for Td<R> {
+    linear_values!();
 }
 
 #[cfg(test)]

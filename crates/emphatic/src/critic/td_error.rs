@@ -16,9 +16,8 @@ pub(super) fn td_error<R: Real>(critic: &mut (impl Critic<R> + ?Sized), step: &S
 
 #[cfg(test)]
 mod tests {
-    use crate::{
-        Critic, Features, Gtd, Numbers, Part, SavedState, Seen, SeenScratch, Step, Tensors, Visitor,
-    };
+    use super::*;
+    use crate::{Features, Gtd, Numbers, Part, SavedState, Seen, SeenScratch, Step, Tensors, Visitor};
 
     #[test]
     fn by_hand() {
@@ -35,7 +34,7 @@ mod tests {
             let step = Step { reward: 2.0, gamma_next, ..Step::between(0, 0, 1) };
             let step = step.view();
             let mut scratch = SeenScratch::default();
-            assert_eq!(critic.delta(&Seen::new(&step, Some(&features), &mut scratch)), delta);
+            assert_eq!(td_error(&mut critic, &Seen::new(&step, Some(&features), &mut scratch)), delta);
         }
     }
 }

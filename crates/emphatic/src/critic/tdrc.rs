@@ -88,13 +88,16 @@ impl<R: Real> Part<R> for Tdrc<R> {
     }
 }
 
-impl<R: Real> Critic<R> for Tdrc<R> {
-    linear_values!();
-
+impl<R: Real> Tdrc<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         self.td.learn_state(step, self.features.are_dense(), rho, delta)
     }
+}
+
+impl<R: Real> Critic<R> for Tdrc<R> {
+    linear_values!();
 }
 
 #[cfg(test)]

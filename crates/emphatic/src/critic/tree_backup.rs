@@ -80,15 +80,18 @@ impl<R: Real> Part<R> for TreeBackup<R> {
     }
 }
 
-impl<R: Real> Critic<R> for TreeBackup<R> {
-    linear_values!();
-
+impl<R: Real> TreeBackup<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let decay = decay(step.gamma, self.lambda, self.pi);
         self.pi = (rho * R::splat(step.mu)).smaller(R::one());
         self.td.learn(decay, R::one(), rho * delta, step.x.iter())
     }
+}
+
+impl<R: Real> Critic<R> for TreeBackup<R> {
+    linear_values!();
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! True-online ETD(λ).
 
-use super::Critic;
 use super::linear_td::decay;
 use super::traced::Traced;
+use super::{Critic, td_error};
 use crate::catalogue::{Extent, Inner, Role, Signal, Size};
 use crate::real::{blend, product};
 use crate::settings::settings;
@@ -107,17 +107,8 @@ impl<R: Real> Part<R> for TrueOnlineEtd<R> {
     }
 }
 
-impl<R: Real> Critic<R> for TrueOnlineEtd<R> {
-    #[inline(always)]
-    fn value(&mut self, step: &Seen) -> R {
-        self.traced.dot(0, step.x.iter())
-    }
-
-    #[inline(always)]
-    fn next_value(&mut self, step: &Seen) -> R {
-        self.traced.dot(0, step.x_next.iter())
-    }
-
+impl<R: Real> TrueOnlineEtd<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let Self { lambda, schedule, traced, .. } = self;
@@ -159,6 +150,24 @@ impl<R: Real> Critic<R> for TrueOnlineEtd<R> {
             sum += weight.nan_unless_finite();
         }
         sum
+    }
+}
+
+impl<R: Real> Critic<R> for TrueOnlineEtd<R> {
+    #[inline(always)]
+    fn value(&mut self, step: &Seen) -> R {
+        self.traced.dot(0, step.x.iter())
+    }
+
+    #[inline(always)]
+    fn next_value(&mut self, step: &Seen) -> R {
+        self.traced.dot(0, step.x_next.iter())
+    }
+
+    #[inline(always)]
+    fn update(&mut self, step: &Seen, rho: R) -> [R; 2] {
+        let delta = td_error(self, step);
+        [delta, self.learn(step, rho, delta)]
     }
 }
 

@@ -91,15 +91,18 @@ impl<R: Real> Part<R> for VTrace<R> {
     }
 }
 
-impl<R: Real> Critic<R> for VTrace<R> {
-    linear_values!();
-
+impl<R: Real> VTrace<R> {
+    /// Learns from the step. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, step: &Seen, rho: R, delta: R) -> R {
         let decay = decay(step.gamma, self.lambda, self.c);
         self.c = rho.smaller(self.c_max);
         self.td.learn(decay, R::one(), rho.smaller(self.rho_max) * delta, step.x.iter())
     }
+}
+
+impl<R: Real> Critic<R> for VTrace<R> {
+    linear_values!();
 }
 
 #[cfg(test)]

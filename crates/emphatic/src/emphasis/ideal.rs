@@ -6,7 +6,8 @@ use crate::catalogue::{Extent, Need, Range, Role, Setting, Size};
 use crate::importance_ratio::importance_ratio;
 use crate::{
     Action, Acts, Built, ComposeError, Declaration, Declared, Features, Gaussian, Part, PartBuilder, Real,
-    Row, Scratch, Seen, SettingError, Settings, Softmax, State, StateError, StochasticPolicy, Visitor,
+    Row, RuleKind, Scratch, Seen, SettingError, Settings, Softmax, State, StateError, StochasticPolicy,
+    Visitor,
 };
 use std::any::Any;
 
@@ -50,7 +51,7 @@ impl Declared for Ideal {
         if let Some(policy) = with.policy().downcast_ref::<Gaussian>() {
             return with.emphasis(Ideal::with_settings(policy.clone(), with.settings())?);
         }
-        Err(ComposeError::Policy)
+        Err(if with.rule() == RuleKind::Deterministic { ComposeError::Ratio } else { ComposeError::Policy })
     }
 }
 

@@ -328,13 +328,13 @@ fn a_state_is_refused_by_a_learner_with_another_setting_which_is_named() {
             }
             assert_eq!(other.state().unwrap(), before, "{}: {changed}", case.name);
         }
-        // Another value in one lane of eight.
-        let mut learners = case.compose::<Lanes<8>>(&[first, first], Isa::Plain);
+        // Another value in one lane of sixteen.
+        let mut learners = case.compose::<Lanes<16>>(&[first, first], Isa::Plain);
         let state = learners.state().unwrap();
         for (changed, other) in other_settings(first) {
             let in_lanes = other.is_like(first, Catalogue::standard());
             let mut others =
-                case.compose::<Lanes<8>>(&[first, if in_lanes { &other } else { first }], Isa::Plain);
+                case.compose::<Lanes<16>>(&[first, if in_lanes { &other } else { first }], Isa::Plain);
             let result = others.restore(&state);
             let right = |error: &StateError| matches!(error, StateError::Setting { name, lane: Some(1), .. } if *name == changed);
             assert_eq!(result.as_ref().is_err_and(right), in_lanes, "{}: {changed}: {result:?}", case.name);
@@ -396,7 +396,7 @@ impl Draw for Same {
 fn every_learner_acts_as_its_distribution_says() {
     for (case, recipes) in cases() {
         // The second diverges nowhere, and differs from the first.
-        let mut learner = case.compose::<Lanes<8>>(&[&recipes[1], &recipes[2]], Isa::Plain);
+        let mut learner = case.compose::<Lanes<16>>(&[&recipes[1], &recipes[2]], Isa::Plain);
         learner.learn(Isa::Plain, &case.steps[..30]).unwrap();
         let state = case.steps[0].state;
         let at = learner.distribution(state).unwrap();
@@ -446,7 +446,7 @@ fn learners_of_other_parts_do_not_share_lanes() {
         for second in &recipes[k + 1..] {
             let problems = [cases[k].0.problem.clone()];
             let composed =
-                <Lanes<8>>::compose(Catalogue::standard(), &[first, second], &problems, Isa::Plain);
+                <Lanes<16>>::compose(Catalogue::standard(), &[first, second], &problems, Isa::Plain);
             let error = composed.err().unwrap().to_string();
             assert_eq!(error, "learners side by side must differ in numbers alone");
         }

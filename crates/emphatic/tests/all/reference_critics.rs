@@ -269,8 +269,8 @@ fn critics_of_values_do_what_their_equations_say() {
         let mut critic = critic(part, &stream.features, settings);
         for (t, (row, right)) in stream.rows.iter().zip(steps).enumerate() {
             stream.see(row, |seen| {
-                let delta = critic.delta(seen);
-                near(part, &format!("{place}, δ of step {t}"), &[delta], &[number(&right["delta"])]);
+                // A system that is due is solved when the critic is asked.
+                critic.value(seen);
                 if solves(part) && t > 0 {
                     near(
                         part,
@@ -279,7 +279,9 @@ fn critics_of_values_do_what_their_equations_say() {
                         &numbers(&steps[t - 1]["w"]),
                     );
                 }
-                assert_eq!(critic.learn(seen, row.rho, delta), 0.0);
+                let [delta, changed] = critic.update(seen, row.rho);
+                near(part, &format!("{place}, δ of step {t}"), &[delta], &[number(&right["delta"])]);
+                assert_eq!(changed, 0.0);
             });
             if !solves(part) {
                 near(part, &format!("{place}, step {t}"), &critic.weights(), &numbers(&right["w"]));
