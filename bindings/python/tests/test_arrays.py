@@ -209,7 +209,8 @@ def test_the_emphasis_of_arrays_is_that_of_learners_to_the_bit(lambda_a: float, 
     """The formula stood here a second time, and learners made 0 · ∞ of a ratio of 0 after an overflow."""
     rng = np.random.default_rng(3)
     critic = emphatic.GTD(0.0, 0.0)
-    agent = emphatic.ACE(emphatic.Softmax(emphatic.OneHot(1), 2), critic, lambda_a=lambda_a, alpha=0.0)
+    trace = emphatic.FollowOn(lambda_a)
+    agent = emphatic.ACE(emphatic.Softmax(emphatic.OneHot(1), 2), critic, emphasis=trace, alpha=0.0)
     gamma_next = some_zeros(rng, rng.random(200))
     gamma_next[rng.random(200) < 0.5] = 1.0
     updates = []
