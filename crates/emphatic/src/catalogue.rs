@@ -8,11 +8,12 @@ pub use crate::compose::Build;
 use crate::compose::DeclaredBuilder;
 pub use crate::settings::{Range, Setting};
 use crate::{
-    Abtd, Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed, DeterministicLinear,
-    Direct, Elstd, Etd, ExactCritic, ExactEmphasis, ExpectedTdrc, FollowOn, Gaussian, Gem, Gq, GradientDice,
-    Gtd, Gtd2, Htd, Ideal, LambdaReturn, Lc, Lstd, LstdEmphasis, LstdQ, ModelCritic, ModelEmphasis, NStep,
-    NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic, Polynomial, ProximalGtd2, Real, Retrace,
-    Softmax, Td, Tderc, Tdrc, TreeBackup, TrueOnlineEtd, Truncated, VTrace, XEtd,
+    Abtd, ActorTrace, Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed,
+    DeterministicLinear, Direct, Elstd, Etd, ExactCritic, ExactEmphasis, ExpectedTdrc, FollowOn, Gaussian,
+    Gem, GeoffPac, Gq, GradientCritic, GradientDice, GradientValues, Gtd, Gtd2, Htd, Ideal, LambdaReturn, Lc,
+    Lstd, LstdEmphasis, LstdQ, ModelCritic, ModelEmphasis, ModelGradient, NStep, NoEmphasis, Normalised,
+    PartBuilder, PerFeature, Periodic, Polynomial, ProximalGtd2, Real, Retrace, Softmax, Td, Tderc, Tdrc,
+    TreeBackup, TrueOnlineEtd, Truncated, VTrace, XEtd,
 };
 use serde::Serialize;
 use std::any::Any;
@@ -30,13 +31,15 @@ pub enum Role {
     Critic,
     /// How much does a state count?
     Emphasis,
+    /// How does the policy learn?
+    Actor,
     /// How large is a step?
     Schedule,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Self; 4] = [Self::Policy, Self::Critic, Self::Emphasis, Self::Schedule];
+    pub const ALL: [Self; 5] = [Self::Policy, Self::Critic, Self::Emphasis, Self::Actor, Self::Schedule];
 
     /// A heading for the parts of this role.
     pub fn heading(self) -> &'static str {
@@ -44,6 +47,7 @@ impl Role {
             Self::Policy => "Policies: how to act",
             Self::Critic => "Critics: how good was it?",
             Self::Emphasis => "Emphases: how much does a state count?",
+            Self::Actor => "Actors: how does the policy learn?",
             Self::Schedule => "Schedules: how large is a step?",
         }
     }
@@ -54,6 +58,7 @@ impl Role {
             Self::Policy => "policy",
             Self::Critic => "critic",
             Self::Emphasis => "emphasis",
+            Self::Actor => "actor",
             Self::Schedule => "schedule",
         }
     }
@@ -64,6 +69,7 @@ impl Role {
             Self::Policy => "policies",
             Self::Critic => "critics",
             Self::Emphasis => "emphases",
+            Self::Actor => "actors",
             Self::Schedule => "schedules",
         }
     }
@@ -114,6 +120,8 @@ pub enum Need {
     Ratio,
     /// Finitely many actions.
     Finite,
+    /// States with numbers: features that are a table.
+    Table,
 }
 
 impl Need {
@@ -123,6 +131,7 @@ impl Need {
             Self::Problem => "a problem that is known exactly",
             Self::Ratio => "importance ratios, so a policy that draws its actions",
             Self::Finite => "finitely many actions",
+            Self::Table => "states with numbers",
         }
     }
 }
@@ -184,7 +193,7 @@ pub struct Declaration {
     pub about: &'static str,
     /// The publication that it comes from.
     pub source: &'static str,
-    /// For a critic: the signals that it can give.
+    /// For a critic: the signals that it can give. For an actor: the one that it needs.
     #[serde(rename = "tells")]
     pub signals: &'static [Signal],
     /// For a policy: how it chooses its actions.
@@ -438,6 +447,11 @@ impl Catalogue {
                 .with::<GradientDice>()
                 .with::<CopTd>()
                 .with::<ExactEmphasis>()
+                .with::<ActorTrace>()
+                .with::<GradientCritic>()
+                .with::<GradientValues>()
+                .with::<ModelGradient>()
+                .with::<GeoffPac>()
                 .with::<Constant>()
                 .with::<Polynomial>()
                 .with::<PerFeature>()

@@ -63,6 +63,7 @@ pub use true_online_etd::{TrueOnlineEtd, TrueOnlineEtdBuilder};
 pub use v_trace::{VTrace, VTraceBuilder};
 
 use crate::{Part, Real, Seen};
+pub(crate) use pairs::{mean, pair};
 use td_error::td_error;
 
 /// A critic that estimates v_π.

@@ -5,6 +5,7 @@
 //! | [`ActorCritic`] | first branch | δ_t |
 //! | [`AllActions`] | second branch | q̂(s,b) − v̂(s) |
 //! | [`DeterministicActorCritic`] | DPG | ∂q/∂a |
+//! | [`WithActor`], [`WithActionsActor`] | another [actor](crate::actor) | δ_t, or q̂(s,b) − v̂(s) |
 //!
 //! The paper's algorithms are names for compositions: [`off_pac`], [`ace`], [`true_ace`], [`dpg`], [`true_dpge`].
 
@@ -12,6 +13,7 @@ mod actor_critic;
 mod algorithms;
 mod all_actions;
 mod builder;
+mod by_actor;
 mod deterministic;
 mod divergence;
 mod warm_up;
@@ -21,7 +23,8 @@ pub use algorithms::{
     Ace, Dpg, FollowOnAce, OffPac, TrueAce, TrueDpge, ace, dpg, follow_on_ace, off_pac, true_ace, true_dpge,
 };
 pub use all_actions::{AllActions, EveryAction};
-pub use builder::{ALPHA, LearnerBuilder};
+pub use builder::{ALPHA, LearnerBuilder, RuleSetup};
+pub use by_actor::{ByActor, WithActionsActor, WithActor};
 pub use deterministic::{DeterministicAction, DeterministicActorCritic};
 pub use divergence::Diverged;
 pub use warm_up::{TimeUnit, WARM_UP};
@@ -32,7 +35,7 @@ use crate::part::CachedPart;
 use crate::policy::not_finite;
 use crate::{
     Action, Acts, AsState, ComposeError, Draw, Emphasis, FeatureError, Features, Isa, Part, Policy, Real,
-    Row, SavedState, Scratch, Seen, State, StateError, Step, StepError, Subset, Visitor,
+    Row, SavedState, Scratch, Seen, State, StateError, Step, StepError, Visitor,
 };
 use divergence::Divergence;
 use std::any::{Any, type_name};
@@ -219,7 +222,16 @@ pub trait Rule<R: Real, P: Policy, C: Part<R>>: Send + Sized {
     const HAS_RATIO: bool = true;
 
     /// Returns the rule for these parts, or an error if they do not go together.
-    fn new(policy: &P, critic: &C, subset: Option<Subset>) -> Result<Self, ComposeError>;
+    fn new(policy: &P, critic: &C, setup: RuleSetup<R>) -> Result<Self, ComposeError>;
+
+    /// Lists its features. Every step is checked against all of them.
+    fn all_features(&self) -> Vec<&Features> {
+        Vec::new()
+    }
+
+    /// Called after the policy's weights were changed by an update in `state`, or all of them if it is `None`.
+    #[inline(always)]
+    fn policy_changed(&mut self, _weights: &[R], _state: Option<State>) {}
 
     /// π(a|s); `None` if the policy computes its action.
     fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R>;
@@ -259,7 +271,7 @@ pub struct RuleInput<'a, R: Real, P: Policy> {
 /// Returns a change of the actor's weights, which is a multiple of its step-size: zero if that is zero, even where another factor has
 /// overflowed.
 #[inline(always)]
-fn unless_waiting<R: Real>(step_size: R, change: R) -> R {
+pub(crate) fn unless_waiting<R: Real>(step_size: R, change: R) -> R {
     R::zero().if_less(step_size, change, R::zero())
 }
 
@@ -428,6 +440,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
             // A part that cannot show its numbers keeps them; the policy's weights are NaN all the same.
             let _ = self.critic.part.tensors(&mut Visitor::make_nan(lane));
             let _ = self.emphasis.part.tensors(&mut Visitor::make_nan(lane));
+            let _ = self.rule.tensors(&mut Visitor::make_nan(lane));
         }
         self.policy_changed(None);
     }
@@ -437,6 +450,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
     fn policy_changed(&mut self, state: Option<State>) {
         self.critic.policy_changed(&self.actor.weights, state);
         self.emphasis.policy_changed(&self.actor.weights, state);
+        self.rule.policy_changed(&self.actor.weights, state);
     }
 }
 

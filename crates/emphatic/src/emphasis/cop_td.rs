@@ -107,9 +107,10 @@ impl<R: Real> Part<R> for CopTd<R> {
     }
 }
 
-impl<R: Real> Emphasis<R> for CopTd<R> {
+impl<R: Real> CopTd<R> {
+    /// Learns from the step. Returns ĉ(S_t), and what it was learned toward.
     #[inline(always)]
-    fn weigh(&mut self, step: &Seen, rho: R) -> R {
+    fn arrive(&mut self, step: &Seen, rho: R) -> [R; 2] {
         let rest = R::one() - self.gamma;
         let target = if step.gamma > 0.0 { product(self.gamma, self.carried) + rest } else { rest };
         let old = self.estimate.value(step.x);
@@ -120,6 +121,24 @@ impl<R: Real> Emphasis<R> for CopTd<R> {
             + self.mean.nan_unless_finite();
         let ratio = self.estimate.value(step.x);
         self.carried = product(rho, ratio);
+        [ratio, target]
+    }
+
+    /// Learns from the step. Returns ĉ(S_t).
+    pub(crate) fn ratio(&mut self, step: &Seen, rho: R) -> R {
+        self.arrive(step, rho)[0]
+    }
+
+    /// The sum of [`Real::nan_unless_finite`] over the weights that the last step changed.
+    pub(crate) fn changed(&self) -> R {
+        self.changed
+    }
+}
+
+impl<R: Real> Emphasis<R> for CopTd<R> {
+    #[inline(always)]
+    fn weigh(&mut self, step: &Seen, rho: R) -> R {
+        let [ratio, target] = self.arrive(step, rho);
         self.estimate.read(R::splat(step.interest), ratio / self.scale, target / self.scale)
     }
 
