@@ -1,10 +1,11 @@
 //! `cargo xtask generate`: files that are written from the catalogue and from the sources.
 
-use crate::{cargo, output, public_api};
+use crate::{cargo, output, public_api, run};
 use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Range, Role, Setting, Signal};
 use serde_json::json;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Python's classes of the parts.
 const FILE: &str = "bindings/python/python/emphatic/catalogue.py";
@@ -24,9 +25,12 @@ pub(crate) fn generate(check: bool) -> Result<(), String> {
         files.push((format!("crates/{name}/public-api.txt"), public_api::listing(&root, name)?));
     }
     if !check {
+        // All of it, as it is tested: for the command alone, dependencies have other features and everything is compiled anew.
+        run(cargo().args(["build", "--quiet", "--workspace", "--all-targets"]))?;
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        let command = target.join("debug/emphatic");
         for (file, arguments) in PRINTED {
-            let command = ["run", "--quiet", "--package", "emphatic-cli", "--"];
-            files.push((file.to_owned(), output(cargo().args(command).args(arguments))?));
+            files.push((file.to_owned(), output(Command::new(&command).args(arguments))?));
         }
     }
     for (file, text) in files {

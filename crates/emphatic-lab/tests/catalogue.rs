@@ -86,7 +86,7 @@ struct Composition {
 
 impl Composition {
     fn makes_sense(&self) -> bool {
-        let Self { policy, emphasis, critic, .. } = self;
+        let Self { policy, emphasis, critic, inside, .. } = self;
         let rule = match policy.acts.expect("a policy acts") {
             Acts::Finite => self.signal != Signal::Slope,
             Acts::Real => self.signal == Signal::Delta,
@@ -98,7 +98,10 @@ impl Composition {
             Need::Problem => true,
         };
         let fits = |part: &Entry| part.needs.iter().all(has);
-        rule && critic.signals.contains(&self.signal) && fits(emphasis) && fits(critic)
+        rule && critic.signals.contains(&self.signal)
+            && fits(emphasis)
+            && fits(critic)
+            && inside.is_none_or(fits)
     }
 
     /// Writes the file, runs it, and checks the table of settings.

@@ -1,12 +1,12 @@
-//! The example `truncated` runs: an experiment file names a part that this crate does not know.
+//! The example `capped` runs: an experiment file names a part that this crate does not know.
 
-#[path = "../examples/truncated.rs"]
+#[path = "../examples/capped.rs"]
 #[allow(dead_code, reason = "the test does not use all of the example")]
-mod truncated;
+mod capped;
 
 #[test]
 fn the_example_runs() {
-    truncated::main().unwrap();
+    capped::main().unwrap();
     // Its part is now in the catalogue of this process, which cannot be replaced any more.
     let catalogue = emphatic::Catalogue::current();
     assert_eq!(catalogue.iter().count(), emphatic::Catalogue::standard().iter().count() + 1);

@@ -160,6 +160,6 @@ fn lambda_a_may_be_left_out() {
         let out = bench.run("out", &["--runs", "1", "--quiet"]);
         fs::read(out.join("results.parquet")).unwrap()
     };
-    let given = without.replace("algorithm = \"ace\"", "algorithm = \"ace\"\nlambda_a = 0.9");
+    let given = without.replace("algorithm = \"ace\"", "algorithm = \"ace\"\nlambda_a = 1.0");
     assert_eq!(results(&without), results(&given));
 }

@@ -298,6 +298,7 @@ impl GridReader<'_> {
             Some(lambda_a) => &emphasis.clone().with_number("lambda_a", &part_values(lambda_a))?,
             None => emphasis,
         };
+        check_needs(policy.entry, critic, &critic.span)?;
         let rule = rule(choice.actions, policy.entry, critic)?;
         let parts = Parts { policy, emphasis, critic, rule, subset: self.subset(choice, rule)? };
         let interest = self.interest(choice)?;
@@ -361,7 +362,7 @@ impl GridReader<'_> {
             }
         };
         check_policy(policy, choice.policy_kind, asked, drawn, place)?;
-        check_needs(policy, emphasis.entry, place)?;
+        check_needs(policy, &emphasis, place)?;
         Ok((policy, emphasis))
     }
 
@@ -588,15 +589,18 @@ fn has(policy: &Entry, need: Need) -> bool {
     }
 }
 
-/// Returns an error if an emphasis needs what the policy does not have.
-fn check_needs(policy: &Entry, emphasis: &Entry, place: &Range<usize>) -> Result<(), Mistake> {
-    let Some(missing) = emphasis.needs.iter().find(|need| !has(policy, **need)) else { return Ok(()) };
+/// Returns an error if a part, or one inside it, needs what the policy does not have.
+fn check_needs(policy: &Entry, part: &PartChoice, place: &Range<usize>) -> Result<(), Mistake> {
+    let Some(missing) = part.entry.needs.iter().find(|need| !has(policy, **need)) else {
+        return part.inner.iter().try_for_each(|(_, inner)| check_needs(policy, inner, &inner.span));
+    };
     let what = if *missing == Need::Ratio { "ratio" } else { "finitely many actions" };
-    let message =
-        format!("a {} policy has no {what}, which the emphasis `{}` needs", policy.name, emphasis.name);
+    let (role, name) = (part.entry.role, part.entry.name);
+    let word = role.word();
+    let message = format!("a {} policy has no {what}, which the {word} `{name}` needs", policy.name);
     let fits = |entry: &&Entry| entry.needs.iter().all(|need| has(policy, *need));
-    let fit = Catalogue::current().of(Role::Emphasis).filter(fits);
-    let help = format!("use the emphasis {}", joined_in_quotes(fit.map(|entry| entry.name), "or"));
+    let fit = Catalogue::current().of(role).filter(fits);
+    let help = format!("use the {word} {}", joined_in_quotes(fit.map(|entry| entry.name), "or"));
     Err(Mistake::at(place, message).help(help))
 }
 
