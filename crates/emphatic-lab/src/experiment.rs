@@ -161,6 +161,7 @@ impl Owner {
         let part = match role {
             Role::Policy => &mut recipe.policy,
             Role::Emphasis => &mut recipe.emphasis,
+            Role::Actor => recipe.actor.get_or_insert_default(),
             Role::Critic | Role::Schedule => &mut recipe.critic,
         };
         let part = inside.iter().fold(part, |part, name| part.inner.entry((*name).to_owned()).or_default());

@@ -5,8 +5,8 @@
 
 use crate::one_or_list::{Located, OneOrList, Unlocated};
 use crate::schema::{
-    AlgorithmName, Count, CriticSchema, EmphasisSchema, Fraction, PolicySchema, ProblemName, Recorded,
-    StepSize, VectorsSchema,
+    ActorSchema, AlgorithmName, Count, CriticSchema, EmphasisSchema, Fraction, PolicySchema, ProblemName,
+    Recorded, StepSize, VectorsSchema,
 };
 use emphatic_problems::{Behaviour, Expected, Interest, Number, Whole, scalar_or_table};
 use schemars::JsonSchema;
@@ -85,6 +85,10 @@ pub(crate) struct MethodFile {
     /// How much a state counts: the name of an emphasis, or a table with its `kind` and its settings. Either this or `algorithm`, or both with `ace`.
     #[schemars(with = "Option<OneOrList<EmphasisSchema>>")]
     pub(crate) emphasis: Option<OneOrList<PartFile>>,
+    /// How the policy learns, if not from δ or the advantages of the step alone: the name of an actor, or a table with its `kind` and its settings. With an
+    /// actor and neither `algorithm` nor `emphasis`, every state counts by its interest.
+    #[schemars(with = "Option<OneOrList<ActorSchema>>")]
+    pub(crate) actor: Option<OneOrList<PartFile>>,
     /// The interest that the method uses, if not the experiment's. The recorded objective has the experiment's.
     pub(crate) interest: Option<OneOrList<Interest>>,
     /// The actor's step-size, divided by the number of active features.
@@ -311,6 +315,7 @@ impl MethodFile {
                     policy: overlay(&self.policy, &combination.policy, |_| false, PolicyFile::over),
                     critic: overlay(&self.critic, &combination.critic, has_kind, PartFile::over),
                     emphasis: overlay(&self.emphasis, &combination.emphasis, has_kind, PartFile::over),
+                    actor: overlay(&self.actor, &combination.actor, has_kind, PartFile::over),
                     combinations: None,
                 }
             };

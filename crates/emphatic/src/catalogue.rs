@@ -310,7 +310,7 @@ impl std::ops::Deref for Entry {
     }
 }
 
-/// An algorithm of the paper: a name for a kind of policy with an emphasis.
+/// A named algorithm: a kind of policy with an emphasis and perhaps an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Algorithm {
     /// Its name in files.
@@ -323,6 +323,8 @@ pub struct Algorithm {
     pub emphasis: &'static str,
     /// Whether it may have another emphasis in place of that.
     pub takes_emphasis: bool,
+    /// Its actor, by name; `None` if it is the policy's own.
+    pub actor: Option<&'static str>,
     /// A description in one line.
     pub about: &'static str,
 }
@@ -335,6 +337,7 @@ impl Algorithm {
         deterministic: false,
         emphasis: "none",
         takes_emphasis: false,
+        actor: None,
         about: "stochastic policy, no emphasis: the semi-gradient",
     };
 
@@ -345,6 +348,7 @@ impl Algorithm {
         deterministic: false,
         emphasis: "lambda-return",
         takes_emphasis: true,
+        actor: None,
         about: "stochastic policy, an emphasis that is learned or traced; the paper's is `follow-on`",
     };
 
@@ -355,7 +359,30 @@ impl Algorithm {
         deterministic: false,
         emphasis: "exact",
         takes_emphasis: false,
+        actor: None,
         about: "stochastic policy, exact emphasis",
+    };
+
+    /// COF-PAC.
+    pub const COF_PAC: Self = Self {
+        name: "cof-pac",
+        title: "COF-PAC",
+        deterministic: false,
+        emphasis: "gem",
+        takes_emphasis: false,
+        actor: None,
+        about: "stochastic policy, an emphasis learned by GEM (Zhang, Liu, Yao and Whiteson 2020)",
+    };
+
+    /// Geoff-PAC.
+    pub const GEOFF_PAC: Self = Self {
+        name: "geoff-pac",
+        title: "Geoff-PAC",
+        deterministic: false,
+        emphasis: "none",
+        takes_emphasis: false,
+        actor: Some("geoff-pac"),
+        about: "stochastic policy, the counterfactual objective (Zhang, Boehmer and Whiteson 2019)",
     };
 
     /// DPG.
@@ -365,6 +392,7 @@ impl Algorithm {
         deterministic: true,
         emphasis: "none",
         takes_emphasis: false,
+        actor: None,
         about: "deterministic policy, no emphasis",
     };
 
@@ -375,13 +403,21 @@ impl Algorithm {
         deterministic: true,
         emphasis: "exact",
         takes_emphasis: false,
+        actor: None,
         about: "deterministic policy, exact emphasis",
     };
 }
 
-/// The paper's algorithms.
-pub const ALGORITHMS: [Algorithm; 5] =
-    [Algorithm::OFFPAC, Algorithm::ACE, Algorithm::TRUE_ACE, Algorithm::DPG, Algorithm::TRUE_DPGE];
+/// The paper's algorithms, and others that have names.
+pub const ALGORITHMS: [Algorithm; 7] = [
+    Algorithm::OFFPAC,
+    Algorithm::ACE,
+    Algorithm::TRUE_ACE,
+    Algorithm::COF_PAC,
+    Algorithm::GEOFF_PAC,
+    Algorithm::DPG,
+    Algorithm::TRUE_DPGE,
+];
 
 /// A catalogue that was installed too late: another one is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

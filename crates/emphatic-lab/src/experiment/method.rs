@@ -17,6 +17,7 @@ use toml::Spanned;
 struct Choice<'a> {
     algorithm: Option<&'a Located<String>>,
     emphasis: Option<&'a PartChoice>,
+    actor: Option<&'a PartChoice>,
     policy: Option<&'a Located<PolicyFile>>,
     policy_kind: Option<&'a Located<String>>,
     weights: Option<(&'a Vector, &'a Range<usize>)>,
@@ -82,9 +83,13 @@ fn read_name(file: &Spanned<MethodFile>, grids: &[Grid]) -> Result<String, Mista
 fn composition_name(grids: &[Grid]) -> Option<String> {
     let emphasis =
         |grid: &Grid| Catalogue::current().find(Role::Emphasis, &grid.structure.recipe.emphasis.kind);
+    let actor = |grid: &Grid| {
+        let actor = grid.structure.recipe.actor.as_ref();
+        actor.and_then(|actor| Catalogue::current().find(Role::Actor, &actor.kind))
+    };
     let name = |grid: &Grid| match grid.algorithm {
         Some(algorithm) => Some(algorithm.title),
-        None => emphasis(grid).map(|entry| entry.class),
+        None => actor(grid).or_else(|| emphasis(grid)).map(|entry| entry.class),
     };
     let first = grids.first().and_then(name)?;
     grids.iter().all(|grid| name(grid) == Some(first)).then(|| first.to_owned())
@@ -146,8 +151,9 @@ fn add_grids(
     grids: &mut Vec<Grid>,
 ) -> Result<(), Mistake> {
     let emphases = part_choices(Role::Emphasis, &file.emphasis)?.concat();
+    let actors = part_choices(Role::Actor, &file.actor)?.concat();
     let critics = part_choices(Role::Critic, &file.critic)?;
-    let choices = all_choices(file, span, &emphases, &critics, scenarios.len())?;
+    let choices = all_choices(file, span, [&emphases, &actors], &critics, scenarios.len())?;
     for (scenario_number, scenario) in scenarios.iter().enumerate() {
         let reader = GridReader { file, span, length, scenario, scenario_number };
         for (choice, critic) in &choices {
@@ -174,7 +180,7 @@ fn add_grids(
 fn all_choices<'a>(
     file: &'a MethodFile,
     span: &Range<usize>,
-    emphases: &'a [PartChoice],
+    [emphases, actors]: [&'a [PartChoice]; 2],
     critics: &'a [Vec<PartChoice>],
     scenarios: usize,
 ) -> Result<Vec<(Choice<'a>, &'a PartChoice)>, Mistake> {
@@ -186,6 +192,9 @@ fn all_choices<'a>(
     spread(&mut choices, file.algorithm.as_ref(), "algorithm", |c, x| c.algorithm = Some(x))?;
     if file.emphasis.is_some() {
         spread_over(&mut choices, emphases, span, |c, x| c.emphasis = Some(x))?;
+    }
+    if file.actor.is_some() {
+        spread_over(&mut choices, actors, span, |c, x| c.actor = Some(x))?;
     }
     spread(&mut choices, file.interest.as_ref(), "interest", |c, x| c.interest = Some(x))?;
     spread(&mut choices, file.actions.as_ref(), "actions", |c, x| c.actions = Some(x))?;
@@ -247,11 +256,13 @@ fn policy_choices(
     PartChoice::of_kind(kind, file, choice.policy_kind.map_or(table, |kind| &kind.span), table)
 }
 
-/// Returns the algorithm that is made of these parts, if it has a name.
-fn algorithm_of(policy: &Entry, emphasis: &Entry) -> Option<&'static Algorithm> {
+/// Returns the algorithm that is made of these parts, if it has a name. (OffPAC's trace belongs to it.)
+fn algorithm_of(policy: &Entry, emphasis: &Entry, actor: Option<&Entry>) -> Option<&'static Algorithm> {
     let deterministic = policy.acts == Some(Acts::Deterministic);
+    let actor = actor.map(|actor| actor.name).filter(|name| *name != "trace");
     let is_made_of = |known: &&Algorithm| {
         known.deterministic == deterministic
+            && known.actor == actor
             && (known.emphasis == emphasis.name || known.takes_emphasis && emphasis.name == "follow-on")
     };
     ALGORITHMS.iter().find(is_made_of)
@@ -280,6 +291,7 @@ struct Parts<'a> {
     policy: &'a PartChoice,
     emphasis: &'a PartChoice,
     critic: &'a PartChoice,
+    actor: Option<&'a PartChoice>,
     rule: RuleKind,
     /// How many actions are drawn at each step, if not all.
     subset: Option<usize>,
@@ -299,13 +311,20 @@ impl GridReader<'_> {
             None => emphasis,
         };
         check_needs(policy.entry, critic, &critic.span)?;
-        let rule = rule(choice.actions, policy.entry, critic)?;
-        let parts = Parts { policy, emphasis, critic, rule, subset: self.subset(choice, rule)? };
+        let actor = choice.actor;
+        if let Some(actor) = actor {
+            check_needs(policy.entry, actor, &actor.span)?;
+        }
+        let rule = match actor {
+            Some(actor) => rule_of(actor, choice.actions, policy.entry, critic)?,
+            None => rule(choice.actions, policy.entry, critic)?,
+        };
+        let parts = Parts { policy, emphasis, critic, actor, rule, subset: self.subset(choice, rule)? };
         let interest = self.interest(choice)?;
         let weights = self.weights(choice, policy.entry)?;
-        let axes = self.axes([policy, emphasis, critic])?;
+        let axes = self.axes([Some(policy), Some(emphasis), actor, Some(critic)])?;
 
-        let algorithm = algorithm_of(policy.entry, emphasis.entry);
+        let algorithm = algorithm_of(policy.entry, emphasis.entry, actor.map(|actor| actor.entry));
         let mut columns = parts.columns(algorithm);
         columns
             .extend(interest.as_ref().map(|i| ("method_interest".to_owned(), Cell::Text(format!("{i:?}")))));
@@ -335,11 +354,13 @@ impl GridReader<'_> {
         let (policy, emphasis, place) = match (choice.algorithm, choice.emphasis) {
             (Some(name), emphasis) => {
                 let algorithm = algorithm_named(name)?;
-                if let Some(emphasis) = emphasis.filter(|_| !algorithm.takes_emphasis) {
+                let is_other = |given: &&PartChoice| given.entry.name != algorithm.emphasis;
+                if let Some(emphasis) = emphasis.filter(is_other).filter(|_| !algorithm.takes_emphasis) {
                     let message = format!("the algorithm `{}` has its own emphasis", algorithm.name);
                     return Err(Mistake::at(&emphasis.span, message)
                         .help("give `algorithm`, or `emphasis` (and a policy), not both"));
                 }
+                check_actor(algorithm, name, choice.actor)?;
                 let acts = if algorithm.deterministic { Acts::Deterministic } else { drawn };
                 let default = default_policy(acts)?;
                 // Any policy that acts in the same way fits as well.
@@ -353,6 +374,11 @@ impl GridReader<'_> {
             (None, Some(emphasis)) => {
                 let policy = asked.map_or_else(|| default_policy(drawn), Ok)?;
                 (policy, emphasis.clone(), &emphasis.span)
+            }
+            (None, None) if let Some(actor) = choice.actor => {
+                let policy = asked.map_or_else(|| default_policy(drawn), Ok)?;
+                let none = PartFile::named("none");
+                (policy, PartChoice::all(Role::Emphasis, &none, &actor.span)?.swap_remove(0), &actor.span)
             }
             (None, None) => {
                 let names: Vec<String> =
@@ -375,7 +401,7 @@ impl GridReader<'_> {
     /// Returns how many actions are drawn at each step; `None` if all are used.
     fn subset(&self, choice: &Choice, rule: RuleKind) -> Result<Option<usize>, Mistake> {
         let Some(Located { value: Whole(n), span }) = choice.subset else { return Ok(None) };
-        if rule != RuleKind::All {
+        if rule != RuleKind::All || choice.actor.is_some() {
             return Err(
                 Mistake::at(span, "`subset` has no meaning here").help("it belongs to `actions = \"all\"`")
             );
@@ -423,7 +449,7 @@ impl GridReader<'_> {
     }
 
     /// Returns the numeric settings. The actor's come first, so that settings with the same step-size share lanes.
-    fn axes(&self, parts: [&PartChoice; 3]) -> Result<Vec<Axis>, Mistake> {
+    fn axes(&self, parts: [Option<&PartChoice>; 4]) -> Result<Vec<Axis>, Mistake> {
         let Some(alpha) = &self.file.alpha else {
             return Err(Mistake::at(self.span, "the method needs `alpha`")
                 .help("it is the actor's step-size; give a number, or a list to sweep"));
@@ -435,7 +461,7 @@ impl GridReader<'_> {
             let (column, values) = (WARM_UP.name.to_owned(), self.warm_up(warm_up)?);
             axes.push(Axis { column, setting: WARM_UP, owner: Owner::Actor, values });
         }
-        for part in parts {
+        for part in parts.into_iter().flatten() {
             part.add_axes(part.entry.role, &[], &mut axes)?;
         }
         Ok(axes)
@@ -458,7 +484,7 @@ impl GridReader<'_> {
 impl Parts<'_> {
     /// Returns the columns of the table of settings that name the parts.
     fn columns(&self, algorithm: Option<&Algorithm>) -> Vec<(String, Cell)> {
-        let Self { policy, emphasis, critic, .. } = self;
+        let Self { policy, emphasis, critic, actor, .. } = self;
         let features = |part: &PartChoice| {
             part.features.as_ref().map_or(DEFAULT_FEATURES.to_owned(), |features| features.value.clone())
         };
@@ -467,12 +493,18 @@ impl Parts<'_> {
         for (column, part) in [("policy", policy), ("emphasis", emphasis), ("critic", critic)] {
             words.push((column, part.entry.name.to_owned()));
         }
-        for (column, part) in [("critic_features", critic), ("emphasis_features", emphasis)] {
-            words.extend(part.entry.features.then(|| (column, features(part))));
+        words.extend(actor.map(|actor| ("actor", actor.entry.name.to_owned())));
+        let parts = [
+            ("critic_features", Some(critic)),
+            ("emphasis_features", Some(emphasis)),
+            ("actor_features", actor.as_ref()),
+        ];
+        for (column, part) in parts {
+            words.extend(part.filter(|part| part.entry.features).map(|part| (column, features(part))));
         }
         let mut columns: Vec<_> =
             words.into_iter().map(|(column, word)| (column.to_owned(), Cell::Text(word))).collect();
-        for part in [critic, emphasis] {
+        for part in [Some(critic), Some(emphasis), actor.as_ref()].into_iter().flatten() {
             let mut place = part.entry.role.word().to_owned();
             part.add_columns_inside(&mut place, &features(part), &mut columns);
         }
@@ -488,6 +520,7 @@ impl Parts<'_> {
         let (policy, critic) = (self.policy.recipe(scenario)?, self.critic.recipe(scenario)?);
         let emphasis = self.emphasis.recipe(scenario)?;
         let mut recipe = Recipe::new(self.rule, policy, critic, emphasis, 0.0);
+        recipe.actor = self.actor.map(|actor| actor.recipe(scenario)).transpose()?;
         recipe.actions = scenario.source.actions();
         recipe.subset = self.subset.map(|count| Subset { count, seed: 0, run: 0 });
         Ok(recipe)
@@ -525,6 +558,56 @@ fn rule(
         critic.entry.name
     );
     Err(Mistake::at(&critic.span, message).help(critics_for(needs)))
+}
+
+/// Returns the rule by which an actor learns. The critic must provide what the actor needs.
+fn rule_of(
+    actor: &PartChoice,
+    actions: Option<&Located<Actions>>,
+    policy: &Entry,
+    critic: &PartChoice,
+) -> Result<RuleKind, Mistake> {
+    let name = actor.entry.name;
+    if policy.acts == Some(Acts::Deterministic) {
+        let message = format!("the actor `{name}` needs a policy that draws its actions");
+        return Err(Mistake::at(&actor.span, message)
+            .help("a deterministic policy learns from ∂q/∂a: leave `actor` out"));
+    }
+    if let Some(actions) = actions {
+        return Err(Mistake::at(&actions.span, "`actions` has no meaning here")
+            .help(format!("the actor `{name}` knows from which actions it learns")));
+    }
+    let needs = actor.entry.signals.first().copied().unwrap_or(Signal::Delta);
+    if !critic.entry.signals.contains(&needs) {
+        let message = format!(
+            "the actor `{name}` needs {}, which the critic `{}` does not tell",
+            needs.words(),
+            critic.entry.name
+        );
+        return Err(Mistake::at(&critic.span, message).help(critics_for(needs)));
+    }
+    Ok(if needs == Signal::Advantages { RuleKind::All } else { RuleKind::Taken })
+}
+
+/// Returns an error if an algorithm has another actor than the one that is given.
+fn check_actor(
+    algorithm: &Algorithm,
+    name: &Located<String>,
+    actor: Option<&PartChoice>,
+) -> Result<(), Mistake> {
+    let Some(own) = algorithm.actor else { return Ok(()) };
+    match actor {
+        Some(actor) if actor.entry.name == own => Ok(()),
+        Some(actor) => {
+            Err(Mistake::at(&actor.span, format!("the algorithm `{}` has its own actor", algorithm.name))
+                .help(format!("kind = \"{own}\"")))
+        }
+        None => Err(Mistake::at(
+            &name.span,
+            format!("the algorithm `{}` needs an actor with its settings", algorithm.name),
+        )
+        .help(format!("actor = {{ kind = \"{own}\", … }}"))),
+    }
 }
 
 /// Returns an error if a method cannot learn from the actions that its file asks for.
@@ -585,7 +668,7 @@ fn has(policy: &Entry, need: Need) -> bool {
     match need {
         Need::Ratio => policy.acts != Some(Acts::Deterministic),
         Need::Finite => policy.acts == Some(Acts::Finite),
-        Need::Problem => true,
+        Need::Problem | Need::Table => true,
     }
 }
 
