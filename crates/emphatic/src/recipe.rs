@@ -52,6 +52,15 @@ impl PartRecipe {
         self
     }
 
+    /// Writes its settings, and the parts inside it, each name after this prefix.
+    fn write_settings(&self, f: &mut std::fmt::Formatter, prefix: &str) -> std::fmt::Result {
+        self.numbers.iter().try_for_each(|(name, number)| write!(f, ", {prefix}{name} = {number}"))?;
+        self.inner.iter().try_for_each(|(name, inner)| {
+            write!(f, ", {prefix}{name} = {}", inner.kind)?;
+            inner.write_settings(f, &format!("{prefix}{name}."))
+        })
+    }
+
     /// Returns whether another differs in numbers alone, and not in numbers that lanes share.
     fn is_like(&self, other: &Self, role: Role, catalogue: &Catalogue) -> bool {
         let entry = catalogue.find(role, &self.kind);
@@ -69,6 +78,14 @@ impl PartRecipe {
                 .inner
                 .iter()
                 .all(|(name, part)| part.is_like(&other.inner[name], role_of(name), catalogue))
+    }
+}
+
+/// Its name and its settings: `etd, lambda = 0.5, emphasis = truncated, emphasis.n = 3`.
+impl std::fmt::Display for PartRecipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(&self.kind)?;
+        self.write_settings(f, "")
     }
 }
 
