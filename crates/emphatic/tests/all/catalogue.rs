@@ -104,7 +104,7 @@ fn fits(acts: Acts, part: &Entry) -> bool {
     let has = |need: &Need| match need {
         Need::Ratio => acts != Acts::Deterministic,
         Need::Finite => acts == Acts::Finite,
-        Need::Problem => true,
+        Need::Problem | Need::Table => true,
     };
     part.needs.iter().all(has)
 }

@@ -3,6 +3,7 @@
 #[macro_use]
 mod every_learner;
 mod recipe_case;
+mod reference;
 
 mod bindings;
 mod bits;
