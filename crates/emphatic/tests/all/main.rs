@@ -11,6 +11,7 @@ mod catalogue;
 mod episodes;
 mod own_emphasis;
 mod readme;
+mod reference_actors;
 mod reference_critics;
 mod reference_emphases;
 mod refusals;
