@@ -5,6 +5,7 @@ mod every_learner;
 mod recipe_case;
 mod reference;
 
+mod actor_identities;
 mod bindings;
 mod bits;
 mod catalogue;
