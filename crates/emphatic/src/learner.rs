@@ -221,6 +221,9 @@ pub trait Rule<R: Real, P: Policy, C: Part<R>>: Send + Sized {
     /// Whether there are importance ratios: whether the policy draws its actions.
     const HAS_RATIO: bool = true;
 
+    /// Whether an update changes no other weights of the policy than those of the features of S_t.
+    const STAYS_IN_STATE: bool = true;
+
     /// Returns the rule for these parts, or an error if they do not go together.
     fn new(policy: &P, critic: &C, setup: RuleSetup<R>) -> Result<Self, ComposeError>;
 
@@ -389,7 +392,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
         if self.actor.divergence.step(changed) {
             self.make_nan();
         } else {
-            self.policy_changed(Some(step.state));
+            self.policy_changed(K::STAYS_IN_STATE.then_some(step.state));
         }
         Ok(())
     }

@@ -141,6 +141,7 @@ impl<R: Real> ActorRule<R, dyn Critic<R>> for GeoffPac<R> {
     }
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        self.ratio.features().map_or(Ok(()), |features| visitor.features(features))?;
         visitor.settings(&self.settings)?;
         visitor.part("ratio", &mut self.ratio)?;
         visitor.numbers("rho_f1", std::iter::once(&mut self.carried))?;

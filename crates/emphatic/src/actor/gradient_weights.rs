@@ -45,7 +45,8 @@ impl<R: Real> GradientWeights<R> {
     pub(super) fn resize(&mut self, rows: usize, width: usize) {
         self.width = width;
         self.g = vec![R::zero(); rows * width];
-        self.h = vec![R::zero(); if self.has_second { rows * width } else { 0 }];
+        // Also where they stay zero: in lanes beside others they are there.
+        self.h = vec![R::zero(); rows * width];
         self.correction = vec![R::zero(); width];
     }
 

@@ -104,7 +104,8 @@ impl<R: Real> ActorRule<R, dyn Critic<R>> for ActorTrace<R> {
         changed += delta.nan_unless_finite();
         for k in Self::listed(&self.traced, self.outputs) {
             self.e[k] = product(rho, self.e[k]);
-            weights[k] += unless_waiting(step_size, step_size * delta * self.e[k]);
+            // What only other lanes trace is 0 here, even where α δ overflows.
+            weights[k] += unless_waiting(step_size, product(self.e[k], step_size * delta));
             changed += weights[k].nan_unless_finite();
         }
         [delta, changed]

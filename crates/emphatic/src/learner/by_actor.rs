@@ -79,6 +79,9 @@ impl<R: Real, P: StochasticPolicy, D: ?Sized> ByActor<R, P, D> {
 /// The methods of [`Rule`] that are the same for critics of values and of actions.
 macro_rules! by_actor {
     () => {
+        // A trace or a learned gradient has to do with other states too.
+        const STAYS_IN_STATE: bool = false;
+
         fn all_features(&self) -> Vec<&Features> {
             self.actor.all_features()
         }
