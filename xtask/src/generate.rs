@@ -1,6 +1,6 @@
 //! `cargo xtask generate`: files that are written from the catalogue and from the sources.
 
-use crate::{cargo, output, public_api, run};
+use crate::{cargo, output, public_api, run, tables};
 use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Range, Role, Setting, Signal};
 use serde_json::json;
 use std::fmt::Write;
@@ -16,14 +16,15 @@ const PRINTED: [(&str, &[&str]); 2] = [
     ("crates/emphatic-lab/experiment.schema.json", &["schema"]),
 ];
 
-/// Writes the files. With `check`, returns an error if Python's classes or a listing of the public API are not what would be
-/// written.
+/// Writes the files. With `check`, returns an error if Python's classes, a listing of the public API or a table of settings is not what would
+/// be written.
 pub(crate) fn generate(check: bool) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = vec![(FILE.to_owned(), text(Catalogue::standard()))];
     for name in public_api::CRATES {
         files.push((format!("crates/{name}/public-api.txt"), public_api::listing(&root, name)?));
     }
+    files.extend(tables::pages(&root, Catalogue::standard())?);
     if !check {
         // All of it, as it is tested: for the command alone, dependencies have other features and everything is compiled anew.
         run(cargo().args(["build", "--quiet", "--workspace", "--all-targets"]))?;
@@ -272,6 +273,7 @@ fn union_of(inner: &Inner) -> &'static str {
         (Role::Critic, Some(signal)) => critics_of(signal),
         (Role::Critic, None) => "Critic",
         (Role::Emphasis, _) => "Emphasis",
+        (Role::Actor, _) => "Actor",
         (Role::Schedule, _) => "Schedule",
     }
 }

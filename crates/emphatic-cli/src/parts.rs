@@ -111,7 +111,7 @@ fn algorithm_explanation(algorithm: &Algorithm) -> String {
 fn page(catalogue: &Catalogue) -> String {
     let mut text = "# Parts\n\nA learner is a policy, a critic and an emphasis, put together. This page is what `emphatic parts --markdown` prints: \
                     the names in files, the classes in Python, and their settings with what they are if left out. (Python writes `lambda_` for `lambda`, and wants the \
-                    part inside another to be given.) [`conventions.md`](conventions.md) has the symbols and the time indices. A step-size is finite and not \
+                    part inside another to be given.) [`conventions.md`](conventions.md) has the symbols and the time indices, [`methods`](methods/README.md) explains each part. A step-size is finite and not \
                     negative, and is divided by the number of active features.\n\n\
                     What a critic tells the actor decides how the actor learns:\n\n\
                     | the critic tells | the actor learns from | in Python | policies |\n|---|---|---|---|\n\
