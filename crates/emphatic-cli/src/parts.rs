@@ -123,7 +123,10 @@ fn page(catalogue: &Catalogue) -> String {
         text += &format!("\n## {}\n", role.heading());
         for entry in catalogue.of(role) {
             text += &format!("\n### `{}` ({} in Python)\n\n", entry.name, entry.class);
-            text += &format!("{}. *{}.*", entry.about, entry.source);
+            text += &format!("{}.", entry.about);
+            if !entry.source.is_empty() {
+                text += &format!(" *{}.*", entry.source);
+            }
             text += &sentences(entry);
             text.push('\n');
             if entry.settings.is_empty() {

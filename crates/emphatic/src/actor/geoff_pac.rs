@@ -51,7 +51,8 @@ impl Declared for GeoffPac {
 /// θ ← θ + α (ρ_t M¹_t δ_t ψ_t + γ̂ i_t v̂(S_t) M²_t)
 /// ```
 ///
-/// F² and I are as long as θ; both are zero where an episode starts. The objective is Σ_s d_γ̂(s) i(s) v_π(s). With γ̂ = 0, ĉ is 1 and this is ACE(λ¹). The emphasis of the learner plays no part: use none.
+/// F² and I are as long as θ; both are zero where an episode starts. The objective is Σ_s d_γ̂(s) i(s) v_π(s), where d_γ̂ looks back to the
+/// start of an episode at most. With γ̂ = 0, ĉ is 1 and this is ACE(λ¹). The emphasis of the learner plays no part: use none.
 #[derive(Clone, Debug)]
 pub struct GeoffPac<R = f64> {
     settings: Settings<R>,

@@ -15,7 +15,7 @@ use crate::{
 settings! {
     GradientCritic<R>(features, actions: usize) => GradientCriticBuilder;
     alpha_g: StepSize, "step-size of G";
-    eta: StepSize = 1.0, "step-size of the second weights as a multiple of alpha_g; 0 is TD";
+    eta: Amount = 1.0, "step-size of the second weights as a multiple of alpha_g; 0 is TD";
     beta: Amount = 1.0, "how strongly the second weights are drawn to zero";
     lambda_a: Fraction = 1.0, "how much of the gradient critic counts: 1 is the whole gradient, 0 the semi-gradient";
 }

@@ -13,13 +13,13 @@ use crate::{
 settings! {
     GradientValues<R>(features) => GradientValuesBuilder;
     alpha_g: StepSize, "step-size of G";
-    eta: StepSize = 1.0, "step-size of the second weights as a multiple of alpha_g; 0 is TD";
+    eta: Amount = 1.0, "step-size of the second weights as a multiple of alpha_g; 0 is TD";
     beta: Amount = 1.0, "how strongly the second weights are drawn to zero";
 }
 
 impl Declared for GradientValues {
     const DECLARATION: Declaration = Declaration {
-        source: "Tosatto, Patterson, White and Mahmood 2022",
+        source: "here; after Tosatto, Patterson, White and Mahmood 2022",
         settings: SETTINGS,
         features: true,
         signals: &[Signal::Delta],

@@ -14,7 +14,7 @@ settings! {
     CopTd<R>(features, schedule: Schedule<R>) => CopTdBuilder;
     lambda_a: Fraction = 1.0, "λ_a: 1 is full emphasis, 0 none";
     read: Fraction = 0.0, "the share of the return in what is read; 0 reads ĉ(S_t)";
-    gamma: Fraction, "the discount γ̂ of the ratio; 1 is COP-TD, the ratio of d_π to d_μ";
+    gamma: Fraction, "the discount γ̂ of the ratio; 1 is COP-TD, the ratio of d_π to d_μ, for tasks that never end";
     penalty: Amount = 0.0, "how strongly the ratio's mean is drawn to 1: γ̂ near 1 needs it";
     alpha_u: StepSize, "step-size of u";
     alpha_n: StepSize = 0.01, "step-size of ν, the running mean of the ratio";
