@@ -71,7 +71,8 @@ impl Settings {
         let features = self.policy.features.as_ref();
         let (lanes, outputs) = (lanes as f64, self.outputs() as f64);
         let weights = features.map_or(0.0, |features| features.len() as f64) * outputs;
-        let parts = [(Role::Critic, &self.critic), (Role::Emphasis, &self.emphasis)];
+        let mut parts = vec![(Role::Critic, &self.critic), (Role::Emphasis, &self.emphasis)];
+        parts.extend(self.actor.as_ref().map(|actor| (Role::Actor, actor)));
         let sizes = parts.into_iter().map(|(role, part)| part.size(role, features, weights, outputs));
         let Size { in_lanes, shared } = sizes.fold(Size::default(), plus);
         let in_lanes = lanes * in_lanes;

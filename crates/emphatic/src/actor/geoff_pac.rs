@@ -29,7 +29,7 @@ impl Declared for GeoffPac {
         ..Declaration::new(
             Role::Actor,
             "geoff-pac",
-            "GeoffPAC",
+            "CounterfactualGradient",
             "θ follows the gradient of the counterfactual objective: an emphasis of states weighted by ĉ, and the gradient of that weighting",
         )
     };

@@ -106,7 +106,7 @@ impl<R: Real> GradientWeights<R> {
     }
 
     pub(super) fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.weights("g", self.g.iter_mut())?;
+        visitor.estimate("g", self.g.iter_mut())?;
         visitor.weights("h", self.h.iter_mut())
     }
 }

@@ -231,7 +231,7 @@ impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for ModelGradient<R> {
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.features(&self.features)?;
         visitor.settings(&self.settings)?;
-        visitor.weights("g", self.g.iter_mut())?;
+        visitor.estimate("g", self.g.iter_mut())?;
         visitor.shared("visits", &mut self.visits)?;
         self.model.tensors(visitor)?;
         visitor.counts("since", std::slice::from_mut(&mut self.since))
