@@ -55,7 +55,7 @@ const KEYWORDS: [&str; 32] = [
 ];
 
 /// The roles in the order of the file: the defaults of fields are instances of classes above them.
-const ROLES: [Role; 4] = [Role::Policy, Role::Schedule, Role::Emphasis, Role::Critic];
+const ROLES: [Role; 5] = [Role::Policy, Role::Schedule, Role::Emphasis, Role::Critic, Role::Actor];
 
 /// The setting of emphases that is 1 inside a critic.
 const LAMBDA_A: &str = "lambda_a";
@@ -63,7 +63,7 @@ const LAMBDA_A: &str = "lambda_a";
 /// The length of a line, with its end, that is written as one.
 const LINE: usize = 111;
 
-const HEAD: &str = r#""""The policies, critics, emphases and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
+const HEAD: &str = r#""""The policies, critics, emphases, actors and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
 
 from __future__ import annotations
 
@@ -313,6 +313,11 @@ fn unions(text: &mut String, catalogue: &Catalogue) {
     let ratio_free =
         |part: &&Entry| !part.needs.iter().any(|need| matches!(need, Need::Ratio | Need::Finite));
     union("RatioFreeEmphasis", emphases().filter(ratio_free).collect());
+    let actors = || in_order(catalogue, Role::Actor);
+    union("Actor", actors().collect());
+    for (name, signal) in [("ValueActor", Signal::Delta), ("ActionActor", Signal::Advantages)] {
+        union(name, actors().filter(|part| part.signals.contains(&signal)).collect());
+    }
     union("Schedule", in_order(catalogue, Role::Schedule).collect());
 }
 

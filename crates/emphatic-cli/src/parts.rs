@@ -154,7 +154,8 @@ fn sentences(entry: &Entry) -> String {
     let mut text = String::new();
     if !entry.signals.is_empty() {
         let signals: Vec<&str> = entry.signals.iter().map(|signal| signal.words()).collect();
-        text += &format!(" It tells the actor {}.", signals.join("; or "));
+        let verb = if entry.role == Role::Actor { "learns from" } else { "tells the actor" };
+        text += &format!(" It {verb} {}.", signals.join("; or "));
     }
     if !entry.needs.is_empty() {
         let needs: Vec<&str> = entry.needs.iter().map(|need| need.words()).collect();

@@ -245,8 +245,12 @@ impl Declaration {
 pub struct Extent<'a> {
     /// The number of its features.
     pub features: f64,
+    /// The number of states that its features are a table of, otherwise 0.
+    pub states: f64,
     /// The number of actions, or of outputs of the policy.
     pub actions: f64,
+    /// The number of the policy's weights.
+    pub weights: f64,
     /// Those of its settings that were set.
     pub numbers: &'a BTreeMap<String, f64>,
 }

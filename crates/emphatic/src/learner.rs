@@ -152,7 +152,7 @@ pub trait Learner<R: Real>: Send {
         restored
     }
 
-    /// Returns the estimates of the critic and the emphasis in the first lane, by name.
+    /// Returns the estimates of the parts in the first lane, by name.
     fn estimates(&mut self) -> Result<Vec<(String, Vec<f64>)>, StateError> {
         let mut list = Vec::new();
         self.tensors(&mut Visitor::list(&mut list))?;

@@ -29,13 +29,13 @@ impl Declared for GeoffPac {
         ..Declaration::new(
             Role::Actor,
             "geoff-pac",
-            "GeoffPAC",
+            "CounterfactualGradient",
             "θ follows the gradient of the counterfactual objective: an emphasis of states weighted by ĉ, and the gradient of that weighting",
         )
     };
 
     fn size(of: &Extent) -> Size {
-        Size { in_lanes: of.features * (1.0 + 2.0 * of.actions), shared: 0.0 }
+        Size { in_lanes: of.features + 2.0 * of.weights, shared: 0.0 }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
@@ -120,13 +120,14 @@ impl<R: Real> ActorRule<R, dyn Critic<R>> for GeoffPac<R> {
         let carried = if is_start { R::zero() } else { product(R::splat(step.gamma), self.carried) };
         let follow_on = carried + interest;
         let emphasis = blend(self.lambda_1, interest, follow_on);
-        let scale = unless_waiting(step_size, step_size * self.gamma_hat * R::splat(step.interest) * value);
+        // Not negative, as `product` wants it: values and ratios may be.
+        let scale = step_size * self.gamma_hat * R::splat(step.interest);
         let [decay, last] =
             if is_start { [R::zero(); 2] } else { [self.gamma_hat * self.rho, self.ratio_rho] };
         for ((w, second), score) in weights.iter_mut().zip(&mut self.second).zip(&self.score) {
-            let gradient = product(last, *score);
+            let gradient = last * *score;
             *second = product(decay, *second) + gradient;
-            *w += product(scale, blend(self.lambda_2, gradient, *second));
+            *w += product(scale, value * blend(self.lambda_2, gradient, *second));
             changed += w.nan_unless_finite();
         }
         // The score is that of the weights before the update.
@@ -150,5 +151,38 @@ impl<R: Real> ActorRule<R, dyn Critic<R>> for GeoffPac<R> {
         visitor.numbers("rho_c", std::iter::once(&mut self.ratio_rho))?;
         visitor.weights("f2", self.second.iter_mut())?;
         visitor.weights("score", self.score.iter_mut())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Action, Gtd, Learner, NoEmphasis, Softmax, State, Step, WithActor};
+
+    /// Regression: where v̂ was negative, it was added in place of its product with M².
+    #[test]
+    fn a_negative_value_multiplies_the_gradient_of_the_weighting() {
+        let policy = Softmax { features: Features::dense(1), actions: 2 };
+        let critic = Gtd::builder(Features::dense(1)).alpha_v(1.0).alpha_w(0.0).lambda(0.0).build().unwrap();
+        let actor = GeoffPac::builder(Features::dense(1)).gamma_hat(0.5).alpha_c(0.0).build().unwrap();
+        let mut learner =
+            WithActor::builder(policy, critic, NoEmphasis).actor(actor).alpha(1.0).build().unwrap();
+        let mut step = Step {
+            state: State::Vector(&[1.0]),
+            action: Action::Number(0),
+            mu: 0.5,
+            reward: -1.0,
+            next: State::Vector(&[1.0]),
+            gamma: 0.0,
+            gamma_next: 1.0,
+            interest: 1.0,
+        };
+        // δ = −1 and ψ = (1/2, −1/2); from then on v̂ = −1.
+        learner.update(&step).unwrap();
+        assert_eq!(learner.weights(), [-0.5, 0.5]);
+        // δ = 0, M² = ψ of the step before: θ changes by γ̂ v̂ M².
+        (step.gamma, step.gamma_next) = (1.0, 0.0);
+        learner.update(&step).unwrap();
+        assert_eq!(learner.weights(), [-0.75, 0.75]);
     }
 }

@@ -36,8 +36,8 @@ impl Declared for GradientCritic {
     };
 
     fn size(of: &Extent) -> Size {
-        let weights = of.features * of.actions;
-        Size { in_lanes: 2.0 * weights * weights + 3.0 * weights + 4.0 * of.actions, shared: 0.0 }
+        let rows = of.features * of.actions;
+        Size { in_lanes: (2.0 * rows + 3.0) * of.weights + 4.0 * of.actions, shared: 0.0 }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

@@ -32,7 +32,7 @@ impl Declared for GradientValues {
     };
 
     fn size(of: &Extent) -> Size {
-        Size { in_lanes: of.features * (2.0 * of.features + 3.0) * of.actions, shared: 0.0 }
+        Size { in_lanes: (2.0 * of.features + 3.0) * of.weights, shared: 0.0 }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

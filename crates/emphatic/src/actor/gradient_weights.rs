@@ -107,7 +107,29 @@ impl<R: Real> GradientWeights<R> {
     }
 
     pub(super) fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.weights("g", self.g.iter_mut())?;
+        visitor.estimate("g", self.g.iter_mut())?;
         visitor.weights("h", self.h.iter_mut())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Features, GradientValues, Gtd, Lanes, Learner, NoEmphasis, Real, Softmax, WithActor};
+
+    fn learner<R: Real>(eta: R) -> WithActor<R, Softmax, Gtd<R>, NoEmphasis> {
+        let policy = Softmax { features: Features::dense(2), actions: 2 };
+        let (zero, one) = (R::zero(), R::one());
+        let critic =
+            Gtd::builder(Features::dense(2)).alpha_v(one).alpha_w(zero).lambda(zero).build().unwrap();
+        let actor = GradientValues::builder(Features::dense(2)).alpha_g(one).eta(eta).build().unwrap();
+        WithActor::builder(policy, critic, NoEmphasis).actor(actor).alpha(one).build().unwrap()
+    }
+
+    /// Regression: with η = 0 a learner had no second weights, so it could not be taken out of lanes with others.
+    #[test]
+    fn a_learner_without_second_weights_shares_lanes_with_others() {
+        let state = learner(Lanes::<16>::from_lanes(|lane| lane as f64)).state().unwrap();
+        learner(0.0).restore(&state.lane(0)).unwrap();
+        learner(1.0).restore(&state.lane(1)).unwrap();
     }
 }

@@ -33,10 +33,10 @@ impl Declared for ModelGradient {
     };
 
     fn size(of: &Extent) -> Size {
-        let (square, weights) = (of.features * of.features, of.features * of.actions);
+        let (square, weights) = (of.features * of.features, of.weights);
         Size {
-            in_lanes: square + of.features * (2.0 * weights + 1.0) + 2.0 * weights + 4.0 * of.actions,
-            shared: square * (3.0 + 3.0 * of.actions) + of.features * weights,
+            in_lanes: square + of.features * (2.0 * weights + 1.0) + weights + 3.0 * of.actions,
+            shared: square * (3.0 + 3.0 * of.actions) + of.features * weights + of.states,
         }
     }
 
@@ -231,7 +231,7 @@ impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for ModelGradient<R> {
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         visitor.features(&self.features)?;
         visitor.settings(&self.settings)?;
-        visitor.weights("g", self.g.iter_mut())?;
+        visitor.estimate("g", self.g.iter_mut())?;
         visitor.shared("visits", &mut self.visits)?;
         self.model.tensors(visitor)?;
         visitor.counts("since", std::slice::from_mut(&mut self.since))

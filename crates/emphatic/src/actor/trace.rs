@@ -29,7 +29,7 @@ impl Declared for ActorTrace {
     };
 
     fn size(of: &Extent) -> Size {
-        Size { in_lanes: of.features * of.actions, shared: 2.0 * of.features }
+        Size { in_lanes: of.weights, shared: 2.0 * of.features }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

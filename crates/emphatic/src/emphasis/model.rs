@@ -37,7 +37,7 @@ impl Declared for ModelEmphasis {
         let square = of.features * of.features;
         Size {
             in_lanes: square * (1.0 + of.actions) + 3.0 * of.features,
-            shared: square * (4.0 + 3.0 * of.actions),
+            shared: square * (4.0 + 3.0 * of.actions) + 2.0 * of.states,
         }
     }
 
