@@ -120,7 +120,6 @@ impl<R: Real> ActorRule<R, dyn Critic<R>> for GeoffPac<R> {
         let carried = if is_start { R::zero() } else { product(R::splat(step.gamma), self.carried) };
         let follow_on = carried + interest;
         let emphasis = blend(self.lambda_1, interest, follow_on);
-        // Not negative, as `product` wants it: values and ratios may be.
         let scale = step_size * self.gamma_hat * R::splat(step.interest);
         let [decay, last] =
             if is_start { [R::zero(); 2] } else { [self.gamma_hat * self.rho, self.ratio_rho] };
