@@ -18,8 +18,8 @@ enum Job<'a> {
     Restore(Restore<'a>),
     /// Makes the weights of a lane NaN.
     MakeNan(usize),
-    /// Copies the estimates of the first lane.
-    List(&'a mut Vec<(String, Vec<f64>)>),
+    /// Copies the estimates of a lane.
+    List(usize, &'a mut Vec<(String, Vec<f64>)>),
 }
 
 /// A state that is being restored, and the names of what has been restored so far.
@@ -47,8 +47,8 @@ impl<'a> Visitor<'a> {
         Self::new(Job::MakeNan(lane))
     }
 
-    pub(crate) fn list(to: &'a mut Vec<(String, Vec<f64>)>) -> Self {
-        Self::new(Job::List(to))
+    pub(crate) fn list(lane: usize, to: &'a mut Vec<(String, Vec<f64>)>) -> Self {
+        Self::new(Job::List(lane, to))
     }
 
     /// Returns whether the numbers are being replaced.
@@ -135,7 +135,7 @@ impl<'a> Visitor<'a> {
                 settings.push(name);
                 Ok(())
             }
-            Job::Restore(_) | Job::MakeNan(_) | Job::List(_) => Ok(()),
+            Job::Restore(_) | Job::MakeNan(_) | Job::List(..) => Ok(()),
         }
     }
 
@@ -145,8 +145,8 @@ impl<'a> Visitor<'a> {
         name: &str,
         weights: impl ExactSizeIterator<Item = &'b mut R>,
     ) -> Result<(), StateError> {
-        if let Job::List(list) = &mut self.job {
-            list.push((format!("{}{name}", self.path), weights.map(|w| w.lane(0)).collect()));
+        if let Job::List(lane, list) = &mut self.job {
+            list.push((format!("{}{name}", self.path), weights.map(|w| w.lane(*lane)).collect()));
             return Ok(());
         }
         self.weights(name, weights)
@@ -183,7 +183,7 @@ impl<'a> Visitor<'a> {
                     *x = R::from_lanes(|lane| lanes[lane]);
                 }
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) => {}
         }
         Ok(())
     }
@@ -218,7 +218,7 @@ impl<'a> Visitor<'a> {
                 }
                 *trace = restored;
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) => {}
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl<'a> Visitor<'a> {
                 row.clear();
                 row.extend(features.iter().zip(values).map(|(feature, x)| (*feature as usize, *x)));
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) => {}
         }
         Ok(())
     }
@@ -258,7 +258,7 @@ impl<'a> Visitor<'a> {
                 list.clear();
                 list.extend_from_slice(numbers);
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) => {}
         }
         Ok(())
     }
@@ -270,7 +270,7 @@ impl<'a> Visitor<'a> {
             Job::Restore(_) => {
                 numbers.copy_from_slice(self.take(name, Some(numbers.len()), Numbers::real)?)
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) => {}
         }
         Ok(())
     }
@@ -289,7 +289,7 @@ impl<'a> Visitor<'a> {
         match self.job {
             Job::Save(_) => self.put(name, lanes, Numbers::Whole(counts.to_vec()))?,
             Job::Restore(_) => counts.copy_from_slice(self.take(name, Some(counts.len()), Numbers::whole)?),
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) => {}
         }
         Ok(())
     }
