@@ -161,6 +161,17 @@ pub trait Learner<R: Real>: Send {
         self.estimates_in(0)
     }
 
+    /// Replaces the weights of an estimate of this name, such as `critic.v`, in all lanes: where it starts from, if not from zero. Other numbers,
+    /// traces for instance, stay as they are.
+    fn set_estimate(&mut self, name: &str, weights: &[f64]) -> Result<(), StateError> {
+        if let Some(index) = weights.iter().position(|w| !w.is_finite()) {
+            return Err(StateError::Weight { index, value: weights[index] });
+        }
+        let mut visitor = Visitor::set(name, weights);
+        self.tensors(&mut visitor)?;
+        visitor.check_found()
+    }
+
     /// Returns the estimates of the critic and the emphasis in a lane, by name.
     fn estimates_in(&mut self, lane: usize) -> Result<Vec<(String, Vec<f64>)>, StateError> {
         let mut list = Vec::new();

@@ -23,7 +23,7 @@ impl Measure for Weights {
 }
 
 impl<R: Real> Recorder<R> for Weights {
-    fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
+    fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
         learner.weights().to_vec()
     }
 }
