@@ -648,11 +648,9 @@ impl Experiment {
 
     /// Returns how many numbers are recorded of a setting at an evaluation.
     pub(crate) fn numbers_a_row(&self, setting: usize) -> usize {
-        let grid = self.grid(setting);
-        let critic = grid.structure.recipe.critic.features.as_ref().map_or(0, Features::len);
-        let actions = grid.structure.recipe.actions.unwrap_or(1);
-        let weights = grid.weights.len().max(critic.saturating_mul(actions));
-        self.measured().map(|(_, is_list)| if is_list { weights } else { 1 }).sum()
+        let Grid { structure, weights, .. } = self.grid(setting);
+        let measures = self.scenarios[structure.scenario].measures.iter();
+        measures.map(|measure| measure.numbers(&structure.recipe, weights.len())).sum()
     }
 
     fn grid(&self, setting: usize) -> &Grid {

@@ -130,6 +130,11 @@ pub(crate) trait Measure: Debug + Send + Sync {
         false
     }
 
+    /// Returns how many numbers it is of such learners, whose policy has so many weights.
+    fn numbers(&self, _recipe: &Recipe, _weights: usize) -> usize {
+        1
+    }
+
     /// Returns which of its values are the best; `None` if none are.
     fn goal(&self) -> Option<Goal> {
         None
@@ -147,6 +152,7 @@ pub(crate) trait Measure: Debug + Send + Sync {
 /// Any [`Measure`].
 pub(crate) trait DynMeasure: Debug + Send + Sync {
     fn is_list(&self) -> bool;
+    fn numbers(&self, recipe: &Recipe, weights: usize) -> usize;
     fn goal(&self) -> Option<Goal>;
     fn check(&self, of: &Measured) -> Result<(), ValueError>;
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError>;
@@ -156,6 +162,10 @@ pub(crate) trait DynMeasure: Debug + Send + Sync {
 impl<M: Measure> DynMeasure for M {
     fn is_list(&self) -> bool {
         Measure::is_list(self)
+    }
+
+    fn numbers(&self, recipe: &Recipe, weights: usize) -> usize {
+        Measure::numbers(self, recipe, weights)
     }
 
     fn goal(&self) -> Option<Goal> {

@@ -247,7 +247,8 @@ fn critics_end_near_their_fixed_points() {
     assert!(summary.text().contains("fixed point"));
 }
 
-/// TD(0) is not stable in θ → 2θ, nor in Baird's counterexample; TDRC(0) is. From zero weights nothing would move, since all rewards are zero.
+/// In θ → 2θ, A = −0.2, C = 2.5 and N = 2.7, so that TD(0) is not stable, nor TDRC(0) with β = 1 (the determinant of its matrix is −0.2 · 3.5 + 2.7 · 0.2 < 0), but
+/// GTD(0) is (−0.2 · 2.5 + 2.7 · 0.2 > 0). From zero weights nothing would move, since all rewards are zero.
 #[test]
 fn what_diverges_is_recorded_as_diverged() {
     let theta = |weights: &str| {
@@ -260,6 +261,8 @@ fn what_diverges_is_recorded_as_diverged() {
             evaluations = 2
             [[method]]
             critic = {{ kind = "td", alpha_v = 0.1 }}
+            [[method]]
+            critic = {{ kind = "gtd", alpha_v = 0.01, alpha_w = 0.01 }}
             [[method]]
             critic = {{ kind = "tdrc", alpha_v = 0.01 }}
             "#
@@ -277,12 +280,13 @@ fn what_diverges_is_recorded_as_diverged() {
         "{:?}",
         summary.warnings
     );
-    let tdrc = method(&summary, "TDRC");
-    assert!(tdrc.settings[0].at_end.mean.unwrap() < 1e-3, "{:?}", tdrc.settings[0].at_end);
-    assert_eq!(
-        tdrc.fixed_point.as_ref().map(|point| (point.error, point.stable)),
-        Some((Some(0.0), Some(1)))
-    );
+    for (name, is_stable) in [("GTD", true), ("TDRC", false)] {
+        let method = method(&summary, name);
+        let error = method.settings[0].at_end.mean.unwrap();
+        assert!(if is_stable { error < 1e-3 } else { error > 1e3 }, "{name}: {error}");
+        let fixed_point = method.fixed_point.as_ref().map(|point| (point.error, point.stable));
+        assert_eq!(fixed_point, Some((Some(0.0), Some(usize::from(is_stable)))), "{name}");
+    }
     let still = summarise(results(&theta("")).path(), None).unwrap();
     assert_eq!((still.diverged_runs, still.methods[0].settings[0].at_end.mean), (0, Some(0.0)));
     assert_eq!(still.methods[0].fixed_point.as_ref().and_then(|point| point.stable), Some(0));
@@ -452,4 +456,24 @@ fn methods_that_evaluate_and_methods_that_learn() {
     let drawn = |ones: u32| format!("{target}\nrandom_binary = {{ features = 2, ones = {ones} }}");
     has(file(&drawn(3), td), &["3 of 2 features cannot be one"]);
     Experiment::parse(&file(&drawn(1), td), "x.toml", Path::new("")).unwrap();
+}
+
+/// The experiments that come with the program are read, and a run of each method is made.
+#[test]
+fn the_experiments_that_are_shipped() {
+    let shipped = [
+        include_str!("../../../experiments/collision.toml"),
+        include_str!("../../../experiments/random-walk.toml"),
+        include_str!("../../../experiments/baird.toml"),
+    ];
+    for text in shipped {
+        let steps = text.lines().find(|line| line.starts_with("steps")).unwrap();
+        let experiment =
+            Experiment::parse(&text.replace(steps, "steps = 60"), "x.toml", Path::new("")).unwrap();
+        let experiment = experiment.with_runs(1).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        run(&experiment, dir.path(), &Options::default(), &Stop::default(), &mut |_| {}).unwrap();
+        let summary = summarise(dir.path(), None).unwrap();
+        assert!(summary.methods.len() >= experiment.methods.len() && summary.best_is == "smallest");
+    }
 }

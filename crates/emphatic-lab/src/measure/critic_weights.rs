@@ -1,7 +1,7 @@
 //! The weights of the critic.
 
 use super::{Context, Kind, Measure, Measured, Recorder, single};
-use emphatic::{Composable, ComposeError, Learner, Real};
+use emphatic::{Composable, ComposeError, Features, Learner, Real, Recipe};
 use emphatic_problems::ValueError;
 
 pub(super) const KIND: Kind = Kind {
@@ -26,6 +26,11 @@ pub(super) fn of_lane<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Vec
 impl Measure for CriticWeights {
     fn is_list(&self) -> bool {
         true
+    }
+
+    fn numbers(&self, recipe: &Recipe, _weights: usize) -> usize {
+        let features = recipe.critic.features.as_ref().map_or(0, Features::len);
+        features.saturating_mul(recipe.actions.unwrap_or(1))
     }
 
     fn check(&self, of: &Measured) -> Result<(), ValueError> {

@@ -1,7 +1,7 @@
 //! The weights of the policy.
 
 use super::{Context, Kind, Measure, Recorder, single};
-use emphatic::{Composable, ComposeError, Learner, Real};
+use emphatic::{Composable, ComposeError, Learner, Real, Recipe};
 
 pub(super) const KIND: Kind = Kind {
     pattern: "weights",
@@ -15,6 +15,10 @@ struct Weights;
 impl Measure for Weights {
     fn is_list(&self) -> bool {
         true
+    }
+
+    fn numbers(&self, _recipe: &Recipe, weights: usize) -> usize {
+        weights
     }
 
     fn recorder<R: Composable>(&self, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
