@@ -107,6 +107,7 @@ boxed!(Critic {
 boxed!(ActionCritic {
     ref actions() -> usize;
     ref wants_next() -> bool;
+    mut value(step: &Seen, policy: &[R]) -> R;
     isa advantages(step: &Seen, policy: &[R], out: &mut [R]);
     mut next_advantages(step: &Seen, next: &[R], out: &mut [R]);
     isa learn(step: &Seen, policy: &[R], next: &[R], rho: R) -> R;

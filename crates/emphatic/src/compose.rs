@@ -77,6 +77,9 @@ pub trait Composable: Real {
     /// Returns a function that computes J_μ in a problem for the weights of policies of this form.
     fn objective(problem: &KnownProblem, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
 
+    /// Returns the exact critic, which knows v_π, in a problem for policies of this form.
+    fn exact_critic(problem: &KnownProblem, policy: &dyn Any) -> Result<Box<dyn Critic<Self>>, ComposeError>;
+
     /// Returns the exact emphasis m(S_t)/d_μ(S_t) in a problem for policies of this form.
     fn exact_emphasis(
         problem: &KnownProblem,
@@ -150,6 +153,13 @@ macro_rules! composable {
                 policy: &dyn Any,
             ) -> Result<Box<dyn Objective<Self>>, ComposeError> {
                 problem.objective(policy)
+            }
+
+            fn exact_critic(
+                problem: &KnownProblem,
+                policy: &dyn Any,
+            ) -> Result<Box<dyn Critic<Self>>, ComposeError> {
+                problem.exact_critic(policy)
             }
 
             fn exact_emphasis(

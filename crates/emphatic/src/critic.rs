@@ -89,6 +89,9 @@ pub trait ActionCritic<R: Real>: Part<R> {
         false
     }
 
+    /// Returns v̂(S_t): Σ_b π(b|S_t) q̂(S_t,b), unless the critic has an estimate of its own for it. `policy` is π(·|S_t).
+    fn value(&mut self, step: &Seen, policy: &[R]) -> R;
+
     /// Writes q̂(S_t,b) − v̂(S_t) of every action b to `out`, from the weights before this step's updates. `policy` is π(·|S_t).
     fn advantages(&mut self, step: &Seen, policy: &[R], out: &mut [R]);
 

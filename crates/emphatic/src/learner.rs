@@ -94,6 +94,10 @@ pub trait Learner<R: Real>: Send {
     /// Draws an action, or computes it, as the learner in one lane would act.
     fn sample(&self, lane: usize, state: State, draw: &mut dyn Draw) -> Result<Action, StepError>;
 
+    /// Returns the critic's present v̂(s); `None` if it estimates no values, or the state has no features. (The learner is not changed, but
+    /// room for features is used.)
+    fn value(&mut self, state: State) -> Option<R>;
+
     /// The form of the policy.
     fn policy(&self) -> &dyn Any;
 
@@ -154,8 +158,24 @@ pub trait Learner<R: Real>: Send {
 
     /// Returns the estimates of the parts in the first lane, by name.
     fn estimates(&mut self) -> Result<Vec<(String, Vec<f64>)>, StateError> {
+        self.estimates_in(0)
+    }
+
+    /// Replaces the weights of an estimate of this name, such as `critic.v`, in all lanes: where it starts from, if not from zero. Other numbers,
+    /// traces for instance, stay as they are.
+    fn set_estimate(&mut self, name: &str, weights: &[f64]) -> Result<(), StateError> {
+        if let Some(index) = weights.iter().position(|w| !w.is_finite()) {
+            return Err(StateError::Weight { index, value: weights[index] });
+        }
+        let mut visitor = Visitor::set(name, weights);
+        self.tensors(&mut visitor)?;
+        visitor.check_found()
+    }
+
+    /// Returns the estimates of the critic and the emphasis in a lane, by name.
+    fn estimates_in(&mut self, lane: usize) -> Result<Vec<(String, Vec<f64>)>, StateError> {
         let mut list = Vec::new();
-        self.tensors(&mut Visitor::list(&mut list))?;
+        self.tensors(&mut Visitor::list(lane, &mut list))?;
         Ok(list)
     }
 }
@@ -172,6 +192,7 @@ impl<R: Real, L: Learner<R> + ?Sized> Learner<R> for Box<L> {
         ref distribution(state: State) -> Result<Vec<R>, FeatureError>;
         ref probability(state: State, action: Action) -> Result<Option<R>, StepError>;
         ref sample(lane: usize, state: State, draw: &mut dyn Draw) -> Result<Action, StepError>;
+        mut value(state: State) -> Option<R>;
         ref policy() -> &dyn Any;
         ref weights() -> &[R];
         mut set_weights(weights: Vec<R>) -> Result<(), StateError>;
@@ -238,6 +259,11 @@ pub trait Rule<R: Real, P: Policy, C: Part<R>>: Send + Sized {
 
     /// π(a|s); `None` if the policy computes its action.
     fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R>;
+
+    /// Returns v̂(s) as the critic estimates it, given π(·|s) and a step in s; `None` if it estimates no values.
+    fn value(_policy: &P, _at: &P::Distribution<R>, _critic: &mut C, _step: &Seen) -> Option<R> {
+        None
+    }
 
     /// Lets the actor and the critic learn from a step. Returns the critic's signal, and the sum of [`Real::nan_unless_finite`] over the
     /// weights that were changed.
@@ -522,6 +548,15 @@ where
             return Err(StepError::Acting);
         }
         Ok(policy.sample(&at, lane, draw).into())
+    }
+
+    fn value(&mut self, state: State) -> Option<R> {
+        self.check_state(state).ok()?;
+        let Actor { policy, weights, at, x, .. } = &mut self.actor;
+        policy.distribution(weights, policy.features().row(state, x), at);
+        let step = Step::in_state(state);
+        let (critic, seen) = self.critic.see(&step);
+        K::value(policy, at, critic, &seen)
     }
 
     fn policy(&self) -> &dyn Any {

@@ -30,7 +30,7 @@ pub struct Step<S, A> {
 
 impl<'a> Step<State<'a>, Action> {
     /// A step in a state that leads nowhere: what a part is asked with about that state.
-    pub(crate) fn in_state(state: State<'a>) -> Self {
+    pub fn in_state(state: State<'a>) -> Self {
         let action = Action::Number(0);
         Self { state, action, mu: 1.0, reward: 0.0, next: state, gamma: 1.0, gamma_next: 0.0, interest: 1.0 }
     }

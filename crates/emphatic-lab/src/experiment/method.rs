@@ -2,11 +2,14 @@
 
 use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, joined, joined_in_quotes, values};
 use super::{Axis, Cell, Grid, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
-use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
+use crate::experiment_file::{
+    Actions, ExperimentFile, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors,
+};
+use crate::learners::learners;
 use crate::one_or_list::{Located, OneOrList};
 use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Role, Signal};
 use emphatic::learner::{ALPHA, WARM_UP};
-use emphatic::{Recipe, RuleKind, Subset, TimeUnit};
+use emphatic::{Declared, Fixed, Recipe, RuleKind, Subset, TimeUnit};
 use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,6 +28,55 @@ struct Choice<'a> {
     interest: Option<&'a Located<Interest>>,
     actions: Option<&'a Located<Actions>>,
     subset: Option<&'a Located<Whole>>,
+}
+
+/// Returns the methods of a file with the places of each: a method with combinations is several.
+fn each_method(file: &ExperimentFile) -> Vec<(MethodFile, Range<usize>)> {
+    let mut all = Vec::new();
+    for method in file.method.get_ref() {
+        match &method.get_ref().combinations {
+            None => all.push((method.get_ref().clone(), method.span())),
+            Some(list) => {
+                let with =
+                    |c: &Spanned<MethodFile>| (method.get_ref().with_combination(c.get_ref()), c.span());
+                all.extend(list.get_ref().iter().map(with));
+            }
+        }
+    }
+    all
+}
+
+/// Returns whether a method only evaluates a target, and learns no policy.
+fn evaluates(method: &MethodFile) -> bool {
+    method.algorithm.is_none() && method.alpha.is_none() && method.actor.is_none()
+}
+
+/// Returns whether all methods of a file evaluate a target, or an error if some of them learn a policy of their own.
+pub(super) fn all_evaluate(file: &ExperimentFile) -> Result<bool, Mistake> {
+    let methods = each_method(file);
+    let Some((first, _)) = methods.first() else { return Ok(false) };
+    let all = evaluates(first);
+    if let Some((_, place)) = methods.iter().find(|(method, _)| evaluates(method) != all) {
+        let message = match all {
+            true => "this method learns a policy, but others only evaluate a target",
+            false => {
+                "this method only evaluates a target (it has no `algorithm`, `alpha` or `actor`), but others learn a policy"
+            }
+        };
+        return Err(Mistake::at(place, message).help("put them into experiments of their own"));
+    }
+    match &file.target {
+        Some(target) if !all => {
+            Err(Mistake::at(&target.span, "`target` has no meaning here: these methods learn a policy of their own")
+                .help("leave it out; or leave `algorithm`, `alpha` and `actor` out of the methods, which then evaluate the target"))
+        }
+        _ => Ok(all),
+    }
+}
+
+/// Returns whether all methods of a file have a critic.
+pub(super) fn all_have_critics(file: &ExperimentFile) -> bool {
+    each_method(file).iter().all(|(method, _)| method.critic.is_some())
 }
 
 /// Reads a method, the one with this number, and adds its grids.
@@ -87,12 +139,21 @@ fn composition_name(grids: &[Grid]) -> Option<String> {
         let actor = grid.structure.recipe.actor.as_ref();
         actor.and_then(|actor| Catalogue::current().find(Role::Actor, &actor.kind))
     };
+    let critic = |grid: &Grid| {
+        let critic = Some(&grid.structure.recipe.critic).filter(|_| is_evaluation(grid) && grid.has_critic);
+        critic.and_then(|critic| Catalogue::current().find(Role::Critic, &critic.kind))
+    };
     let name = |grid: &Grid| match grid.algorithm {
         Some(algorithm) => Some(algorithm.title),
-        None => actor(grid).or_else(|| emphasis(grid)).map(|entry| entry.class),
+        None => critic(grid).or_else(|| actor(grid)).or_else(|| emphasis(grid)).map(|entry| entry.class),
     };
     let first = grids.first().and_then(name)?;
     grids.iter().all(|grid| name(grid) == Some(first)).then(|| first.to_owned())
+}
+
+/// Returns whether the policy of a grid is fixed.
+fn is_evaluation(grid: &Grid) -> bool {
+    grid.structure.recipe.policy.kind == Fixed::DECLARATION.name
 }
 
 /// Replaces every choice by one for each value of a list.
@@ -152,7 +213,14 @@ fn add_grids(
 ) -> Result<(), Mistake> {
     let emphases = part_choices(Role::Emphasis, &file.emphasis)?.concat();
     let actors = part_choices(Role::Actor, &file.actor)?.concat();
-    let critics = part_choices(Role::Critic, &file.critic)?;
+    let mut critics = part_choices(Role::Critic, &file.critic)?;
+    if evaluates(file) {
+        check_evaluation(file)?;
+        if file.critic.is_none() && file.emphasis.is_some() {
+            // Nobody asks about its values.
+            critics = vec![PartChoice::all(Role::Critic, &PartFile::named("exact"), span)?];
+        }
+    }
     let choices = all_choices(file, span, [&emphases, &actors], &critics, scenarios.len())?;
     for (scenario_number, scenario) in scenarios.iter().enumerate() {
         let reader = GridReader { file, span, length, scenario, scenario_number };
@@ -174,6 +242,22 @@ fn add_grids(
         }
     }
     Ok(())
+}
+
+/// Returns an error if a method that evaluates a target has a value of those that learn a policy.
+fn check_evaluation(file: &MethodFile) -> Result<(), Mistake> {
+    let span = |key, place: Option<&Range<usize>>| place.map(|place| (key, place.clone()));
+    let foreign = [
+        span("policy", file.policy.as_ref().map(|x| &x.span)),
+        span("warm_up", file.warm_up.as_ref().map(|x| &x.span)),
+        span("actions", file.actions.as_ref().map(|x| &x.span)),
+        span("subset", file.subset.as_ref().map(|x| &x.span)),
+    ];
+    match foreign.into_iter().flatten().next() {
+        None => Ok(()),
+        Some((key, place)) => Err(Mistake::at(&place, format!("`{key}` has no meaning here"))
+            .help("the method learns no policy, since it has no `algorithm`, `alpha` or `actor`: it evaluates the target")),
+    }
 }
 
 /// Returns one choice, with a critic, for each combination of values that are not numbers.
@@ -324,15 +408,33 @@ impl GridReader<'_> {
         let weights = self.weights(choice, policy.entry)?;
         let axes = self.axes([Some(policy), Some(emphasis), actor, Some(critic)])?;
 
+        let evaluates = evaluates(self.file);
+        let has_critic = !evaluates || self.file.critic.is_some();
         let algorithm = algorithm_of(policy.entry, emphasis.entry, actor.map(|actor| actor.entry));
+        let algorithm = algorithm.filter(|_| !evaluates);
         let mut columns = parts.columns(algorithm);
+        columns.retain(|(name, _)| has_critic || name != "critic");
         columns
             .extend(interest.as_ref().map(|i| ("method_interest".to_owned(), Cell::Text(format!("{i:?}")))));
         if choice.weights.is_some() || choice.probabilities.is_some() {
             columns.push(("initial_weights".to_owned(), Cell::Text(format!("{weights:?}"))));
         }
         let structure = Structure { scenario: self.scenario_number, recipe: self.recipe(&parts)?, interest };
-        Ok(Grid { method: 0, structure, algorithm, weights, columns, axes, settings: 0..0 })
+        let mut critic_features = Vec::new();
+        for part in [Some(critic), Some(emphasis), actor].into_iter().flatten() {
+            part.add_critic_features(part.entry.role, &[], &mut critic_features);
+        }
+        Ok(Grid {
+            method: 0,
+            structure,
+            algorithm,
+            weights,
+            has_critic,
+            critic_features,
+            columns,
+            axes,
+            settings: 0..0,
+        })
     }
 
     /// Returns the recipe of the learner, without its numbers.
@@ -342,12 +444,18 @@ impl GridReader<'_> {
             Length::Episodes(_) => TimeUnit::Episodes,
             Length::Steps(_) => TimeUnit::Steps,
         };
+        if let Some(target) = &self.scenario.evaluated {
+            recipe.policy = target.recipe().map_err(|error| Mistake::at(self.span, error.to_string()))?;
+        }
         recipe.warm_up = self.file.warm_up.as_ref().map(|_| (0.0, unit));
         Ok(recipe)
     }
 
     /// Returns the kind of policy and the emphasis that are meant.
     fn policy_and_emphasis(&self, choice: &Choice) -> Result<(&'static Entry, PartChoice), Mistake> {
+        if evaluates(self.file) {
+            return self.target_and_emphasis(choice);
+        }
         let drawn = if self.scenario.source.actions().is_some() { Acts::Finite } else { Acts::Real };
         let kind = |kind: &Located<String>| entry_of(Role::Policy, &kind.value, &kind.span);
         let asked = choice.policy_kind.map(kind).transpose()?;
@@ -389,6 +497,20 @@ impl GridReader<'_> {
         };
         check_policy(policy, choice.policy_kind, asked, drawn, place)?;
         check_needs(policy, &emphasis, place)?;
+        Ok((policy, emphasis))
+    }
+
+    /// Returns the kind of policy of a target that is evaluated, and the emphasis beside it.
+    fn target_and_emphasis(&self, choice: &Choice) -> Result<(&'static Entry, PartChoice), Mistake> {
+        let Some(policy) = learners().find(Role::Policy, Fixed::DECLARATION.name) else {
+            return Err(Mistake::whole_file("the catalogue has no fixed policy"));
+        };
+        let none = || PartChoice::all(Role::Emphasis, &PartFile::named("none"), self.span);
+        let emphasis = match choice.emphasis {
+            Some(emphasis) => emphasis.clone(),
+            None => none()?.swap_remove(0),
+        };
+        check_needs(policy, &emphasis, &emphasis.span)?;
         Ok((policy, emphasis))
     }
 
@@ -450,13 +572,14 @@ impl GridReader<'_> {
 
     /// Returns the numeric settings. The actor's come first, so that settings with the same step-size share lanes.
     fn axes(&self, parts: [Option<&PartChoice>; 4]) -> Result<Vec<Axis>, Mistake> {
-        let Some(alpha) = &self.file.alpha else {
+        let mut axes = Vec::new();
+        if let Some(alpha) = &self.file.alpha {
+            let values = values(&ALPHA, &part_values(alpha))?;
+            axes.push(Axis { column: ALPHA.name.to_owned(), setting: ALPHA, owner: Owner::Actor, values });
+        } else if !evaluates(self.file) {
             return Err(Mistake::at(self.span, "the method needs `alpha`")
                 .help("it is the actor's step-size; give a number, or a list to sweep"));
-        };
-        let values = values(&ALPHA, &part_values(alpha))?;
-        let mut axes =
-            vec![Axis { column: ALPHA.name.to_owned(), setting: ALPHA, owner: Owner::Actor, values }];
+        }
         if let Some(warm_up) = &self.file.warm_up {
             let (column, values) = (WARM_UP.name.to_owned(), self.warm_up(warm_up)?);
             axes.push(Axis { column, setting: WARM_UP, owner: Owner::Actor, values });

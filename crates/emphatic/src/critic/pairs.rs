@@ -29,6 +29,13 @@ pub(super) fn expected_td_error<R: Real>(step: &Seen, next: &[R], q: impl Fn(Row
     delta - q(step.x, number(step.action))
 }
 
+/// Returns Σ_b π(b|s) q̂(s,b), given q̂(s,·) and π(·|s).
+#[inline(always)]
+pub(super) fn expected_value<R: Real>(policy: &[R], q: impl Fn(usize) -> R) -> R {
+    let mean = |value, (b, probability): (usize, &R)| value + *probability * q(b);
+    policy.iter().enumerate().fold(R::zero(), mean)
+}
+
 /// Writes q̂(s,b) − Σ_c π(c|s) q̂(s,c) of every action b to `out`, given q̂(s,·) and π(·|s).
 #[inline(always)]
 pub(super) fn advantages<R: Real>(policy: &[R], out: &mut [R], q: impl Fn(usize) -> R) {

@@ -1,7 +1,7 @@
 //! The first branch of Algorithm 1: the actor learns from δ.
 
 use super::{Composed, Rule, RuleInput, RuleSetup, unless_waiting};
-use crate::{ComposeError, Critic, Real, StochasticPolicy};
+use crate::{ComposeError, Critic, Real, Seen, StochasticPolicy};
 
 /// θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t).
 ///
@@ -21,6 +21,10 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R>> Rule<R, P, C> for TakenAction {
     #[inline(always)]
     fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R> {
         Some(policy.probability(at, action))
+    }
+
+    fn value(_policy: &P, _at: &P::Distribution<R>, critic: &mut C, step: &Seen) -> Option<R> {
+        Some(critic.value(step))
     }
 
     #[inline(always)]

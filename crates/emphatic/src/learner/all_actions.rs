@@ -2,7 +2,7 @@
 
 use super::{Composed, LearnerBuilder, Rule, RuleInput, RuleSetup, unless_waiting};
 use crate::{
-    ActionCritic, ComposeError, FinitePolicy, Random, Real, Scratch, SettingError, StateError, Subset,
+    ActionCritic, ComposeError, FinitePolicy, Random, Real, Scratch, Seen, SettingError, StateError, Subset,
     Visitor,
 };
 
@@ -87,6 +87,10 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>> Rule<R, P, C> for EveryAction
     #[inline(always)]
     fn probability(policy: &P, at: &P::Distribution<R>, action: usize) -> Option<R> {
         Some(policy.probability(at, action))
+    }
+
+    fn value(policy: &P, at: &P::Distribution<R>, critic: &mut C, step: &Seen) -> Option<R> {
+        Some(critic.value(step, policy.probabilities(at)))
     }
 
     #[inline(always)]
