@@ -3,7 +3,7 @@
 use crate::experiment::Experiment;
 use crate::measure::Weighting;
 use crate::statistics::mean;
-use emphatic::theory::{EmphasisKind, LearningRule, LinearCritic};
+use emphatic::theory::LinearCritic;
 use emphatic::{Exact, Features, Fixed, KnownProblem, PartRecipe, Task};
 use emphatic_diagnosis::linear_methods::linear_critic;
 use serde::Serialize;
@@ -74,55 +74,8 @@ fn of_critic(
     if table.len() > MOST_FEATURES {
         return None;
     }
-    let method = linear_critic(learners_exact, &critic.kind, &known_critic(critic)?, table).ok()?;
+    let method =
+        linear_critic(learners_exact, &critic.kind, &LinearCritic::of_part(critic, table)?, table).ok()?;
     let error = method.fixed_point.map(|point| exact.value_error(table, &point, weights));
     Some(Rest { error, stable: method.stable })
-}
-
-/// Returns the critic as the theory knows it; `None` if it does not.
-fn known_critic(critic: &PartRecipe) -> Option<LinearCritic> {
-    let number = |name: &str| critic.numbers.get(name).copied();
-    let eta = || Some(number("alpha_w")? / number("alpha_v")?);
-    let td = |rule| Some(LinearCritic::Td { lambda: number("lambda")?, rule });
-    let emphatic = |rule| {
-        let emphasis = known_emphasis(critic.inner.get("emphasis"))?;
-        Some(LinearCritic::Emphatic { lambda: number("lambda")?, emphasis, rule })
-    };
-    match critic.kind.as_str() {
-        "td" => td(LearningRule::SemiGradient),
-        "gtd" => td(LearningRule::Gtd { eta: eta()? }),
-        "gtd2" | "proximal-gtd2" => td(LearningRule::Gtd2 { eta: eta()? }),
-        "tdrc" => td(LearningRule::Tdrc { eta: number("eta")?, beta: number("beta")? }),
-        "lstd" => td(LearningRule::LeastSquares),
-        "htd" => Some(LinearCritic::Hybrid { lambda: number("lambda")?, eta: eta()? }),
-        "v-trace" => Some(LinearCritic::VTrace {
-            lambda: number("lambda")?,
-            rho_max: number("rho_max")?,
-            c_max: number("c_max")?,
-        }),
-        "tree-backup" => Some(LinearCritic::TreeBackup { lambda: number("lambda")? }),
-        "abtd" => Some(LinearCritic::abtd(number("zeta")?, [number("xi_0")?, number("xi_max")?])),
-        "etd" | "true-online-etd" => emphatic(LearningRule::SemiGradient),
-        "elstd" => emphatic(LearningRule::LeastSquares),
-        _ => None,
-    }
-}
-
-/// Returns the emphasis inside an emphatic critic as the theory knows it: left out, it is the follow-on trace.
-fn known_emphasis(emphasis: Option<&PartRecipe>) -> Option<EmphasisKind> {
-    let Some(emphasis) = emphasis else { return Some(EmphasisKind::FollowOn) };
-    let number = |name: &str| emphasis.numbers.get(name).copied();
-    let count = |name: &str| number(name).map(|n| n as usize);
-    match emphasis.kind.as_str() {
-        "none" => Some(EmphasisKind::None),
-        "exact" => Some(EmphasisKind::Exact),
-        "follow-on" | "ideal" => Some(EmphasisKind::FollowOn),
-        "normalised" => Some(EmphasisKind::Normalised),
-        "truncated" => Some(EmphasisKind::Truncated { n: count("n")? }),
-        "periodic" => Some(EmphasisKind::Periodic { period: count("period")? }),
-        "n-step" => Some(EmphasisKind::NStep { n: count("n")? }),
-        "decayed" => Some(EmphasisKind::Decayed { beta: number("beta")? }),
-        "clipped" => Some(EmphasisKind::Clipped { rho_max: number("rho_max")? }),
-        _ => None,
-    }
 }
