@@ -1,6 +1,6 @@
 //! `cargo xtask generate`: files that are written from the catalogue and from the sources.
 
-use crate::{cargo, output, public_api, run};
+use crate::{cargo, output, public_api, run, tables};
 use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Range, Role, Setting, Signal};
 use serde_json::json;
 use std::fmt::Write;
@@ -16,14 +16,15 @@ const PRINTED: [(&str, &[&str]); 2] = [
     ("crates/emphatic-lab/experiment.schema.json", &["schema"]),
 ];
 
-/// Writes the files. With `check`, returns an error if Python's classes or a listing of the public API are not what would be
-/// written.
+/// Writes the files. With `check`, returns an error if Python's classes, a listing of the public API or a table of settings is not what would
+/// be written.
 pub(crate) fn generate(check: bool) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files = vec![(FILE.to_owned(), text(Catalogue::standard()))];
     for name in public_api::CRATES {
         files.push((format!("crates/{name}/public-api.txt"), public_api::listing(&root, name)?));
     }
+    files.extend(tables::pages(&root, Catalogue::standard())?);
     if !check {
         // All of it, as it is tested: for the command alone, dependencies have other features and everything is compiled anew.
         run(cargo().args(["build", "--quiet", "--workspace", "--all-targets"]))?;
@@ -54,7 +55,7 @@ const KEYWORDS: [&str; 32] = [
 ];
 
 /// The roles in the order of the file: the defaults of fields are instances of classes above them.
-const ROLES: [Role; 4] = [Role::Policy, Role::Schedule, Role::Emphasis, Role::Critic];
+const ROLES: [Role; 5] = [Role::Policy, Role::Schedule, Role::Emphasis, Role::Critic, Role::Actor];
 
 /// The setting of emphases that is 1 inside a critic.
 const LAMBDA_A: &str = "lambda_a";
@@ -62,7 +63,7 @@ const LAMBDA_A: &str = "lambda_a";
 /// The length of a line, with its end, that is written as one.
 const LINE: usize = 111;
 
-const HEAD: &str = r#""""The policies, critics, emphases and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
+const HEAD: &str = r#""""The policies, critics, emphases, actors and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
 
 from __future__ import annotations
 
@@ -272,6 +273,7 @@ fn union_of(inner: &Inner) -> &'static str {
         (Role::Critic, Some(signal)) => critics_of(signal),
         (Role::Critic, None) => "Critic",
         (Role::Emphasis, _) => "Emphasis",
+        (Role::Actor, _) => "Actor",
         (Role::Schedule, _) => "Schedule",
     }
 }
@@ -311,6 +313,11 @@ fn unions(text: &mut String, catalogue: &Catalogue) {
     let ratio_free =
         |part: &&Entry| !part.needs.iter().any(|need| matches!(need, Need::Ratio | Need::Finite));
     union("RatioFreeEmphasis", emphases().filter(ratio_free).collect());
+    let actors = || in_order(catalogue, Role::Actor);
+    union("Actor", actors().collect());
+    for (name, signal) in [("ValueActor", Signal::Delta), ("ActionActor", Signal::Advantages)] {
+        union(name, actors().filter(|part| part.signals.contains(&signal)).collect());
+    }
     union("Schedule", in_order(catalogue, Role::Schedule).collect());
 }
 

@@ -4,6 +4,7 @@ mod bench;
 mod generate;
 mod public_api;
 mod python;
+mod tables;
 mod test;
 
 use std::process::{Command, ExitCode};

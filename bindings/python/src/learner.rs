@@ -137,6 +137,9 @@ pub(crate) struct Learner {
     #[pyo3(get)]
     critic: Py<PyAny>,
     emphasis: Py<PyAny>,
+    /// How the policy learns; `None` if by the learner's own rule.
+    #[pyo3(get)]
+    actor: Option<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -159,6 +162,7 @@ impl Learner {
         policy: Bound<'_, PyAny>,
         critic: Bound<'_, PyAny>,
         emphasis: Bound<'_, PyAny>,
+        actor: Option<Bound<'_, PyAny>>,
         alpha: f64,
         warm_up: u64,
         subset: Option<(usize, u64)>,
@@ -171,6 +175,7 @@ impl Learner {
             actions: None,
             critic: Part::read(&critic, Role::Critic, &mut problems)?,
             emphasis: Part::read(&emphasis, Role::Emphasis, &mut problems)?,
+            actor: actor.as_ref().map(|actor| Part::read(actor, Role::Actor, &mut problems)).transpose()?,
             alpha,
             warm_up,
             subset,
@@ -186,6 +191,7 @@ impl Learner {
             policy: policy.unbind(),
             critic: critic.unbind(),
             emphasis: emphasis.unbind(),
+            actor: actor.map(Bound::unbind),
         })
     }
 
@@ -216,6 +222,7 @@ impl Learner {
                 Some(emphasis) => emphasis.clone_ref(py),
                 None => object(&settings.emphasis, Role::Emphasis, None)?,
             },
+            actor: settings.actor.as_ref().map(|actor| object(actor, Role::Actor, None)).transpose()?,
             composition: Arc::new(composition),
             state: Arc::new(Mutex::new(LearnerState { boxed, gamma })),
         })
@@ -429,7 +436,7 @@ impl Learner {
         self.composition.settings.outputs()
     }
 
-    /// What the critic and the emphasis have learned, flat, by the names of the equations.
+    /// What the parts have learned, flat, by the names of the equations.
     #[pyo3(name = "_estimates")]
     fn estimates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.check_state_memory()?;
@@ -472,6 +479,7 @@ impl Learner {
             policy: self.policy.clone_ref(py),
             critic: self.critic.clone_ref(py),
             emphasis: self.emphasis.clone_ref(py),
+            actor: self.actor.as_ref().map(|actor| actor.clone_ref(py)),
         }
     }
 

@@ -68,18 +68,18 @@ pub(crate) struct LearnerBytes {
 impl Settings {
     /// Returns the bytes that one learner, or learners in lanes, take.
     pub(crate) fn bytes(&self, lanes: usize) -> LearnerBytes {
-        let len = self.policy.features.as_ref().map_or(0.0, |features| features.len() as f64);
+        let features = self.policy.features.as_ref();
         let (lanes, outputs) = (lanes as f64, self.outputs() as f64);
-        let weights = len * outputs;
-        let critic = self.critic.size(Role::Critic, len, outputs);
-        let emphasis = self.emphasis.size(Role::Emphasis, len, outputs);
-        let in_lanes = lanes * (critic.in_lanes + emphasis.in_lanes);
-        let shared = critic.shared + emphasis.shared;
+        let weights = features.map_or(0.0, |features| features.len() as f64) * outputs;
+        let mut parts = vec![(Role::Critic, &self.critic), (Role::Emphasis, &self.emphasis)];
+        parts.extend(self.actor.as_ref().map(|actor| (Role::Actor, actor)));
+        let sizes = parts.into_iter().map(|(role, part)| part.size(role, features, weights, outputs));
+        let Size { in_lanes, shared } = sizes.fold(Size::default(), plus);
+        let in_lanes = lanes * in_lanes;
         let tables: f64 = self.all_features().map(FeaturesPart::table).sum();
         // Distributions, the advantages of all actions, and a list of the actions.
         let beside = (4.0 * lanes + 1.0) * outputs;
-        // A trace lists its features.
-        let state = lanes * weights + in_lanes + shared.min(in_lanes / lanes) + outputs;
+        let state = lanes * weights + in_lanes + shared + outputs;
         LearnerBytes {
             learner: 8.0 * (lanes * weights + in_lanes + shared + beside + tables),
             state: 8.0 * state,
@@ -92,24 +92,42 @@ impl Settings {
 }
 
 impl Part {
-    /// Returns how many numbers the part holds, with the parts inside it, for a policy with `len` features.
-    fn size(&self, role: Role, len: f64, outputs: f64) -> Size {
-        let features = self.features.as_ref().map_or(len, |features| features.len() as f64);
-        let extent = Extent { features, actions: outputs, numbers: &self.numbers };
+    /// Returns how many numbers the part holds, with the parts inside it, for a policy with these features, weights and outputs.
+    fn size(&self, role: Role, policys: Option<&FeaturesPart>, weights: f64, outputs: f64) -> Size {
+        let features = self.features.as_ref().or(policys);
+        let extent = Extent {
+            features: features.map_or(0.0, |features| features.len() as f64),
+            states: features.map_or(0.0, FeaturesPart::states),
+            actions: outputs,
+            weights,
+            numbers: &self.numbers,
+        };
         let own = self.entry(role).map_or_else(Default::default, |entry| entry.size(&extent));
         let declared = self.entry(role).map_or(&[][..], |entry| entry.inner);
         declared.iter().fold(own, |sum, inner| {
             let default = || Self { kind: inner.default.to_owned(), ..Self::default() };
             let part = self.inner.get(inner.name).map_or_else(|| Cow::Owned(default()), Cow::Borrowed);
             // A schedule is for the features of the part around it; other parts have their own, or the policy's.
-            let size =
-                part.size(inner.role, if inner.role == Role::Schedule { features } else { len }, outputs);
-            Size { in_lanes: sum.in_lanes + size.in_lanes, shared: sum.shared + size.shared }
+            let around = if inner.role == Role::Schedule { features } else { policys };
+            plus(sum, part.size(inner.role, around, weights, outputs))
         })
     }
 }
 
+fn plus(one: Size, other: Size) -> Size {
+    Size { in_lanes: one.in_lanes + other.in_lanes, shared: one.shared + other.shared }
+}
+
 impl FeaturesPart {
+    /// Returns the number of states, 0 if they have no numbers.
+    fn states(&self) -> f64 {
+        match self {
+            Self::Dense { .. } | Self::Active { .. } => 0.0,
+            Self::OneHot { states } => *states as f64,
+            Self::Table { rows, .. } => rows.len() as f64,
+        }
+    }
+
     /// Returns how many numbers the table of features holds, with what it is built from.
     fn table(&self) -> f64 {
         match self {

@@ -64,6 +64,7 @@ pub(crate) fn settings(text: &str) -> Result<Settings, String> {
         },
         critic: part(Role::Critic, structure.critic, &numbers, features),
         emphasis: part(Role::Emphasis, structure.emphasis, &numbers, features),
+        actor: None,
         actions,
         alpha,
         warm_up: 0,

@@ -28,6 +28,9 @@ pub(crate) struct Settings {
     pub(crate) actions: Option<usize>,
     pub(crate) critic: Part,
     pub(crate) emphasis: Part,
+    /// `None` for the rule's own actor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) actor: Option<Part>,
     pub(crate) alpha: f64,
     /// In how many steps the actor waits while critic and emphasis learn.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -191,10 +194,14 @@ impl Settings {
         let features = self.features()?;
         self.critic.check(Role::Critic, features, problems)?;
         self.emphasis.check(Role::Emphasis, features, problems)?;
+        if let Some(actor) = &self.actor {
+            actor.check(Role::Actor, features, problems)?;
+        }
         memory::check(self.bytes(1).learner, || self.to_string())?;
         let (policy, critic, emphasis) =
             (self.policy.recipe()?, self.critic.recipe()?, self.emphasis.recipe()?);
         let mut recipe = Recipe::new(self.rule, policy, critic, emphasis, self.alpha);
+        recipe.actor = self.actor.as_ref().map(Part::recipe).transpose()?;
         recipe.actions = self.actions;
         recipe.warm_up = (self.warm_up > 0).then_some((self.warm_up as f64, TimeUnit::Steps));
         recipe.subset = self.subset.map(|(count, seed)| Subset { count, seed, run: 0 });
@@ -204,6 +211,7 @@ impl Settings {
     /// The features of all parts, with those of the parts inside them.
     pub(crate) fn all_features(&self) -> impl Iterator<Item = &FeaturesPart> {
         let mut parts = vec![&self.policy, &self.critic, &self.emphasis];
+        parts.extend(&self.actor);
         let mut next = 0;
         while let Some(part) = parts.get(next) {
             parts.extend(part.inner.values());
@@ -342,17 +350,22 @@ impl Part {
                 )));
             }
         }
-        if let Some(entry) = self.entry(role).filter(|entry| entry.needs.contains(&Need::Problem)) {
-            self.check_problem(entry.class, policys, problems)?;
+        if let Some(entry) = self.entry(role) {
+            self.check_needs(entry, policys, problems)?;
         }
         self.inside(role).try_for_each(|(inner, part)| part.check(inner.role, policys, problems))
     }
 
-    fn check_problem(&self, class: &str, policys: &FeaturesPart, problems: &[Py<Problem>]) -> PyResult<()> {
-        if policys.form() != StateForm::Number {
+    fn check_needs(&self, entry: &Entry, policys: &FeaturesPart, problems: &[Py<Problem>]) -> PyResult<()> {
+        let has = |need| entry.needs.contains(&need);
+        if (has(Need::Problem) || has(Need::Table)) && policys.form() != StateForm::Number {
             return Err(PyTypeError::new_err(format!(
-                "{class} knows states by their numbers: give the policy OneHot or Table features"
+                "{} knows states by their numbers: give the policy OneHot or Table features",
+                entry.class
             )));
+        }
+        if !has(Need::Problem) {
+            return Ok(());
         }
         let index = self.problem.unwrap_or(0);
         let missing =

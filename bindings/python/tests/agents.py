@@ -10,16 +10,20 @@ import numpy.typing as npt
 
 from emphatic import (
     ACE,
+    COFPAC,
     DPG,
+    GEM,
     GQ,
     GTD,
     TDERC,
     Active,
     ActorCritic,
+    ActorTrace,
     Advantage,
     AllActions,
     Batch,
     Compatible,
+    CounterfactualGradient,
     Dense,
     DeterministicActorCritic,
     DeterministicLinear,
@@ -27,7 +31,11 @@ from emphatic import (
     ExactEmphasis,
     FollowOn,
     Gaussian,
+    GeoffPAC,
+    GradientCritic,
+    GradientValues,
     Learner,
+    ModelGradient,
     NoEmphasis,
     OffPAC,
     OneHot,
@@ -80,6 +88,31 @@ AGENTS: dict[str, Callable[[], Learner]] = {
     "DPG": lambda: DPG(DeterministicLinear(Dense(4)), SLOPE, alpha=0.1),
     "DPG active": lambda: DPG(DeterministicLinear(Active(6, 2)), SLOPE, alpha=0.1),
     "TrueDPGE": lambda: TrueDPGE(REAL, alpha=0.1),
+    "OffPAC with its trace": lambda: OffPAC(Softmax(Dense(4), 3), VALUES, alpha=0.1, actor=ActorTrace(0.6)),
+    "OffPAC with its trace, Gaussian": lambda: OffPAC(
+        Gaussian(Active(6, 2)), VALUES, alpha=0.01, actor=ActorTrace(0.6)
+    ),
+    "COFPAC": lambda: COFPAC(Softmax(OneHot(3), 2), VALUES, GEM(0.1, features=TABLE), alpha=0.1),
+    "GeoffPAC": lambda: GeoffPAC(
+        Softmax(OneHot(3), 2), VALUES, CounterfactualGradient(0.8, 0.1, features=TABLE), alpha=0.1
+    ),
+    "ActorCritic with GradientValues": lambda: ActorCritic(
+        Softmax(Dense(4), 3), VALUES, FollowOn(0.5), alpha=0.1, actor=GradientValues(0.1), warm_up=3
+    ),
+    "AllActions with GradientCritic": lambda: AllActions(
+        Softmax(Active(6, 2), 3),
+        Advantage(0.1, VALUES),
+        NoEmphasis(),
+        alpha=0.1,
+        actor=GradientCritic(0.1, features=Active(9, 3)),
+    ),
+    "AllActions with ModelGradient": lambda: AllActions(
+        Softmax(OneHot(3), 2),
+        GQ(0.05, 1e-3, 0.5, VALUES),
+        NoEmphasis(),
+        alpha=0.1,
+        actor=ModelGradient(7, features=TABLE),
+    ),
     "DeterministicActorCritic": lambda: DeterministicActorCritic(
         REAL.deterministic(), SLOPE, ExactEmphasis(REAL), alpha=0.1
     ),
@@ -89,6 +122,8 @@ AGENTS: dict[str, Callable[[], Learner]] = {
 SINCE_FORMAT_2 = {
     *("ACE by default", "ACE by default, with features of the critic"),
     "ActorCritic with a schedule",
+    *("OffPAC with its trace", "OffPAC with its trace, Gaussian", "COFPAC", "GeoffPAC"),
+    *("ActorCritic with GradientValues", "AllActions with GradientCritic", "AllActions with ModelGradient"),
 }
 
 

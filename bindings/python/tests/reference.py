@@ -380,38 +380,185 @@ class ExactSlopes(Exact):
         return float(self.truth().q[x])
 
 
+# --- Actors: the step of θ before α. They see the weights before the critic learns, ψ is ∇ ln π ---
+
+
+class Taken:
+    """ρ_t M_t δ_t ψ_t."""
+
+    weights: dict[str, Array] = {}
+
+    def ascent(self, step: Step, rho: float, emphasis: float, critic: Values, score: Array) -> Array:
+        return rho * emphasis * critic.delta(step) * score
+
+
+class Trace(Taken):
+    """δ_t e_t, with e_t = ρ_t (γ_t λ e_{t−1} + M_t ψ_t)."""
+
+    def __init__(self, lambda_: float) -> None:
+        self.lambda_, self.e = lambda_, np.zeros(())
+
+    def ascent(self, step: Step, rho: float, emphasis: float, critic: Values, score: Array) -> Array:
+        self.e = rho * (step.gamma * self.lambda_ * self.e + emphasis * score)
+        return np.asarray(critic.delta(step) * self.e)
+
+
+class GradientWeights:
+    """Gᵀφ by TDRC: G ← G + α c (φ εᵀ − γ_{t+1} φ̄_{t+1} (φᵀH)), H ← H + α η (c φ (ε − Hᵀφ)ᵀ − β H). φ may have several axes."""
+
+    def __init__(
+        self, phi: tuple[int, ...], theta: tuple[int, ...], alpha: float, eta: float, beta: float
+    ) -> None:
+        self.axes, self.alpha, self.eta, self.beta = len(phi), alpha, eta, beta
+        self.g, self.h = np.zeros((2, *phi, *theta))
+
+    @property
+    def weights(self) -> dict[str, Array]:
+        return {"g": self.g}
+
+    def of(self, phi: Array) -> Array:
+        return np.tensordot(phi, self.g, self.axes)
+
+    def learn(self, c: float, phi: Array, back: Array, error: Array) -> None:
+        outer, correction = np.multiply.outer, np.tensordot(phi, self.h, self.axes)
+        self.g = self.g + self.alpha * c * (outer(phi, error) - outer(back, correction))
+        self.h = self.h + self.alpha * self.eta * (c * outer(phi, error - correction) - self.beta * self.h)
+
+
+class GradientValues(Taken):
+    """M_t Ĝ(S_t), where ε_t = δ_t ψ_t + γ_{t+1} Ĝ(S_{t+1}) − Ĝ(S_t), weighted by ρ_t."""
+
+    def __init__(
+        self, actor: catalogue.GradientValues, form: catalogue.Policy, theta: tuple[int, ...]
+    ) -> None:
+        self.seen = Seen(actor.features or form.features)
+        alpha = actor.alpha_g / self.seen.active
+        self.estimate = GradientWeights((self.seen.len,), theta, alpha, actor.eta, actor.beta)
+
+    @property
+    def weights(self) -> dict[str, Array]:  # type: ignore[override]
+        return self.estimate.weights
+
+    def ascent(self, step: Step, rho: float, emphasis: float, critic: Values, score: Array) -> Array:
+        x, back = self.seen.vector(step.x), step.gamma_next * self.seen.vector(step.x_next)
+        now = self.estimate.of(x)
+        error = critic.delta(step) * score + self.estimate.of(back) - now
+        self.estimate.learn(rho, x, back, error)
+        return emphasis * now
+
+
+class Counterfactual(Taken):
+    """ρ_t M¹_t δ_t ψ_t + γ̂ i_t v̂(S_t) M²_t, with ĉ = u·x by COP-TD."""
+
+    def __init__(self, actor: catalogue.CounterfactualGradient, form: catalogue.Policy) -> None:
+        self.seen, self.actor = Seen(actor.features or form.features), actor
+        self.u, self.mean = np.full(self.seen.len, 1 / self.seen.active), np.float64(1)
+        # ρ, ĉ, F¹, F² and ψ of the step before.
+        self.rho, self.c, self.f1 = 0.0, 0.0, 0.0
+        self.f2: Array = np.zeros(())
+        self.score: Array = np.zeros(())
+
+    @property
+    def weights(self) -> dict[str, Array]:  # type: ignore[override]
+        return {"u": self.u}
+
+    def ascent(self, step: Step, rho: float, emphasis: float, critic: Values, score: Array) -> Array:
+        actor, x, goes_on = self.actor, self.seen.vector(step.x), step.gamma > 0
+        target = goes_on * actor.gamma_hat * self.rho * self.c + 1 - actor.gamma_hat
+        old = self.u @ x
+        self.mean += 0.01 * (old - self.mean)
+        error = target - old - actor.penalty * (self.mean - 1)
+        self.u = self.u + actor.alpha_c / self.seen.active * error * x
+        c = float(self.u @ x)
+
+        i, first = step.interest * c, goes_on * self.c * self.rho * self.score
+        self.f1 = step.gamma * self.rho * self.f1 + i
+        self.f2 = goes_on * actor.gamma_hat * self.rho * self.f2 + first
+        m1 = (1 - actor.lambda_1) * i + actor.lambda_1 * self.f1
+        m2 = (1 - actor.lambda_2) * first + actor.lambda_2 * self.f2
+        self.rho, self.c, self.score = rho, c, score
+        value = critic.value(step.x)
+        return rho * m1 * critic.delta(step) * score + actor.gamma_hat * step.interest * value * m2
+
+
+ActionCritic = Union[GQ, Advantage, ExactAdvantages]
+
+
+class EveryAction:
+    """M_t g(S_t), with g(s) = Σ_b π(b|s) (q̂(s, b) − v̂(s)) ψ(s, b)."""
+
+    weights: dict[str, Array] = {}
+
+    def gradient(self, x: Any, policy: Softmax, critic: ActionCritic) -> Array:
+        pi, advantages = policy.pi(x), critic.advantages(x)
+        return np.asarray(sum(pi[b] * advantages[b] * policy.score(x, b) for b in range(len(pi))))
+
+    def ascent(self, step: Step, emphasis: float, policy: Softmax, critic: ActionCritic) -> Array:
+        return emphasis * self.gradient(step.x, policy, critic)
+
+
+class GradientCritic(EveryAction):
+    """M_t (g(S_t) + λ_a Γ̂(S_t, π)), where ε_t = γ_{t+1} (g(S_{t+1}) + Γ̂(S_{t+1}, π)) − Γ̂(S_t, A_t)."""
+
+    def __init__(
+        self, actor: catalogue.GradientCritic, form: catalogue.Policy, theta: tuple[int, ...]
+    ) -> None:
+        self.seen, self.lambda_a, self.actions = (
+            Seen(actor.features or form.features),
+            actor.lambda_a,
+            theta[1],
+        )
+        alpha = actor.alpha_g / self.seen.active
+        self.estimate = GradientWeights((self.seen.len, self.actions), theta, alpha, actor.eta, actor.beta)
+
+    @property
+    def weights(self) -> dict[str, Array]:  # type: ignore[override]
+        return self.estimate.weights
+
+    def ascent(self, step: Step, emphasis: float, policy: Softmax, critic: ActionCritic) -> Array:
+        def mean(x: Any) -> Array:
+            return np.outer(self.seen.vector(x), policy.pi(x))
+
+        phi = np.outer(self.seen.vector(step.x), np.eye(self.actions)[step.action])
+        after = self.gradient(step.x_next, policy, critic) + self.estimate.of(mean(step.x_next))
+        error = step.gamma_next * after - self.estimate.of(phi)
+        ascent = self.gradient(step.x, policy, critic) + self.lambda_a * self.estimate.of(mean(step.x))
+        self.estimate.learn(1.0, phi, step.gamma_next * mean(step.x_next), error)
+        return emphasis * ascent
+
+
 # --- Learners. Each step gives (ρ_t, M_t, what the critic said of the action) ---
 
 Told = tuple[float, float, float]
 
 
 class ActorCritic:
-    """θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t)."""
+    """θ ← θ + α times what the actor says, by default ρ_t M_t δ_t ∇ ln π(A_t|S_t)."""
 
-    def __init__(self, policy: Softmax | Gaussian, critic: Values, emphasis: Emphasis, alpha: float) -> None:
-        self.policy, self.critic, self.emphasis = policy, critic, emphasis
+    def __init__(
+        self, policy: Softmax | Gaussian, critic: Values, emphasis: Emphasis, alpha: float, actor: Taken
+    ) -> None:
+        self.policy, self.critic, self.emphasis, self.actor = policy, critic, emphasis, actor
         self.alpha = alpha / policy.seen.active
 
     def step(self, step: Step) -> Told:
         policy = self.policy
         rho = policy.density(step.x, step.action) / step.mu
         emphasis, delta = self.emphasis.weigh(step, rho), self.critic.delta(step)
+        score = policy.score(step.x, step.action)
+        ascent = self.actor.ascent(step, rho, emphasis, self.critic, score)
         self.critic.learn(step, rho)
-        policy.theta = policy.theta + self.alpha * rho * emphasis * delta * policy.score(step.x, step.action)
+        policy.theta = policy.theta + self.alpha * ascent
         return rho, emphasis, delta
 
 
 class AllActions:
-    """θ ← θ + α M_t Σ_b π(b|S_t) (q̂(S_t, b) − v̂(S_t)) ∇ ln π(b|S_t)."""
+    """θ ← θ + α times what the actor says, by default M_t Σ_b π(b|S_t) (q̂(S_t, b) − v̂(S_t)) ∇ ln π(b|S_t)."""
 
     def __init__(
-        self,
-        policy: Softmax,
-        critic: GQ | Advantage | ExactAdvantages,
-        emphasis: Emphasis,
-        alpha: float,
+        self, policy: Softmax, critic: ActionCritic, emphasis: Emphasis, alpha: float, actor: EveryAction
     ) -> None:
-        self.policy, self.critic, self.emphasis = policy, critic, emphasis
+        self.policy, self.critic, self.emphasis, self.actor = policy, critic, emphasis, actor
         self.alpha = alpha / policy.seen.active
 
     def step(self, step: Step) -> Told:
@@ -419,9 +566,9 @@ class AllActions:
         pi, advantages = policy.pi(step.x), self.critic.advantages(step.x)
         rho = float(pi[step.action]) / step.mu
         emphasis = self.emphasis.weigh(step, rho)
+        ascent = self.actor.ascent(step, emphasis, policy, self.critic)
         self.critic.learn(step, rho)
-        gradient = sum(pi[b] * advantages[b] * policy.score(step.x, b) for b in range(len(pi)))
-        policy.theta = policy.theta + self.alpha * emphasis * gradient
+        policy.theta = policy.theta + self.alpha * ascent
         return rho, emphasis, float(advantages[step.action])
 
 
@@ -453,6 +600,7 @@ def learner(
     critic: catalogue.Critic,
     emphasis: catalogue.Emphasis,
     alpha: float,
+    actor: catalogue.Actor | None,
 ) -> Learner:
     if isinstance(policy, catalogue.DeterministicLinear):
         action = Deterministic(policy.features)
@@ -460,11 +608,34 @@ def learner(
         return DeterministicActorCritic(action, slopes, _emphasis(emphasis, action), alpha)
     if isinstance(policy, catalogue.Gaussian):
         normal = Gaussian(policy.features)
-        return ActorCritic(normal, _values(critic, normal, policy), _emphasis(emphasis, normal), alpha)
+        values, by_values = _values(critic, normal, policy), _by_values(actor, policy, normal.theta.shape)
+        return ActorCritic(normal, values, _emphasis(emphasis, normal), alpha, by_values)
     softmax = Softmax(policy.features, policy.actions)
     if kind is emphatic.AllActions:
-        return AllActions(softmax, _advantages(critic, softmax, policy), _emphasis(emphasis, softmax), alpha)
-    return ActorCritic(softmax, _values(critic, softmax, policy), _emphasis(emphasis, softmax), alpha)
+        every = _by_actions(actor, policy, softmax.theta.shape)
+        return AllActions(
+            softmax, _advantages(critic, softmax, policy), _emphasis(emphasis, softmax), alpha, every
+        )
+    values, by_values = _values(critic, softmax, policy), _by_values(actor, policy, softmax.theta.shape)
+    return ActorCritic(softmax, values, _emphasis(emphasis, softmax), alpha, by_values)
+
+
+def _by_values(actor: catalogue.Actor | None, form: catalogue.Policy, theta: tuple[int, ...]) -> Taken:
+    if isinstance(actor, catalogue.ActorTrace):
+        return Trace(actor.lambda_)
+    if isinstance(actor, catalogue.GradientValues):
+        return GradientValues(actor, form, theta)
+    if isinstance(actor, catalogue.CounterfactualGradient):
+        return Counterfactual(actor, form)
+    assert actor is None
+    return Taken()
+
+
+def _by_actions(actor: catalogue.Actor | None, form: catalogue.Policy, theta: tuple[int, ...]) -> EveryAction:
+    if isinstance(actor, catalogue.GradientCritic):
+        return GradientCritic(actor, form, theta)
+    assert actor is None
+    return EveryAction()
 
 
 def _emphasis(emphasis: catalogue.Emphasis, policy: Policy) -> Emphasis:
@@ -484,9 +655,7 @@ def _values(critic: catalogue.Critic, policy: Policy, form: catalogue.Policy) ->
     return GTD(critic.features or form.features, critic.alpha_v, critic.alpha_w, critic.lambda_)
 
 
-def _advantages(
-    critic: catalogue.Critic, policy: Softmax, form: catalogue.Policy
-) -> GQ | Advantage | ExactAdvantages:
+def _advantages(critic: catalogue.Critic, policy: Softmax, form: catalogue.Policy) -> ActionCritic:
     if isinstance(critic, catalogue.ExactCritic):
         return ExactAdvantages(Finite(critic.problem), policy)
     if isinstance(critic, catalogue.Advantage):

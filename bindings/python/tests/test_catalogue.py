@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import pytest
@@ -58,8 +58,12 @@ def part(kind: type[Part], problem: Any, shift: float, inside: bool = False) -> 
     return kind(**values)
 
 
-def learners() -> dict[str, tuple[type[Any], type[Part], type[Part], type[Part]]]:
-    found = {}
+# A learner, its policy, its critic, its emphasis, and its actor if it has one.
+Kinds = tuple[type[Any], type[Part], type[Part], type[Part], Optional[type[Part]]]
+
+
+def learners() -> dict[str, Kinds]:
+    found: dict[str, Kinds] = {}
     for learner, (acts, tells) in LEARNERS.items():
         for policy in PARTS["policy"].values():
             for critic in PARTS["critic"].values():
@@ -67,20 +71,40 @@ def learners() -> dict[str, tuple[type[Any], type[Part], type[Part], type[Part]]
                     ratio = learner is DeterministicActorCritic and emphasis not in kinds(RatioFreeEmphasis)
                     finite = policy._acts != "finite" and "finite" in emphasis._needs
                     usual = critic in USUAL or emphasis in USUAL
-                    if policy._acts in acts and tells in critic._tells and usual and not (ratio or finite):
-                        names = [learner, policy, critic, emphasis]
-                        found[" ".join(kind.__name__ for kind in names)] = (learner, policy, critic, emphasis)
+                    if policy._acts not in acts or tells not in critic._tells or not usual or ratio or finite:
+                        continue
+                    found[named(learner, policy, critic, emphasis)] = (
+                        learner,
+                        policy,
+                        critic,
+                        emphasis,
+                        None,
+                    )
+                    # Every actor with the usual parts: it sees the others through what they tell alone.
+                    if critic in (emphatic.GTD, emphatic.GQ) and emphasis in (
+                        emphatic.NoEmphasis,
+                        emphatic.FollowOn,
+                    ):
+                        for actor in PARTS["actor"].values():
+                            if tells in actor._tells:
+                                with_actor = (learner, policy, critic, emphasis, actor)
+                                found[named(*with_actor)] = with_actor
     return found
 
 
+def named(*kinds: type[Any]) -> str:
+    return " ".join(kind.__name__ for kind in kinds)
+
+
 def make(name: str, shift: float = 0.0) -> Learner:
-    learner, policy, critic, emphasis = learners()[name]
+    learner, policy, critic, emphasis, actor = learners()[name]
     problem = FINITE if policy._acts == "finite" else REAL
     made: Learner = learner(
         part(policy, problem, 0.0),
         part(critic, problem, shift),
         part(emphasis, problem, shift),
         alpha=0.01 + shift,
+        **({} if actor is None else {"actor": part(actor, problem, shift)}),
     )
     return made
 
@@ -93,7 +117,7 @@ def _has_problem(value: object) -> bool:
 
 
 def test_no_part_is_left_out() -> None:
-    used = {kind for _, *kinds in learners().values() for kind in kinds}
+    used = {kind for _, *kinds in learners().values() for kind in kinds if kind is not None}
     # A schedule is always inside another part.
     roles = [kinds for role, kinds in PARTS.items() if role != "schedule"]
     assert used == {kind for kinds in roles for kind in kinds.values()}
@@ -142,7 +166,7 @@ def test_every_part_comes_back_from_a_file_and_goes_on_to_the_bit(name: str, tmp
     agent.learn(batch)
     agent.save(tmp_path / "agent")
     for again in (emphatic.load(tmp_path / "agent"), pickle.loads(pickle.dumps(agent)), agent.copy()):
-        assert (again.policy, again.alpha) == (agent.policy, agent.alpha)
+        assert (again.policy, again.alpha, again.actor) == (agent.policy, agent.alpha, agent.actor)
         for ours, theirs in ((agent.critic, again.critic), (agent.emphasis, again.emphasis)):
             assert type(ours) is type(theirs)
             for field in fields(ours):
@@ -162,3 +186,4 @@ def test_every_part_can_be_swept(name: str) -> None:
     for agent, other in zip(agents, swept):
         agent.learn(batch)
         assert np.array_equal(agent.weights, other.weights)
+        assert agent.actor == other.actor

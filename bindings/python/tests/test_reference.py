@@ -18,9 +18,11 @@ from emphatic import (
     GTD,
     Active,
     ActorCritic,
+    ActorTrace,
     Advantage,
     AllActions,
     Compatible,
+    CounterfactualGradient,
     Dense,
     DeterministicActorCritic,
     DeterministicLinear,
@@ -28,6 +30,8 @@ from emphatic import (
     ExactEmphasis,
     FollowOn,
     Gaussian,
+    GradientCritic,
+    GradientValues,
     NoEmphasis,
     OneHot,
     Softmax,
@@ -85,9 +89,12 @@ class Case(NamedTuple):
     critic: catalogue.Critic
     emphasis: catalogue.Emphasis
     alpha: float = 0.02
+    actor: catalogue.Actor | None = None
 
     def agent(self) -> emphatic.Learner:
-        return self.kind(self.policy, self.critic, self.emphasis, alpha=self.alpha)
+        # A deterministic policy can have no actor.
+        actor = {} if self.actor is None else {"actor": self.actor}
+        return self.kind(self.policy, self.critic, self.emphasis, alpha=self.alpha, **actor)
 
 
 ROWS = some_zeros(np.random.default_rng(6), np.random.default_rng(7).normal(size=(STATES, 4)))
@@ -124,6 +131,30 @@ def learned() -> Iterator[Case]:
         yield Case(sight, DeterministicActorCritic, DeterministicLinear(seen), compatible, NoEmphasis())
 
 
+def with_actors() -> Iterator[Case]:
+    for sight, (seen, of_critic) in SIGHTS.items():
+        gtd = GTD(0.05, 0.02, 0.6, of_critic)
+        by_values: list[tuple[catalogue.ValueActor, catalogue.Emphasis]] = [
+            (ActorTrace(0.6), NoEmphasis()),
+            (ActorTrace(1.0), FollowOn(0.3)),
+            (GradientValues(0.05, eta=0.0), NoEmphasis()),
+            (GradientValues(0.05, 0.7, 0.4, of_critic), FollowOn(0.3)),
+            (CounterfactualGradient(0.7, 0.05, 0.8, 0.6, 0.3, of_critic), NoEmphasis()),
+        ]
+        for actor, emphasis in by_values:
+            yield Case(sight, ActorCritic, Softmax(seen, ACTIONS), gtd, emphasis, actor=actor)
+            yield Case(sight, ActorCritic, Gaussian(seen), gtd, emphasis, 0.005, actor)
+        by_actions: list[tuple[catalogue.Critic, catalogue.ActionActor, catalogue.Emphasis]] = [
+            (GQ(0.04, 0.01, 0.3, gtd, of_critic), GradientCritic(0.05, eta=0.0), NoEmphasis()),
+            (Advantage(0.03, gtd), GradientCritic(0.05, 1.0, 1.0, 0.4, of_critic), FollowOn(0.3)),
+        ]
+        for critic, action_actor, emphasis in by_actions:
+            yield Case(sight, AllActions, Softmax(seen, ACTIONS), critic, emphasis, actor=action_actor)
+    exact, softmax = ExactCritic(RANDOM), RANDOM.softmax()
+    yield Case("exact", ActorCritic, softmax, exact, NoEmphasis(), actor=CounterfactualGradient(0.9, 0.05))
+    yield Case("exact", AllActions, softmax, exact, NoEmphasis(), actor=GradientCritic(0.05))
+
+
 def exact_finite(problem: emphatic.Problem) -> Iterator[Case]:
     name, policy, exact = problem.name, problem.softmax(), ExactCritic(problem)
     true, gtd = ExactEmphasis(problem), GTD(0.05, 0.02, 0.6, problem.critic)
@@ -151,6 +182,7 @@ def exact_real(problem: emphatic.Problem) -> Iterator[Case]:
 
 CASES = [
     *learned(),
+    *with_actors(),
     *exact_finite(RANDOM),
     *exact_finite(THREE),
     *exact_real(REAL),
@@ -163,6 +195,7 @@ def described(case: Case) -> str:
     words = [case.kind.__name__, type(case.policy).__name__, type(case.critic).__name__]
     words += [] if within is None else [type(within).__name__]
     words += [type(case.emphasis).__name__ + str(getattr(case.emphasis, "lambda_a", "")), case.name]
+    words += [] if case.actor is None else [type(case.actor).__name__]
     return "-".join(words)
 
 
@@ -225,6 +258,10 @@ def assert_close(name: str, ours: list[Any], expected: list[Any]) -> None:
         pytest.fail(f"{name} differs from step {t} on: {a[t]}, by the equations {b[t]}")
 
 
+def of_actor(weights: dict[str, Array]) -> dict[str, Array]:
+    return {f"the actor's {name}": array for name, array in weights.items()}
+
+
 @every_case
 def test_every_step_is_that_of_the_equations(case: Case) -> None:
     agent, by_hand = case.agent(), reference.learner(case.kind, *case[2:])
@@ -235,9 +272,12 @@ def test_every_step_is_that_of_the_equations(case: Case) -> None:
     for t in range(len(batch)):
         update = step(agent, batch, t)
         told = {"rho": update.rho, "emphasis": update.emphasis, "delta": update.delta}
-        ours.append({**told, "weights": agent.weights, **agent.critic_weights})
+        ours.append(
+            {**told, "weights": agent.weights, **agent.critic_weights, **of_actor(agent.actor_weights)}
+        )
         told = dict(zip(told, by_hand.step(reference_step(batch, t))))
-        expected.append({**told, "weights": by_hand.policy.theta, **by_hand.critic.weights})
+        learned = {**by_hand.critic.weights, **of_actor(getattr(by_hand, "actor", reference.Taken()).weights)}
+        expected.append({**told, "weights": by_hand.policy.theta, **learned})
     assert ours[0].keys() == expected[0].keys()
     for name in expected[0]:
         assert_close(name, [at[name] for at in ours], [at[name] for at in expected])
@@ -246,14 +286,14 @@ def test_every_step_is_that_of_the_equations(case: Case) -> None:
 @every_case
 def test_a_learner_says_what_it_is_made_of(case: Case) -> None:
     agent = case.agent()
-    assert (agent.policy, agent.critic, agent.emphasis, agent.alpha) == case[2:]
+    assert (agent.policy, agent.critic, agent.emphasis, agent.alpha, agent.actor) == case[2:]
 
 
 # --- Bit by bit ---
 
 
 def bits(agent: emphatic.Learner) -> dict[str, bytes]:
-    numbers = {"weights": agent.weights, **agent.critic_weights}
+    numbers = {"weights": agent.weights, **agent.critic_weights, **of_actor(agent.actor_weights)}
     return {name: array.tobytes() for name, array in numbers.items()}
 
 
@@ -295,6 +335,8 @@ def varied(part: _P, k: int) -> _P:
             numbers[field.name] = value * (1 + k % 5 / 4)
         elif field.name.startswith("lambda"):
             numbers[field.name] = k % 4 / 3
+        elif field.name == "eta":
+            numbers[field.name] = k % 3 / 2
         elif field.name == "values":
             numbers[field.name] = varied(value, k + 1)
     return dataclasses.replace(part, **numbers)
@@ -307,6 +349,7 @@ def settings(case: Case, number: int) -> list[Case]:
             critic=varied(case.critic, k),
             emphasis=varied(case.emphasis, k + 2),
             alpha=case.alpha * (1 + k % 3),
+            actor=None if case.actor is None else varied(case.actor, k + 1),
         )
         for k in range(number)
     ]
@@ -319,7 +362,7 @@ def assert_swept(cases: list[Case], batch: emphatic.Batch, more: emphatic.Batch)
         alone = case.agent()
         alone.learn(batch)
         assert type(agent) is type(alone) and agent.steps == alone.steps == len(batch)
-        assert (agent.critic, agent.emphasis, agent.alpha) == (case.critic, case.emphasis, case.alpha)
+        assert (agent.critic, agent.emphasis, agent.alpha, agent.actor) == case[3:]
         assert bits(agent) == bits(alone)
         assert go_on(agent, more) == go_on(alone, more)
         agent.learn(more)

@@ -21,7 +21,7 @@ import pytest
 
 import emphatic
 from agents import AGENTS, FINITE, VALUES, experience
-from emphatic import ACE, Dense, ExactCritic, Learner, OneHot, Softmax, TrueACE
+from emphatic import ACE, Dense, ExactCritic, Learner, OneHot, Softmax, Table, TrueACE
 from emphatic.learners import _restore
 
 every_agent = pytest.mark.parametrize("name", AGENTS)
@@ -358,6 +358,28 @@ def test_a_file_of_another_class(saved: Path) -> None:
     rewrite(saved, settings(lambda s: s.update({"class": "OffPAC"})))
     with pytest.raises(ValueError, match="OffPAC with FollowOn"):
         emphatic.load(saved)
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [
+        lambda: emphatic.AllActions(
+            Softmax(OneHot(200), 2), emphatic.ModelCritic(), emphatic.NoEmphasis(), alpha=0.1
+        ),
+        lambda: emphatic.ActorCritic(
+            Softmax(Table(np.ones((20_000, 1))), 2),
+            emphatic.GTD(0.1, 0.1),
+            emphatic.ModelEmphasis(),
+            alpha=0.1,
+        ),
+    ],
+)
+def test_a_model_can_be_loaded(agent: Callable[[], Learner], tmp_path: Path) -> None:
+    """Regression: the file was refused for being longer than its settings allow. What all lanes share is larger than what each has, or
+    there are many more states than features."""
+    made = agent()
+    made.save(tmp_path / "agent")
+    assert emphatic.load(tmp_path / "agent")._state() == made._state()
 
 
 def test_each_part_has_its_own_numbers(tmp_path: Path) -> None:

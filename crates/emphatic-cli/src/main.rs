@@ -6,6 +6,7 @@ mod diagnose;
 mod merge;
 mod new;
 mod output;
+mod part_argument;
 mod parts;
 mod progress;
 mod reproduce;

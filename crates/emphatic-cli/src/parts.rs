@@ -111,7 +111,7 @@ fn algorithm_explanation(algorithm: &Algorithm) -> String {
 fn page(catalogue: &Catalogue) -> String {
     let mut text = "# Parts\n\nA learner is a policy, a critic and an emphasis, put together. This page is what `emphatic parts --markdown` prints: \
                     the names in files, the classes in Python, and their settings with what they are if left out. (Python writes `lambda_` for `lambda`, and wants the \
-                    part inside another to be given.) [`conventions.md`](conventions.md) has the symbols and the time indices. A step-size is finite and not \
+                    part inside another to be given.) [`conventions.md`](conventions.md) has the symbols and the time indices, [`methods`](methods/README.md) explains each part. A step-size is finite and not \
                     negative, and is divided by the number of active features.\n\n\
                     What a critic tells the actor decides how the actor learns:\n\n\
                     | the critic tells | the actor learns from | in Python | policies |\n|---|---|---|---|\n\
@@ -123,7 +123,10 @@ fn page(catalogue: &Catalogue) -> String {
         text += &format!("\n## {}\n", role.heading());
         for entry in catalogue.of(role) {
             text += &format!("\n### `{}` ({} in Python)\n\n", entry.name, entry.class);
-            text += &format!("{}. *{}.*", entry.about, entry.source);
+            text += &format!("{}.", entry.about);
+            if !entry.source.is_empty() {
+                text += &format!(" *{}.*", entry.source);
+            }
             text += &sentences(entry);
             text.push('\n');
             if entry.settings.is_empty() {
@@ -151,7 +154,8 @@ fn sentences(entry: &Entry) -> String {
     let mut text = String::new();
     if !entry.signals.is_empty() {
         let signals: Vec<&str> = entry.signals.iter().map(|signal| signal.words()).collect();
-        text += &format!(" It tells the actor {}.", signals.join("; or "));
+        let verb = if entry.role == Role::Actor { "learns from" } else { "tells the actor" };
+        text += &format!(" It {verb} {}.", signals.join("; or "));
     }
     if !entry.needs.is_empty() {
         let needs: Vec<&str> = entry.needs.iter().map(|need| need.words()).collect();

@@ -1,10 +1,13 @@
 //! `emphatic solve`.
 
 use crate::output::{print, print_json};
+use crate::part_argument::part_argument;
 use crate::progress::Display;
 use clap::{Args, ValueEnum};
 use emphatic::ProblemError;
+use emphatic::catalogue::Role;
 use emphatic_diagnosis::Solution;
+use emphatic_diagnosis::linear_methods::PartOf;
 use emphatic_problems::ProblemFile;
 use miette::MietteDiagnostic;
 use std::path::PathBuf;
@@ -12,11 +15,13 @@ use std::path::PathBuf;
 pub(crate) const EXAMPLES: &str = "\
 FILE is a problem file (.toml or .json), or the name of a problem of `emphatic new`. Shown for the target
 policy of the file, or for the policy with zero weights if it has none: d_μ, π, v, q, m, m/d_μ by state, J_μ,
-its gradient and the semi-gradient.
+its gradient and the semi-gradient; and what linear critics and emphases of the catalogue (`emphatic parts`) learn with
+the critic's features. PART is a name with settings: etd,lambda=0.5,emphasis=truncated,emphasis.n=3.
 
 Examples:
   emphatic solve counterexample
   emphatic solve problem.toml --lambda-a 0.5
+  emphatic solve baird --critic tdrc,beta=0.1 --critic etd,emphasis=decayed,emphasis.beta=0.5
   emphatic solve problem.toml --json > solution.json
   emphatic solve problem.toml --csv > states.csv
   emphatic solve problem.toml --csv=weights > gradients.csv";
@@ -28,6 +33,12 @@ pub(crate) struct SolveArguments {
     /// λ_a of the weighting m and of a third gradient
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = fraction)]
     lambda_a: f64,
+    /// A critic whose key matrix, stability and fixed point are shown beside those of the usual ones
+    #[arg(long, value_name = "PART")]
+    critic: Vec<String>,
+    /// An emphasis whose limit is shown beside those of the usual ones
+    #[arg(long, value_name = "PART")]
+    emphasis: Vec<String>,
     /// How many states and weights are shown, the largest first
     #[arg(long, value_name = "N", default_value_t = emphatic_diagnosis::solve::SHOWN)]
     top: usize,
@@ -40,6 +51,16 @@ pub(crate) struct SolveArguments {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+}
+
+impl SolveArguments {
+    /// Returns the parts that are asked for.
+    fn asked(&self) -> miette::Result<Vec<PartOf>> {
+        let of = |role: Role, texts: &[String]| -> miette::Result<Vec<PartOf>> {
+            texts.iter().map(|text| part_argument(role, text).map(|part| PartOf { role, part })).collect()
+        };
+        Ok([of(Role::Critic, &self.critic)?, of(Role::Emphasis, &self.emphasis)?].concat())
+    }
 }
 
 /// What a line of CSV is about.
@@ -69,7 +90,9 @@ pub(crate) fn unsolved(problem: &ProblemFile, error: &ProblemError) -> miette::R
 
 fn solution_of(arguments: &SolveArguments) -> miette::Result<Solution> {
     let problem = ProblemFile::open(&arguments.file)?;
-    emphatic_diagnosis::solve(&problem, arguments.lambda_a).map_err(|error| unsolved(&problem, &error))
+    let asked = arguments.asked()?;
+    emphatic_diagnosis::solve(&problem, arguments.lambda_a, &asked)
+        .map_err(|error| unsolved(&problem, &error))
 }
 
 pub(crate) fn solve(arguments: &SolveArguments) -> miette::Result<()> {

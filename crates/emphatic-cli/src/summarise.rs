@@ -31,8 +31,8 @@ pub(crate) struct SummariseArguments {
 }
 
 fn select() -> impl TypedValueParser<Value = Select> {
-    let by_end = PossibleValue::new("final").help("The objective at the end of a run");
-    let by_area = PossibleValue::new("area").help("The average objective over a run");
+    let by_end = PossibleValue::new("final").help("The objective, or the error, at the end of a run");
+    let by_area = PossibleValue::new("area").help("Its average over a run");
     PossibleValuesParser::new([by_end, by_area])
         .map(|text| if text == "area" { Select::Area } else { Select::Final })
 }

@@ -1,7 +1,7 @@
 //! The experiment file that tries a suggestion.
 
 use crate::format::{list, name, paragraph};
-use crate::suggestion::{CriticKind, Suggestion};
+use crate::suggestion::{CriticKind, EmphasisSuggestion, Suggestion};
 use emphatic::catalogue::Algorithm;
 use emphatic_problems::{ProblemFile, shipped};
 use emphatic_text::json_escaped;
@@ -31,34 +31,51 @@ impl Suggestion {
             true => format!("policy.weights = {weights:?}\n"),
             false => String::new(),
         };
-        let method = |name: &str, algorithm: Algorithm, lambda_a: Option<f64>, critic: &str| {
+        let method = |name: &str, algorithm: Algorithm, emphasis: &str, critic: &str| {
             let (algorithm, alpha) = (algorithm.name, list(&self.alpha));
-            let lambda_a = lambda_a.map_or(String::new(), |l| format!("lambda_a = {l:?}\n"));
             format!(
-                "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{lambda_a}alpha = [{alpha}]\ncritic = {critic}\n{policy}"
+                "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{emphasis}alpha = [{alpha}]\ncritic = {critic}\n{policy}"
             )
         };
+        let emphasis = self.emphasis_line();
         let critic = self.critic_value();
         text += "\n# The suggestion.";
-        text += &method("suggestion", self.algorithm, self.lambda_a, &critic);
+        text += &method("suggestion", self.algorithm, &emphasis, &critic);
         if critic != EXACT {
             text += "\n# The same with values computed from the problem: what a better critic could gain.";
-            text += &method("suggestion, exact critic", self.algorithm, self.lambda_a, EXACT);
+            text += &method("suggestion, exact critic", self.algorithm, &emphasis, EXACT);
         }
         text += "\n# For comparison.";
         text += &match self.algorithm {
-            Algorithm::OFFPAC => method("full gradient", Algorithm::ACE, Some(1.0), &critic),
-            Algorithm::DPG => method("full gradient", Algorithm::TRUE_DPGE, None, &critic),
-            Algorithm::TRUE_DPGE => method("semi-gradient", Algorithm::DPG, None, &critic),
-            _ => method("semi-gradient", Algorithm::OFFPAC, None, &critic),
+            Algorithm::OFFPAC => method("full gradient", Algorithm::ACE, "", &critic),
+            Algorithm::DPG => method("full gradient", Algorithm::TRUE_DPGE, "", &critic),
+            Algorithm::TRUE_DPGE => method("semi-gradient", Algorithm::DPG, "", &critic),
+            _ => method("semi-gradient", Algorithm::OFFPAC, "", &critic),
         };
+        if self.emphasis.is_some() {
+            text += "\n# With the emphasis computed from the problem: what a better estimate could gain.";
+            text += &method("exact emphasis", Algorithm::TRUE_ACE, "", &critic);
+        }
         text
+    }
+
+    /// The line of a method that names the emphasis; empty if it is the algorithm's own.
+    fn emphasis_line(&self) -> String {
+        let Some(EmphasisSuggestion { kind, lambda_e }) = self.emphasis else { return String::new() };
+        let numbers = [("lambda_a", self.lambda_a), ("lambda_e", lambda_e)];
+        let numbers = numbers.into_iter().filter_map(|(name, x)| x.map(|x| format!(", {name} = {x:?}")));
+        format!("emphasis = {{ kind = \"{kind}\"{} }}\n", numbers.collect::<String>())
     }
 
     fn critic_value(&self) -> String {
         let critic = &self.critic;
         match critic.kind {
             CriticKind::Exact => EXACT.to_owned(),
+            CriticKind::Tdrc => format!(
+                "{{ kind = \"tdrc\", alpha_v = [{}], lambda = [{}] }}",
+                list(&critic.alpha_v),
+                list(&critic.lambda)
+            ),
             CriticKind::Gtd => format!(
                 "{{ kind = \"gtd\", alpha_v = [{}], alpha_w = [{}], lambda = [{}] }}",
                 list(&critic.alpha_v),

@@ -6,7 +6,7 @@
 //! use std::ops::ControlFlow;
 //!
 //! let problem = ProblemFile::open("counterexample".as_ref())?;
-//! let solution = solve(&problem, 1.0)?;
+//! let solution = solve(&problem, 1.0, &[])?;
 //! assert_eq!(solution.objective, 0.6875);
 //!
 //! let go_on = |_, _| ControlFlow::Continue(()); // Break would stop the diagnosis.

@@ -3,11 +3,9 @@
 
 use crate::critic_stability::update_stability;
 use crate::format::{number, paragraph, table};
-use emphatic::theory::{
-    EmphasisKind, EmphasisRead, ExpectedUpdate, LearnedEmphasis, LearningRule, LinearActionCritic,
-    LinearCritic,
-};
-use emphatic::{Exact, FinitePolicy, ProblemError, Table, Task};
+use emphatic::catalogue::Role;
+use emphatic::theory::{EmphasisKind, ExpectedUpdate, LearnedEmphasis, LinearActionCritic, LinearCritic};
+use emphatic::{Exact, FinitePolicy, PartRecipe, ProblemError, Table, Task};
 use serde::Serialize;
 
 /// The most weights of a critic or an emphasis for which everything is computed: the time grows with the cube.
@@ -23,7 +21,7 @@ pub struct LinearMethods {
     pub critics: Vec<LinearMethod>,
     /// Critics of action-values, with features of their own for each action; empty if these are too many.
     pub action_critics: Vec<LinearMethod>,
-    /// Learned emphases.
+    /// Emphases. One that is not learned has no key matrix.
     pub emphases: Vec<LinearMethod>,
 }
 
@@ -98,14 +96,8 @@ pub fn learned_emphasis<P: FinitePolicy>(
     learned: &LearnedEmphasis,
 ) -> Result<LinearMethod, ProblemError> {
     let update = exact.emphasis_update(learned)?;
-    let error = || {
-        let read = exact.emphasis_weighting(&EmphasisKind::Learned(learned.clone()), 1.0).ok()?;
-        let (d, m) = (exact.stationary(), exact.emphatic_weighting(1.0));
-        let visited = || (0..d.len()).filter(|&s| d[s] > 0.0);
-        let square: f64 = visited().map(|s| (read[s] - m[s]).powi(2) / d[s]).sum();
-        rounded(square.sqrt(), largest(visited().map(|s| m[s] / d[s])))
-    };
-    Ok(LinearMethod::new(name, &update, |_| error()))
+    let kind = EmphasisKind::Learned(learned.clone());
+    Ok(LinearMethod::new(name, &update, |_| emphasis_error(exact, &kind)))
 }
 
 fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
@@ -117,72 +109,103 @@ fn rounded(error: f64, size: f64) -> Option<f64> {
     error.is_finite().then_some(if error <= ROUNDING * size { 0.0 } else { error })
 }
 
-/// What the usual methods learn with these features; `None` if they are too many. A method whose expectation does not exist is left
-/// out.
+/// What parts of the catalogue learn with these features: those asked for, and the usual ones; `None` if there are too many features. A part whose
+/// expectation does not exist is left out.
 pub(crate) fn linear_methods<P: FinitePolicy>(
     exact: &Exact<f64, Task, P>,
     features: &Table,
+    asked: &[PartOf],
 ) -> Option<LinearMethods> {
     let weights = features.len();
     if weights == 0 || weights > MOST_WEIGHTS {
         return None;
     }
-    let critics = critics(exact).into_iter();
-    let actions = action_critics().into_iter().filter(|_| weights * exact.model().actions() <= MOST_WEIGHTS);
-    let emphases = emphases(features).into_iter();
-    Some(LinearMethods {
-        critics: critics.filter_map(|(name, of)| linear_critic(exact, name, &of, features).ok()).collect(),
-        action_critics: actions
-            .filter_map(|(name, of)| linear_action_critic(exact, name, &of, features).ok())
-            .collect(),
-        emphases: emphases.filter_map(|(name, of)| learned_emphasis(exact, name, &of).ok()).collect(),
-    })
+    let mut methods = LinearMethods { critics: vec![], action_critics: vec![], emphases: vec![] };
+    for PartOf { role, part } in asked.iter().chain(&usual()) {
+        let name = part.to_string();
+        if *role == Role::Emphasis {
+            methods.emphases.extend(emphasis(exact, &name, part, features));
+        } else if let Some(critic) = LinearCritic::of_part(part, features) {
+            methods.critics.extend(linear_critic(exact, &name, &critic, features));
+        } else if let Some(critic) = LinearActionCritic::of_part(part)
+            && weights * exact.model().actions() <= MOST_WEIGHTS
+        {
+            methods.action_critics.extend(linear_action_critic(exact, &name, &critic, features));
+        }
+    }
+    Some(methods)
+}
+
+/// What an emphasis learns, if it does, and how far what is read is from m/d_μ.
+fn emphasis<P: FinitePolicy>(
+    exact: &Exact<f64, Task, P>,
+    name: &str,
+    part: &PartRecipe,
+    features: &Table,
+) -> Option<LinearMethod> {
+    match EmphasisKind::of_part(part, features)? {
+        EmphasisKind::Learned(learned) => learned_emphasis(exact, name, &learned).ok(),
+        traced => Some(LinearMethod {
+            name: name.to_owned(),
+            stable: None,
+            smallest_real_part: None,
+            error: emphasis_error(exact, &traced),
+            fixed_point: None,
+            key_matrix: Vec::new(),
+            key_vector: Vec::new(),
+        }),
+    }
+}
+
+/// The root of the mean square of the difference between what an emphasis tends to and m/d_μ.
+fn emphasis_error<P: FinitePolicy>(exact: &Exact<f64, Task, P>, kind: &EmphasisKind) -> Option<f64> {
+    let read = exact.emphasis_weighting(kind, 1.0).ok()?;
+    let (d, m) = (exact.stationary(), exact.emphatic_weighting(1.0));
+    let visited = || (0..d.len()).filter(|&s| d[s] > 0.0);
+    let square: f64 = visited().map(|s| (read[s] - m[s]).powi(2) / d[s]).sum();
+    rounded(square.sqrt(), largest(visited().map(|s| m[s] / d[s])))
 }
 
 const FOOTNOTE: &str = "Stable if all eigenvalues of the matrix of the expected update have positive real parts (with second weights of the same step-size). Errors are root mean squares, weighted by d_μ.";
 
-/// η of all rules with second weights.
-const ETA: f64 = 1.0;
-
-fn critics<P: FinitePolicy>(exact: &Exact<f64, Task, P>) -> Vec<(&'static str, LinearCritic)> {
-    let gradient = |lambda: f64, rule| LinearCritic::Td { lambda, rule };
-    vec![
-        ("TD(0)", LinearCritic::td(0.0)),
-        ("TD(0.9)", LinearCritic::td(0.9)),
-        ("GTD(0)", gradient(0.0, LearningRule::Gtd { eta: ETA })),
-        ("GTD(0.9)", gradient(0.9, LearningRule::Gtd { eta: ETA })),
-        ("GTD2(0)", gradient(0.0, LearningRule::Gtd2 { eta: ETA })),
-        ("TDRC(0)", gradient(0.0, LearningRule::Tdrc { eta: ETA, beta: 1.0 })),
-        ("HTD(0)", LinearCritic::Hybrid { lambda: 0.0, eta: ETA }),
-        ("V-trace(0.9)", LinearCritic::VTrace { lambda: 0.9, rho_max: 1.0, c_max: 1.0 }),
-        ("tree backup(0.9)", LinearCritic::TreeBackup { lambda: 0.9 }),
-        ("ABTD(0.5)", LinearCritic::abtd(0.5, exact.abtd_range())),
-        ("ETD(0)", LinearCritic::etd(0.0)),
-        ("ETD(0.9)", LinearCritic::etd(0.9)),
-    ]
+/// A part of the catalogue in a role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartOf {
+    /// A critic or an emphasis.
+    pub role: Role,
+    /// The part.
+    pub part: PartRecipe,
 }
 
-fn action_critics() -> Vec<(&'static str, LinearActionCritic)> {
-    let expected = |rule| LinearActionCritic::Expected { lambda: 0.0, rule };
-    vec![
-        ("expected TD(0)", expected(LearningRule::SemiGradient)),
-        ("GQ(0)", expected(LearningRule::Gtd { eta: ETA })),
-        ("Retrace(0.9)", LinearActionCritic::Retrace { lambda: 0.9 }),
+/// The usual parts.
+fn usual() -> Vec<PartOf> {
+    let part = |kind: &str| PartRecipe::new(kind);
+    let td = |kind: &str| [part(kind), part(kind).with("lambda", 0.9)];
+    let inside = |emphasis: PartRecipe| part("etd").with_inner("emphasis", emphasis);
+    let critics = [
+        td("td").to_vec(),
+        td("gtd").to_vec(),
+        vec![part("gtd2"), part("tdrc"), part("htd"), part("v-trace").with("lambda", 0.9)],
+        vec![part("tree-backup").with("lambda", 0.9), part("abtd").with("zeta", 0.5)],
+        td("etd").to_vec(),
+        vec![inside(part("truncated").with("n", 4.0)), inside(part("decayed").with("beta", 0.5))],
+        vec![part("gq"), part("expected-tdrc"), part("retrace").with("lambda_q", 0.9)],
     ]
-}
-
-fn emphases(features: &Table) -> Vec<(&'static str, LearnedEmphasis)> {
-    let learned =
-        |lambda_e: f64, rule, read| LearnedEmphasis { features: features.clone(), lambda_e, rule, read };
-    let (direct, tderc) = (LearningRule::SemiGradient, LearningRule::Tdrc { eta: ETA, beta: 1.0 });
-    let (estimate, look_back) = (EmphasisRead::Estimate, EmphasisRead::Return);
-    vec![
-        ("direct(0), û", learned(0.0, direct, estimate)),
-        ("direct(0.5), û", learned(0.5, direct, estimate)),
-        ("direct(0.5), F^λ", learned(0.5, direct, look_back)),
-        ("GEM, û", learned(0.0, LearningRule::Gtd2 { eta: ETA }, estimate)),
-        ("TDERC(0), F^λ", learned(0.0, tderc, look_back)),
+    .concat();
+    let emphases = [
+        vec![part("none"), part("follow-on"), part("normalised"), part("truncated").with("n", 4.0)],
+        vec![part("periodic").with("period", 4.0), part("n-step").with("n", 2.0)],
+        vec![part("decayed").with("beta", 0.5), part("clipped"), part("lambda-return")],
+        vec![
+            part("direct").with("lambda_e", 0.0).with("read", 0.0),
+            part("tderc"),
+            part("gem"),
+            part("model"),
+        ],
     ]
+    .concat();
+    let of = |role: Role| move |part: PartRecipe| PartOf { role, part };
+    critics.into_iter().map(of(Role::Critic)).chain(emphases.into_iter().map(of(Role::Emphasis))).collect()
 }
 
 impl LinearMethods {
@@ -191,12 +214,13 @@ impl LinearMethods {
         let kinds = [
             ("Linear critics with the critic's features", &self.critics),
             ("Of action-values", &self.action_critics),
-            ("Learned emphases", &self.emphases),
+            ("Emphases", &self.emphases),
         ];
         let row = |method: &LinearMethod| {
             let stable = match method.stable {
                 Some(true) => "stable",
                 Some(false) => "not stable",
+                None if method.key_matrix.is_empty() => "not learned",
                 None => "not decided",
             };
             let shown = |x: Option<f64>| x.map_or("–".to_owned(), number);
@@ -209,7 +233,7 @@ impl LinearMethods {
         };
         let mut text = String::new();
         for (what, methods) in kinds.into_iter().filter(|(_, methods)| !methods.is_empty()) {
-            let header = [what, "", "smallest real part", "error of its fixed point"].map(str::to_owned);
+            let header = [what, "", "smallest real part", "error in the limit"].map(str::to_owned);
             text += "\n";
             text += &table(header.to_vec(), methods.iter().map(row));
         }

@@ -148,12 +148,19 @@ fn suggestion_text(diagnosis: &Diagnosis) -> String {
     let Some(suggestion) = &diagnosis.suggestion else {
         return text + &format!("  nothing: {}.\n", diagnosis.why_no_suggestion());
     };
-    let algorithm = match suggestion.lambda_a {
-        Some(lambda_a) => format!("{}, λ_a = {lambda_a}", suggestion.algorithm.name),
-        None => suggestion.algorithm.name.to_owned(),
-    };
+    let mut algorithm = suggestion.algorithm.name.to_owned();
+    if let Some(emphasis) = suggestion.emphasis {
+        algorithm += &format!(", emphasis {}", emphasis.kind);
+        algorithm += &suggestion.lambda_a.map_or(String::new(), |x| format!(", λ_a = {x}"));
+        algorithm += &emphasis.lambda_e.map_or(String::new(), |x| format!(", λ_e = {x}"));
+    }
     let critic = match suggestion.critic.kind {
         CriticKind::Exact => "exact".to_owned(),
+        CriticKind::Tdrc => format!(
+            "tdrc, alpha_v = {}; lambda = {}",
+            list(&suggestion.critic.alpha_v),
+            list(&suggestion.critic.lambda)
+        ),
         CriticKind::Gtd => format!(
             "gtd, alpha_v = {}; alpha_w = {}; lambda = {}",
             list(&suggestion.critic.alpha_v),

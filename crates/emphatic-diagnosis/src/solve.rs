@@ -2,7 +2,7 @@
 
 use crate::diagnosable::{Diagnosable, with_policy};
 use crate::format::{name, number, table};
-use crate::linear_methods::LinearMethods;
+use crate::linear_methods::{LinearMethods, PartOf};
 use crate::names::weight_names;
 use emphatic::{Exact, Policy, ProblemError};
 use emphatic_problems::ProblemFile;
@@ -76,14 +76,14 @@ pub struct Gradients {
     pub angle_with_lambda_a: Option<f64>,
 }
 
-/// Solves the problem for its target policy.
-pub fn solve(problem: &ProblemFile, lambda_a: f64) -> Result<Solution, ProblemError> {
+/// Solves the problem for its target policy. Of linear critics and emphases, it describes the usual ones and those asked for.
+pub fn solve(problem: &ProblemFile, lambda_a: f64, asked: &[PartOf]) -> Result<Solution, ProblemError> {
     if !(0.0..=1.0).contains(&lambda_a) {
         let right = "it must lie between 0 and 1";
         return Err(ProblemError::Number { what: "lambda_a".to_owned(), value: lambda_a, right });
     }
     with_policy!(&problem.known, &problem.target, |model, policy, weights| {
-        solve_for(problem, model, policy, weights, lambda_a)
+        solve_for(problem, model, policy, weights, lambda_a, asked)
     })
 }
 
@@ -93,6 +93,7 @@ fn solve_for<P: Policy, M: Diagnosable<P>>(
     policy: &P,
     weights: &[f64],
     lambda_a: f64,
+    asked: &[PartOf],
 ) -> Result<Solution, ProblemError> {
     let exact = Exact::new(model, policy, weights)?;
     let (d, m) = (exact.stationary(), exact.emphatic_weighting(lambda_a));
@@ -113,7 +114,7 @@ fn solve_for<P: Policy, M: Diagnosable<P>>(
         columns,
         objective: exact.objective(),
         gradients: (!policy.is_empty()).then(|| gradients(problem, &exact, weights, lambda_a)),
-        linear_methods: M::linear_methods(&exact),
+        linear_methods: M::linear_methods(&exact, asked),
     })
 }
 

@@ -35,6 +35,8 @@ pub struct Suggestion {
     /// The algorithm.
     #[serde(serialize_with = "name")]
     pub algorithm: Algorithm,
+    /// The emphasis, for ACE.
+    pub emphasis: Option<EmphasisSuggestion>,
     /// λ_a, for ACE.
     pub lambda_a: Option<f64>,
     /// The range of step-sizes.
@@ -51,14 +53,27 @@ fn name<S: Serializer>(algorithm: &Algorithm, serializer: S) -> Result<S::Ok, S:
     algorithm.name.serialize(serializer)
 }
 
+/// An emphasis to start with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EmphasisSuggestion {
+    /// Its name in the catalogue.
+    pub kind: &'static str,
+    /// λ_e, of the λ-return.
+    pub lambda_e: Option<f64>,
+}
+
+impl EmphasisSuggestion {
+    const FOLLOW_ON: Self = Self { kind: "follow-on", lambda_e: None };
+}
+
 /// A critic to start with.
 #[derive(Clone, Debug, Serialize)]
 pub struct CriticSuggestion {
-    /// Its kind: GTD(λ), or the exact one where a policy is deterministic.
+    /// Its kind: TDRC(λ) where it is stable, otherwise GTD(λ); or the exact one where a policy is deterministic.
     pub kind: CriticKind,
     /// Step-sizes of the values.
     pub alpha_v: Vec<f64>,
-    /// Step-sizes of the second weights.
+    /// Step-sizes of the second weights, for GTD(λ).
     pub alpha_w: Vec<f64>,
     /// λ of its traces.
     pub lambda: Vec<f64>,
@@ -68,6 +83,8 @@ pub struct CriticSuggestion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CriticKind {
+    /// TDRC(λ).
+    Tdrc,
     /// GTD(λ).
     Gtd,
     /// Computed from the problem.
@@ -104,19 +121,22 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
     // A learned critic takes longer than an exact one.
     let times = if deterministic { 2.0 } else { 5.0 };
     let steps = *series((times * time / middle).clamp(SHORTEST_RUN, LONGEST_RUN) * 2.0, 1).first()? as u64;
+    let kind = critic_kind(start, deterministic);
     let reasons = vec![
-        ("algorithm", choice.reason),
+        ("algorithm", choice.reason.clone()),
         ("step-sizes", step_size_reason(size, last, active)),
         ("length", length_reason(diagnosis, time, steps, middle)),
-        ("critic", critic_reason(diagnosis, deterministic)),
+        ("critic", critic_reason(diagnosis, kind)),
     ];
-    let critic = critic(&problem.known, deterministic);
-    Some(Suggestion { algorithm: choice.algorithm, lambda_a: choice.lambda_a, alpha, steps, critic, reasons })
+    let Choice { algorithm, emphasis, lambda_a, .. } = choice;
+    let critic = critic(&problem.known, kind);
+    Some(Suggestion { algorithm, emphasis, lambda_a, alpha, steps, critic, reasons })
 }
 
-/// An algorithm, its λ_a, and why.
+/// An algorithm, its emphasis with λ_a, and why.
 struct Choice {
     algorithm: Algorithm,
+    emphasis: Option<EmphasisSuggestion>,
     lambda_a: Option<f64>,
     reason: String,
 }
@@ -129,31 +149,52 @@ impl Choice {
 
 fn choose_algorithm(diagnosis: &Diagnosis, deterministic: bool) -> Choice {
     let safe = diagnosis.flows.as_ref().map(Flows::semi_gradient_is_safe);
-    let (algorithm, lambda_a, reason) = match (safe, deterministic) {
+    let plain = |algorithm, reason: &str| Choice {
+        algorithm,
+        emphasis: None,
+        lambda_a: None,
+        reason: reason.to_owned(),
+    };
+    match (safe, deterministic) {
         (Some(true), true) => {
-            (Algorithm::DPG, None, "the semi-gradient ends as well as the gradient from every start tried".to_owned())
+            plain(Algorithm::DPG, "the semi-gradient ends as well as the gradient from every start tried")
         }
-        (_, true) => (
+        (_, true) => plain(
             Algorithm::TRUE_DPGE,
-            None,
-            "the semi-gradient ends below the gradient; a deterministic policy has no ratio, so the emphasis is computed from the problem".to_owned(),
+            "the semi-gradient ends below the gradient; a deterministic policy has no ratio, so the emphasis is computed from the problem",
         ),
-        (Some(true), false) => (
+        (Some(true), false) => plain(
             Algorithm::OFFPAC,
-            None,
-            "the semi-gradient ends as well as the gradient from every start tried, and without emphasis the updates vary least".to_owned(),
+            "the semi-gradient ends as well as the gradient from every start tried, and without emphasis the updates vary least",
         ),
         (_, false) => match trace_trouble(diagnosis) {
-            Some(trouble) => (Algorithm::TRUE_ACE, None, format!(
-                "{trouble}. With the problem at hand the emphasis can be computed instead. Where only experience is at hand, use follow_on_ace with a small step-size and expect excursions"
-            )),
+            Some(trouble) => choose_lambda_e(diagnosis, &trouble).unwrap_or_else(|| {
+                plain(Algorithm::TRUE_ACE, &format!("{trouble}. The ratio has no finite variance, so no estimate from experience has: the emphasis is computed from the problem"))
+            }),
             None => {
                 let (lambda_a, reason) = choose_lambda_a(diagnosis);
-                (Algorithm::ACE, Some(lambda_a), reason)
+                let emphasis = Some(EmphasisSuggestion::FOLLOW_ON);
+                Choice { algorithm: Algorithm::ACE, emphasis, lambda_a: Some(lambda_a), reason }
             }
         },
-    };
-    Choice { algorithm, lambda_a, reason }
+    }
+}
+
+/// The λ-return of a learned emphasis in place of the trace, with a λ_e for which its variance is finite; `None` if there is none.
+fn choose_lambda_e(diagnosis: &Diagnosis, trouble: &str) -> Option<Choice> {
+    let both = || [&diagnosis.emphasis, &diagnosis.emphasis_at_end].into_iter().flatten();
+    let returns: Vec<_> = both().map(|e| e.lambda_return.as_ref()).collect::<Option<_>>()?;
+    let smallest = |numbers: &mut dyn Iterator<Item = f64>| numbers.fold(f64::INFINITY, f64::min);
+    let lambda_e = smallest(&mut returns.iter().map(|chosen| chosen.lambda_e));
+    let largest = smallest(&mut returns.iter().map(|chosen| chosen.largest_lambda_e));
+    let spread = both().filter_map(Emphasis::relative_spread_of_lambda_return).fold(0.0, f64::max);
+    let reason = format!(
+        "{trouble}. The λ-return of a learned emphasis has finite variance for every λ_e below {}: with λ_e = {lambda_e} its standard deviation is up to {} times its mean",
+        number(largest),
+        number(spread)
+    );
+    let emphasis = Some(EmphasisSuggestion { kind: "lambda-return", lambda_e: Some(lambda_e) });
+    Some(Choice { algorithm: Algorithm::ACE, emphasis, lambda_a: Some(1.0), reason })
 }
 
 /// λ_a and why: as large as the trace's spread allows, and at least the smallest that ends as well as the gradient.
@@ -231,9 +272,14 @@ fn update_size<P: Policy, M: Diagnosable<P>>(
 fn root_mean_square<P: Policy, M: Diagnosable<P>>(solved: &Solved<M, P>, choice: &Choice) -> Option<f64> {
     let exact = solved.exact;
     let (d, i, m) = (exact.stationary(), exact.model().interest(), exact.emphatic_weighting(1.0));
-    let second = match choice.algorithm {
-        Algorithm::ACE => Some(solved.moments()).filter(|moments| moments.is_finite())?.second_moment()?,
-        _ => Vec::new(),
+    let second = match choice.emphasis {
+        Some(EmphasisSuggestion { lambda_e: Some(lambda_e), .. }) => {
+            let deviations = solved.moments().lambda_return_deviations(lambda_e)?;
+            let of = |(s, x): (usize, f64)| if d[s] > 0.0 { d[s] * x * x + m[s] * m[s] / d[s] } else { 0.0 };
+            deviations.into_iter().enumerate().map(of).collect()
+        }
+        Some(_) => Some(solved.moments()).filter(|moments| moments.is_finite())?.second_moment()?,
+        None => Vec::new(),
     };
     // d_μ E[M²] in each state.
     let square = |s: usize| match (choice.algorithm, choice.lambda_a) {
@@ -253,10 +299,20 @@ fn guessed_time<P: Policy, M: Diagnosable<P>>(exact: &Exact<f64, M, P>) -> Optio
     (largest > 0.0).then(|| 5.0 / largest * exact.policy().features().most_active() as f64)
 }
 
-fn critic(known: &KnownProblem, deterministic: bool) -> CriticSuggestion {
+/// TDRC(λ), which has no second step-size to choose, unless it is not stable for the given policy.
+fn critic_kind<P: Policy, M: Diagnosable<P>>(start: &Solved<M, P>, deterministic: bool) -> CriticKind {
     if deterministic {
+        return CriticKind::Exact;
+    }
+    let methods = M::linear_methods(start.exact, &[]);
+    let tdrc = methods.and_then(|methods| methods.critics.into_iter().find(|critic| critic.name == "tdrc"));
+    if tdrc.is_some_and(|tdrc| tdrc.stable == Some(true)) { CriticKind::Tdrc } else { CriticKind::Gtd }
+}
+
+fn critic(known: &KnownProblem, kind: CriticKind) -> CriticSuggestion {
+    if kind == CriticKind::Exact {
         let [alpha_v, alpha_w, lambda] = [const { Vec::new() }; 3];
-        return CriticSuggestion { kind: CriticKind::Exact, alpha_v, alpha_w, lambda };
+        return CriticSuggestion { kind, alpha_v, alpha_w, lambda };
     }
     let features = known.critic();
     let norm = |s: usize| features.active(s).map(|(_, x)| x * x).sum::<f64>();
@@ -264,9 +320,9 @@ fn critic(known: &KnownProblem, deterministic: bool) -> CriticSuggestion {
     let scale = features.most_active() as f64 / largest;
     let scaled = |alpha: f64| series(alpha * scale, 1).first().copied().unwrap_or(alpha);
     CriticSuggestion {
-        kind: CriticKind::Gtd,
+        kind,
         alpha_v: [0.02, 0.1, 0.5].map(scaled).to_vec(),
-        alpha_w: [1e-4, 1e-2].map(scaled).to_vec(),
+        alpha_w: if kind == CriticKind::Gtd { [1e-4, 1e-2].map(scaled).to_vec() } else { Vec::new() },
         lambda: vec![0.0, 0.9],
     }
 }
@@ -297,14 +353,21 @@ fn length_reason(diagnosis: &Diagnosis, time: f64, steps: u64, middle: f64) -> S
     }
 }
 
-fn critic_reason(diagnosis: &Diagnosis, deterministic: bool) -> String {
-    let reason = match diagnosis.critics.td.stable {
-        _ if deterministic => "the slope of the action-values is computed from the problem",
-        Some(true) => "GTD(λ) is stable off-policy; TD(0) would be, too, for the given policy",
-        Some(false) => "GTD(λ) is stable off-policy; TD(0) is not with these features",
-        None => "GTD(λ) is stable off-policy whatever the features",
+fn critic_reason(diagnosis: &Diagnosis, kind: CriticKind) -> String {
+    let td = match diagnosis.critics.td.stable {
+        Some(true) => "; TD(0) would be, too",
+        Some(false) => "; TD(0) is not",
+        None => "",
     };
-    reason.to_owned()
+    match kind {
+        CriticKind::Exact => "the slope of the action-values is computed from the problem".to_owned(),
+        CriticKind::Tdrc => {
+            format!(
+                "TDRC(0) is stable for the given policy with these features, and has no second step-size to choose{td}"
+            )
+        }
+        CriticKind::Gtd => format!("GTD(λ) is stable off-policy whatever the features{td}"),
+    }
 }
 
 /// The `count` largest of the numbers 1, 2, 5, 10, 20 … up to `largest`, ascending; empty if that is not a positive number.
@@ -352,8 +415,12 @@ mod tests {
         let policy = task.softmax();
         let exact = Exact::new(&*task, &policy, &weights).unwrap();
         for lambda_a in [0.0, 0.5, 1.0] {
-            let choice =
-                Choice { algorithm: Algorithm::ACE, lambda_a: Some(lambda_a), reason: String::new() };
+            let choice = Choice {
+                algorithm: Algorithm::ACE,
+                emphasis: Some(EmphasisSuggestion::FOLLOW_ON),
+                lambda_a: Some(lambda_a),
+                reason: String::new(),
+            };
             let size = update_size(&Solved::new(&exact), None, &choice).unwrap();
             let sampled = sampled(&task, &weights, lambda_a);
             assert!((size * size / sampled - 1.0).abs() < 0.02, "{lambda_a}: {} {sampled}", size * size);

@@ -261,7 +261,7 @@ transitions = [
 fn visits_further_apart_than_numbers_reach_were_refused() {
     let solved = |text: &str| {
         let problem = ProblemFile::parse(text, "problem.toml").expect("it is a problem");
-        solve(&problem, 1.0).expect("it is solved")
+        solve(&problem, 1.0, &[]).expect("it is solved")
     };
     let solution = solved(FAR_APART);
     let column = |name: &str| &solution.columns.iter().find(|c| c.name == name).expect("there is one").values;

@@ -10,13 +10,13 @@ mod scenario;
 pub(crate) use scenario::Scenario;
 
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
-use crate::measure;
+use crate::measure::{self, Goal, Measured};
 use crate::one_or_list::{Located, OneOrList};
 use crate::store::fingerprint;
-use emphatic::catalogue::{Algorithm, Role, Setting};
+use emphatic::catalogue::{Algorithm, Catalogue, Role, Setting, Signal};
 use emphatic::learner::WARM_UP;
-use emphatic::{Recipe, Subset};
-use emphatic_problems::{FileError, Mistake, ReadError, Whole, read_text, suggest};
+use emphatic::{Features, PartRecipe, Random, Recipe, Subset, Table};
+use emphatic_problems::{DrawnFeatures, FileError, Mistake, ReadError, Whole, read_text, suggest};
 use scenario::{ProblemCopy, Scenarios};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -44,6 +44,9 @@ const NUMBERS_A_UNIT: usize = 1 << 23;
 /// About how many updates a unit makes, in a second or so: little is lost when a process is killed. (A unit is never shorter than its
 /// run.)
 const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
+
+/// The number of the first random stream from which features are drawn, beyond those of runs and fresh runs.
+const FIRST_FEATURES_STREAM: u64 = 1 << 62;
 
 /// The least number of settings in a block (they fill the lanes) and the most (they share a stream).
 const BLOCK: Range<usize> = 16..256;
@@ -101,6 +104,14 @@ pub struct Method {
     pub separate: Vec<String>,
 }
 
+/// A recorded quantity that settings are judged by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Judged {
+    /// Its column.
+    pub(crate) column: String,
+    pub(crate) goal: Goal,
+}
+
 /// What settings that share the lanes of one learner have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Structure {
@@ -120,6 +131,10 @@ struct Grid {
     algorithm: Option<&'static Algorithm>,
     /// The policy's weights at the start.
     weights: Vec<f64>,
+    /// Whether the critic is one that the file names. A method that evaluates an emphasis alone has a critic that nobody asks about.
+    has_critic: bool,
+    /// The parts that see the problem's features for critics.
+    critic_features: Vec<Owner>,
     /// The columns of the table of settings, except for the numbers.
     columns: Vec<(String, Cell)>,
     axes: Vec<Axis>,
@@ -149,22 +164,28 @@ enum Owner {
 }
 
 impl Owner {
-    /// Sets a number in a recipe.
-    fn set(&self, recipe: &mut Recipe, name: &str, x: f64) {
-        let Self::Part { role, inside } = self else {
-            match &mut recipe.warm_up {
-                Some((length, _)) if name == WARM_UP.name => *length = x,
-                _ => recipe.alpha = x,
-            }
-            return;
-        };
+    /// Returns the part in a recipe; `None` for the actor.
+    fn part<'a>(&self, recipe: &'a mut Recipe) -> Option<&'a mut PartRecipe> {
+        let Self::Part { role, inside } = self else { return None };
         let part = match role {
             Role::Policy => &mut recipe.policy,
             Role::Emphasis => &mut recipe.emphasis,
+            Role::Actor => recipe.actor.get_or_insert_default(),
             Role::Critic | Role::Schedule => &mut recipe.critic,
         };
-        let part = inside.iter().fold(part, |part, name| part.inner.entry((*name).to_owned()).or_default());
-        part.numbers.insert(name.to_owned(), x);
+        Some(inside.iter().fold(part, |part, name| part.inner.entry((*name).to_owned()).or_default()))
+    }
+
+    /// Sets a number in a recipe.
+    fn set(&self, recipe: &mut Recipe, name: &str, x: f64) {
+        if let Some(part) = self.part(recipe) {
+            part.numbers.insert(name.to_owned(), x);
+            return;
+        }
+        match &mut recipe.warm_up {
+            Some((length, _)) if name == WARM_UP.name => *length = x,
+            _ => recipe.alpha = x,
+        }
     }
 }
 
@@ -230,8 +251,14 @@ pub struct Experiment {
     /// The methods.
     pub methods: Vec<Method>,
     pub(crate) select: Select,
+    /// The recorded quantity that settings are judged by; `None` if nothing that is recorded is better or worse.
+    pub(crate) judged_by: Option<Judged>,
     /// The names of the columns that are recorded.
     pub(crate) record: Vec<String>,
+    /// Features of critics that are drawn anew for each run.
+    drawn: Option<DrawnFeatures>,
+    /// The weights that critics of values start from, if not from zero.
+    pub(crate) critic_weights: Option<Vec<f64>>,
     pub(crate) scenarios: Vec<Scenario>,
     grids: Vec<Grid>,
     /// Blocks of settings that are run together: they differ in numbers alone, so that they fit in the lanes of one learner. They
@@ -277,8 +304,17 @@ impl Experiment {
         let Scenarios { all, copies } = Scenarios::read(&file, beside)?;
         (experiment.scenarios, experiment.problem_copies) = (all, copies);
         experiment.check_episodes(&file)?;
-        experiment.read_record(&file)?;
+        experiment.draw_features()?;
+        let evaluates = method::all_evaluate(&file)?;
+        if evaluates {
+            experiment.evaluate_targets(&file)?;
+        }
+        let default = default_record(&file, evaluates);
+        let places = experiment.read_record(&file, default)?;
+        experiment.read_judged(&file)?;
         experiment.read_methods(&file)?;
+        experiment.check_measures(&places)?;
+        experiment.check_critic_weights(&file)?;
         let kinds = experiment.cut_into_blocks();
         experiment.check_fresh_runs(&file, kinds)?;
         experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
@@ -305,7 +341,13 @@ impl Experiment {
             fresh_runs: fresh_runs as u32,
             methods: Vec::new(),
             select: select.map_or(Select::Final, |select| select.value),
+            judged_by: None,
             record: Vec::new(),
+            drawn: file.random_binary.clone(),
+            critic_weights: file
+                .critic_weights
+                .as_ref()
+                .map(|list| list.get_ref().iter().map(|weight| weight.0).collect()),
             scenarios: Vec::new(),
             grids: Vec::new(),
             blocks: Vec::new(),
@@ -326,22 +368,125 @@ impl Experiment {
         Err(Mistake::at(&file.problem.span, message).help("give `steps` instead of `episodes`"))
     }
 
-    /// Reads what is recorded: the measures of each scenario, and the names of their columns.
-    fn read_record(&mut self, file: &ExperimentFile) -> Result<(), Mistake> {
-        let objective = [Spanned::new(0..0, "objective".to_owned())];
-        let names = file.record.as_ref().map_or(&objective[..], |record| record.get_ref());
+    /// Draws the features of critics as the first run has them, if they are drawn anew for each run.
+    fn draw_features(&mut self) -> Result<(), Mistake> {
+        for k in 0..self.scenarios.len() {
+            if let Some(table) = self.drawn_features(k, 0)? {
+                self.scenarios[k].set_critic_features(table);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the features of critics in the run with this stream; `None` if they are the problem's own.
+    fn drawn_features(&self, scenario: usize, stream: u64) -> Result<Option<Table>, Mistake> {
+        let states = self.scenarios[scenario].known.states().len();
+        let mut random = Random::new(self.seed, FIRST_FEATURES_STREAM + stream);
+        self.drawn.as_ref().map(|drawn| drawn.table(states, &mut random)).transpose()
+    }
+
+    /// Returns whether the features of critics are drawn anew for each run.
+    pub(crate) fn draws_features(&self) -> bool {
+        self.drawn.is_some()
+    }
+
+    /// Prepares the target of each scenario to be evaluated.
+    fn evaluate_targets(&mut self, file: &ExperimentFile) -> Result<(), Mistake> {
+        let place = file.target.as_ref().map_or(&file.problem.span, |target| &target.span);
+        self.scenarios.iter_mut().try_for_each(|s| s.evaluate_target().map_err(|error| error.at(place)))
+    }
+
+    /// Reads what is recorded: the measures of each scenario, and the names of their columns. Returns the place of each column in the file.
+    fn read_record(&mut self, file: &ExperimentFile, default: &str) -> Result<Vec<Range<usize>>, Mistake> {
+        let default = [Spanned::new(0..0, default.to_owned())];
+        let names = file.record.as_ref().map_or(&default[..], |record| record.get_ref());
+        let mut places = Vec::new();
         for name in names {
             let columns = add_measures(name, &mut self.scenarios)?;
             if let Some(twice) = columns.iter().find(|column| self.record.contains(column)) {
                 return Err(Mistake::at(&name.span(), format!("`{twice}` is recorded twice")));
             }
+            places.extend(columns.iter().map(|_| name.span()));
             self.record.extend(columns);
         }
         match &file.record {
             Some(record) if self.record.is_empty() => Err(Mistake::at(&record.span(), "nothing is recorded")
                 .help("leave `record` out for the objective")),
-            _ => Ok(()),
+            _ => Ok(places),
         }
+    }
+
+    /// Reads what settings are judged by: what is asked for, the objective, or the first error.
+    fn read_judged(&mut self, file: &ExperimentFile) -> Result<(), Mistake> {
+        let measures = self.scenarios.first().map_or(&[][..], |scenario| &scenario.measures);
+        let goals = || self.record.iter().zip(measures).map(|(column, measure)| (column, measure.goal()));
+        let with_goal = |(column, goal): (&String, Option<Goal>)| {
+            goal.map(|goal| Judged { column: column.clone(), goal })
+        };
+        let Some(by) = &file.select_by else {
+            let objective = goals().find(|(column, _)| *column == "objective");
+            self.judged_by = objective.and_then(with_goal).or_else(|| goals().find_map(with_goal));
+            return Ok(());
+        };
+        let Some((column, goal)) = goals().find(|(column, _)| *column == by.get_ref()) else {
+            let message = format!("`{}` is not recorded", by.get_ref());
+            let help = suggest(by.get_ref(), self.record.iter().map(String::as_str));
+            return Err(Mistake::at(&by.span(), message).maybe_help(help));
+        };
+        self.judged_by = with_goal((column, goal));
+        if self.judged_by.is_none() {
+            let message = format!("`{column}` does not say which setting is better");
+            return Err(Mistake::at(&by.span(), message).help("the objective and errors do"));
+        }
+        Ok(())
+    }
+
+    /// Returns an error if something that is recorded does not exist of some method.
+    fn check_measures(&self, places: &[Range<usize>]) -> Result<(), Mistake> {
+        for grid in &self.grids {
+            let scenario = &self.scenarios[grid.structure.scenario];
+            let (recipe, has_critic) = (grid.recipe(grid.settings.start, 0, 0), grid.has_critic);
+            let of = Measured {
+                known: &scenario.known,
+                target: scenario.evaluated.as_ref(),
+                recipe: &recipe,
+                has_critic,
+            };
+            for ((measure, column), place) in scenario.measures.iter().zip(&self.record).zip(places) {
+                measure.check(&of).map_err(|reason| {
+                    let method = &self.methods[grid.method].name;
+                    let message = format!("`{column}` cannot be recorded of {method}: {}", reason.message);
+                    Mistake::at(place, message).maybe_help(reason.help)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns an error if the weights that critics start from do not fit a critic.
+    fn check_critic_weights(&self, file: &ExperimentFile) -> Result<(), Mistake> {
+        let (Some(written), Some(weights)) = (&file.critic_weights, &self.critic_weights) else {
+            return Ok(());
+        };
+        let wrong = |message: String| Err(Mistake::at(&written.span(), message));
+        if let Some(weight) = weights.iter().find(|w| !w.is_finite()) {
+            return wrong(format!("a weight is {weight}; weights must be finite"));
+        }
+        for grid in &self.grids {
+            let (critic, method) = (&grid.structure.recipe.critic, &self.methods[grid.method].name);
+            let entry = Catalogue::current().find(Role::Critic, &critic.kind);
+            if !entry.is_some_and(|entry| entry.features && entry.signals.contains(&Signal::Delta)) {
+                return wrong(format!("{method} has no linear critic of values that could start from them"));
+            }
+            let right = critic.features.as_ref().map_or(0, Features::len);
+            if weights.len() != right {
+                return wrong(format!(
+                    "{} weights for the critic of {method}, which has {right}",
+                    weights.len()
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn read_methods(&mut self, file: &ExperimentFile) -> Result<(), Mistake> {
@@ -364,13 +509,15 @@ impl Experiment {
         Ok(())
     }
 
-    /// Returns an error if fresh runs are asked for, but not the objective by which the best settings are chosen, or if so many of
+    /// Returns an error if fresh runs are asked for, but nothing is recorded by which the best settings are chosen, or if so many of
     /// these kinds of settings are impossible.
     fn check_fresh_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
         let Some(fresh) = file.fresh_runs.as_ref().filter(|_| self.fresh_runs > 0) else { return Ok(()) };
-        if !self.record.iter().any(|name| name == "objective") {
-            return Err(Mistake::at(&fresh.span, "fresh runs need the objective, but it is not recorded")
-                .help("add \"objective\" to `record`: by it the best settings are chosen"));
+        if self.judged_by.is_none() {
+            let message = "fresh runs need the objective or an error, but neither is recorded";
+            return Err(Mistake::at(&fresh.span, message).help(
+                "add \"objective\" (or \"value_error\") to `record`: by it the best settings are chosen",
+            ));
         }
         if kinds.saturating_mul(self.fresh_runs as usize) > MOST_UNITS {
             let most = MOST_UNITS / kinds;
@@ -430,7 +577,7 @@ impl Experiment {
                 && matches!(cell, Cell::Text(path) if path.ends_with(".toml") || path.ends_with(".json")))
         };
         let problem = |s: &Scenario| cells(&s.columns.iter().filter(is_name).cloned().collect::<Vec<_>>());
-        json!({
+        let mut identity = json!({
             "seed": self.seed,
             self.length.word(): self.length.count(),
             "evaluations": self.evaluations,
@@ -438,7 +585,14 @@ impl Experiment {
             "problems": self.scenarios.iter().map(problem).collect::<Vec<_>>(),
             "problem_files": self.problem_copies.iter().map(|f| fingerprint(&json!(f.text))).collect::<Vec<_>>(),
             "methods": self.grids.iter().map(grid).collect::<Vec<_>>(),
-        })
+        });
+        if let Some(drawn) = &self.drawn {
+            identity["random_binary"] = json!(drawn.counts());
+        }
+        if let Some(weights) = &self.critic_weights {
+            identity["critic_weights"] = json!(weights);
+        }
+        identity
     }
 
     /// Returns the number of settings.
@@ -494,8 +648,9 @@ impl Experiment {
 
     /// Returns how many numbers are recorded of a setting at an evaluation.
     pub(crate) fn numbers_a_row(&self, setting: usize) -> usize {
-        let weights = self.grid(setting).weights.len();
-        self.measured().map(|(_, is_list)| if is_list { weights } else { 1 }).sum()
+        let Grid { structure, weights, .. } = self.grid(setting);
+        let measures = self.scenarios[structure.scenario].measures.iter();
+        measures.map(|measure| measure.numbers(&structure.recipe, weights.len())).sum()
     }
 
     fn grid(&self, setting: usize) -> &Grid {
@@ -511,7 +666,15 @@ impl Experiment {
     /// Returns what a setting's learner is made of if it learns from the stream with this number.
     pub(crate) fn plan(&self, setting: usize, stream: u64) -> LearnerPlan<'_> {
         let grid = self.grid(setting);
-        LearnerPlan { recipe: grid.recipe(setting, self.seed, stream), weights: &grid.weights }
+        let mut recipe = grid.recipe(setting, self.seed, stream);
+        // They were drawn when the file was read, so that there is no error.
+        if let Ok(Some(table)) = self.drawn_features(grid.structure.scenario, stream) {
+            let features = Features::from(table);
+            for place in &grid.critic_features {
+                place.part(&mut recipe).into_iter().for_each(|part| part.features = Some(features.clone()));
+            }
+        }
+        LearnerPlan { recipe, weights: &grid.weights }
     }
 
     /// Returns the number of a setting's method.
@@ -542,6 +705,15 @@ fn whole(
     }
     let (least, most) = range.into_inner();
     Err(Mistake::at(span, format!("`{key}` is {x}; it must lie between {least} and {most}")))
+}
+
+/// Returns what is recorded if the file does not say.
+fn default_record(file: &ExperimentFile, evaluates: bool) -> &'static str {
+    match (evaluates, method::all_have_critics(file)) {
+        (false, _) => "objective",
+        (true, true) => "value_error",
+        (true, false) => "emphasis_error",
+    }
 }
 
 fn read_length(file: &ExperimentFile) -> Result<Length, Mistake> {

@@ -5,10 +5,12 @@
 
 use crate::one_or_list::{Located, OneOrList, Unlocated};
 use crate::schema::{
-    AlgorithmName, Count, CriticSchema, EmphasisSchema, Fraction, PolicySchema, ProblemName, Recorded,
-    StepSize, VectorsSchema,
+    ActorSchema, AlgorithmName, Count, CriticSchema, EmphasisSchema, Fraction, PolicySchema, ProblemName,
+    Recorded, StepSize, VectorsSchema,
 };
-use emphatic_problems::{Behaviour, Expected, Interest, Number, Whole, scalar_or_table};
+use emphatic_problems::{
+    Behaviour, DrawnFeatures, Expected, Interest, Number, TargetValue, Whole, scalar_or_table,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -32,6 +34,16 @@ pub(crate) struct ExperimentFile {
     /// The interest in the states that the objective is made of, if not the problem's own: a number for all states, or
     /// `{ S0 = 1.0, S1 = 0.0 }`, where the states left out keep the problem's.
     pub(crate) interest: Option<OneOrList<Interest>>,
+    /// The policy that is evaluated, if not the problem's own `target`, by methods that learn no policy: as in problem files. With methods that learn
+    /// a policy it has no meaning.
+    #[schemars(with = "Option<OneOrList<TargetValue>>")]
+    pub(crate) target: Option<OneOrList<TargetValue>>,
+    /// Features that are drawn anew for each run, by its own random numbers, in place of the problem's features for critics: each state has as many ones,
+    /// at random places, and zeros elsewhere. All methods of a run have the same.
+    pub(crate) random_binary: Option<DrawnFeatures>,
+    /// The weights that all critics of values start from: one for each of their features. Left out, they are 0.
+    #[schemars(with = "Option<Vec<f64>>", length(min = 1))]
+    pub(crate) critic_weights: Option<Spanned<Vec<Number>>>,
     /// What all randomness comes from: run number r of seed s is the same experience everywhere. Left out, it is 0.
     #[schemars(with = "Option<Whole>")]
     pub(crate) seed: Option<OneOrList<Whole>>,
@@ -50,13 +62,18 @@ pub(crate) struct ExperimentFile {
     pub(crate) evaluations: Option<OneOrList<Whole>>,
     /// What is recorded at each evaluation: `objective`; `target.S1.A0`, the probability of an action in a state;
     /// `target.S1`, of all its actions, or its mean action; `emphasis`, `exact_emphasis` and `rho`, their means over
-    /// the steps since the evaluation before; `weights`, of the policy. Left out, it is the objective.
+    /// the steps since the evaluation before; `weights`, of the policy; `value_error` and `projected_error`, of the critic, and `critic.weights`;
+    /// `emphasis_error`. Left out, it is the objective, or the error of what is evaluated.
     #[schemars(with = "Option<Vec<Recorded>>", length(min = 1))]
     pub(crate) record: Option<Spanned<Vec<Spanned<String>>>>,
     /// What makes a setting the best of its method: the objective at the end of a run (`final`, the default) or its average
     /// over the run (`area`).
     #[schemars(with = "Option<Select>")]
     pub(crate) select: Option<OneOrList<Select>>,
+    /// The recorded quantity by which that is judged: the largest `objective`, or the smallest error. Left out, it is the objective if it is recorded,
+    /// otherwise the first error.
+    #[schemars(with = "Option<String>")]
+    pub(crate) select_by: Option<Spanned<String>>,
     /// On how many new streams each method's best setting is run again, so that its result is not the luck of the best
     /// of a grid. Left out, it is 0.
     #[schemars(with = "Option<Whole>")]
@@ -85,6 +102,10 @@ pub(crate) struct MethodFile {
     /// How much a state counts: the name of an emphasis, or a table with its `kind` and its settings. Either this or `algorithm`, or both with `ace`.
     #[schemars(with = "Option<OneOrList<EmphasisSchema>>")]
     pub(crate) emphasis: Option<OneOrList<PartFile>>,
+    /// How the policy learns, if not from δ or the advantages of the step alone: the name of an actor, or a table with its `kind` and its settings. With an
+    /// actor and neither `algorithm` nor `emphasis`, every state counts by its interest.
+    #[schemars(with = "Option<OneOrList<ActorSchema>>")]
+    pub(crate) actor: Option<OneOrList<PartFile>>,
     /// The interest that the method uses, if not the experiment's. The recorded objective has the experiment's.
     pub(crate) interest: Option<OneOrList<Interest>>,
     /// The actor's step-size, divided by the number of active features.
@@ -311,6 +332,7 @@ impl MethodFile {
                     policy: overlay(&self.policy, &combination.policy, |_| false, PolicyFile::over),
                     critic: overlay(&self.critic, &combination.critic, has_kind, PartFile::over),
                     emphasis: overlay(&self.emphasis, &combination.emphasis, has_kind, PartFile::over),
+                    actor: overlay(&self.actor, &combination.actor, has_kind, PartFile::over),
                     combinations: None,
                 }
             };

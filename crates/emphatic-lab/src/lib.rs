@@ -31,6 +31,7 @@
 //! | experiment files as written | `experiment_file`, `one_or_list` |
 //! | the JSON Schema of experiment files | `schema` |
 //! | experiments as understood: scenarios, methods, grids of settings, blocks | `experiment` |
+//! | the catalogue from which learners are composed | `learners` |
 //! | problem files | the crate `emphatic-problems` |
 //! | sources of experience | `source` |
 //! | what is recorded: the objective and other measures | `measure` |
@@ -45,6 +46,7 @@ mod engine;
 mod estimate;
 mod experiment;
 mod experiment_file;
+mod learners;
 mod measure;
 mod merge;
 mod one_or_list;
@@ -71,7 +73,7 @@ pub use runs::{Run, read_runs};
 pub use schema::schema;
 pub use stop::Stop;
 pub use summary::{
-    FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, summarise,
+    FixedPoint, FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, summarise,
     summarise_without_intervals,
 };
 pub use unit::UnitError;

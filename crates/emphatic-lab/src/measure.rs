@@ -2,18 +2,24 @@
 //!
 //! Each measure is a file that declares its name, its columns and how it is recorded; [`MEASURES`] lists them all.
 
+mod critic_weights;
+mod emphasis_error;
 mod exact_emphasis;
 mod objective;
+mod projected_error;
 mod target;
 mod update;
+mod value_error;
 mod weights;
 
 use emphatic::{
-    Action, Composable, ComposeError, Isa, KnownProblem, Lanes, Learner, Real, Recipe, State, Step, Update,
+    Action, Composable, ComposeError, Fixed, Isa, KnownProblem, Lanes, Learner, Real, Recipe, State, Step,
+    Update,
 };
 use emphatic_problems::{ValueError, suggest};
 use std::fmt::Debug;
 use std::sync::Arc;
+pub(crate) use value_error::Weighting;
 
 /// A kind of measure.
 pub(crate) struct Kind {
@@ -29,12 +35,19 @@ pub(crate) struct Kind {
 pub(crate) type Columns = Vec<(String, Arc<dyn DynMeasure>)>;
 
 /// All kinds.
-pub(crate) const MEASURES: [Kind; 7] = [
+pub(crate) const MEASURES: [Kind; 14] = [
     objective::KIND,
+    value_error::BY_BEHAVIOUR,
+    value_error::BY_TARGET,
+    value_error::BY_EMPHASIS,
+    value_error::BY_INTEREST,
+    projected_error::KIND,
+    emphasis_error::KIND,
     update::EMPHASIS,
     exact_emphasis::KIND,
     update::RHO,
     weights::KIND,
+    critic_weights::KIND,
     target::OF_STATE,
     target::OF_ACTION,
 ];
@@ -53,6 +66,38 @@ pub(crate) fn named(name: &str, known: &KnownProblem) -> Result<Columns, ValueEr
 /// Returns a measure of one column if it has this name.
 fn single<M: Measure + 'static>(name: &str, own: &str, measure: M) -> Option<Result<Columns, ValueError>> {
     (name == own).then(|| Ok(vec![(name.to_owned(), Arc::new(measure) as Arc<dyn DynMeasure>)]))
+}
+
+/// Which values of a measure are the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Goal {
+    Largest,
+    Smallest,
+}
+
+/// The learners that a measure is to be taken of, as a file describes them.
+pub(crate) struct Measured<'a> {
+    pub(crate) known: &'a KnownProblem,
+    /// The target, if it is fixed.
+    pub(crate) target: Option<&'a Fixed>,
+    /// The recipe of one of the learners.
+    pub(crate) recipe: &'a Recipe,
+    /// Whether the file names the critic.
+    pub(crate) has_critic: bool,
+}
+
+impl Measured<'_> {
+    /// Returns an error if the learners have no critic that the file names.
+    fn check_critic(&self) -> Result<(), ValueError> {
+        let error = || ValueError::new("the method has no critic").help("critic = \"td\", or another one");
+        self.has_critic.then_some(()).ok_or_else(error)
+    }
+
+    /// Returns an error if the target is not fixed.
+    fn check_target(&self) -> Result<(), ValueError> {
+        let error = || ValueError::new("it is computed for a fixed target, and the method learns a policy");
+        self.target.map(|_| ()).ok_or_else(error)
+    }
 }
 
 /// What measures may need to know of the learners that they are taken of.
@@ -85,6 +130,21 @@ pub(crate) trait Measure: Debug + Send + Sync {
         false
     }
 
+    /// Returns how many numbers it is of such learners, whose policy has so many weights.
+    fn numbers(&self, _recipe: &Recipe, _weights: usize) -> usize {
+        1
+    }
+
+    /// Returns which of its values are the best; `None` if none are.
+    fn goal(&self) -> Option<Goal> {
+        None
+    }
+
+    /// Returns the reason if it does not exist of these learners.
+    fn check(&self, _of: &Measured) -> Result<(), ValueError> {
+        Ok(())
+    }
+
     /// Returns a recorder of it.
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError>;
 }
@@ -92,6 +152,9 @@ pub(crate) trait Measure: Debug + Send + Sync {
 /// Any [`Measure`].
 pub(crate) trait DynMeasure: Debug + Send + Sync {
     fn is_list(&self) -> bool;
+    fn numbers(&self, recipe: &Recipe, weights: usize) -> usize;
+    fn goal(&self) -> Option<Goal>;
+    fn check(&self, of: &Measured) -> Result<(), ValueError>;
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError>;
     fn recorder_16(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<16>>>, ComposeError>;
 }
@@ -99,6 +162,18 @@ pub(crate) trait DynMeasure: Debug + Send + Sync {
 impl<M: Measure> DynMeasure for M {
     fn is_list(&self) -> bool {
         Measure::is_list(self)
+    }
+
+    fn numbers(&self, recipe: &Recipe, weights: usize) -> usize {
+        Measure::numbers(self, recipe, weights)
+    }
+
+    fn goal(&self) -> Option<Goal> {
+        Measure::goal(self)
+    }
+
+    fn check(&self, of: &Measured) -> Result<(), ValueError> {
+        Measure::check(self, of)
     }
 
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError> {
@@ -124,7 +199,7 @@ pub(crate) trait Recorder<R: Real> {
     fn after(&mut self, _step: &Step<State, Action>, _update: &Update<R>, _learner: &dyn Learner<R>) {}
 
     /// Returns the numbers at an evaluation: one, or the list.
-    fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R>;
+    fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R>;
 }
 
 /// The mean of a number over the steps since the last evaluation.

@@ -73,7 +73,7 @@ mod described {
     }
 
     fn add_measures(schema: &mut Schema) {
-        let named = MEASURES.iter().filter(|kind| !kind.pattern.contains('.'));
+        let named = MEASURES.iter().filter(|kind| !kind.pattern.starts_with("target."));
         one_of(schema, named.map(|kind| (kind.pattern, kind.about)));
     }
 
@@ -92,6 +92,9 @@ pub(crate) struct CriticSchema;
 
 /// The schema of an emphasis.
 pub(crate) struct EmphasisSchema;
+
+/// The schema of an actor.
+pub(crate) struct ActorSchema;
 
 /// The schema of a policy.
 pub(crate) struct PolicySchema;
@@ -117,6 +120,7 @@ macro_rules! schema_by {
 }
 schema_by! {
     CriticSchema, "Critic", |generator| parts_schema(&entries(Role::Critic), generator);
+    ActorSchema, "Actor", |generator| parts_schema(&entries(Role::Actor), generator);
     EmphasisSchema, "Emphasis", |generator| parts_schema(&entries(Role::Emphasis), generator);
     ValuesSchema, "Critic of values", |generator| parts_schema(&critics_of_values(), generator);
     ScheduleSchema, "Schedule", |generator| parts_schema(&entries(Role::Schedule), generator);
@@ -202,7 +206,7 @@ fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, 
             let one = match inner.role {
                 Role::Emphasis => generator.subschema_for::<EmphasisSchema>(),
                 Role::Schedule => generator.subschema_for::<ScheduleSchema>(),
-                Role::Critic | Role::Policy => generator.subschema_for::<ValuesSchema>(),
+                Role::Critic | Role::Policy | Role::Actor => generator.subschema_for::<ValuesSchema>(),
             };
             keys.insert(inner.name.to_owned(), swept(&about, one.into()));
             // The settings of the part inside may stand beside those of the part itself.

@@ -1,16 +1,19 @@
 //! Summaries of results: the best setting of each method, how good it is, and how certain it is that it is the best.
 
+mod fixed_point;
 mod print;
 mod scores;
 
+pub use fixed_point::FixedPoint;
 pub(crate) use scores::best_settings;
 
-use crate::experiment::{Cell, Experiment};
+use crate::experiment::{Cell, Experiment, Judged};
 use crate::experiment_file::Select;
+use crate::measure::Goal;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, Interval, choose, mean, quantile, rank, standard_error};
 use crate::store::{Kind, StoreError, View, check_table};
-use scores::{Group, Scores, groups};
+use scores::{Group, Scores, groups, judged_by};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -26,6 +29,10 @@ pub struct Summary {
     pub units: usize,
     /// `final` or `area`.
     pub select: &'static str,
+    /// The recorded quantity that all numbers are of, and by which settings are judged: the objective, or an error.
+    pub quantity: String,
+    /// `largest` or `smallest`: which of its values are the best.
+    pub best_is: &'static str,
     /// `episodes` or `steps`: what the points of curves count.
     pub axis: &'static str,
     /// How many runs of settings have diverged.
@@ -57,6 +64,9 @@ pub struct MethodSummary {
     pub curve: Vec<Point>,
     /// The best setting on fresh runs.
     pub fresh: Option<FreshSummary>,
+    /// If the best setting evaluates a fixed target by a linear critic: where that comes to rest in expectation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_point: Option<FixedPoint>,
 }
 
 /// A summary of some runs of one setting.
@@ -81,9 +91,10 @@ pub struct SettingSummary {
     pub setting: usize,
     /// Its values: those that its method sweeps.
     pub values: Map<String, Value>,
-    /// The objective at the end.
-    pub final_objective: Statistics,
-    /// The average objective.
+    /// The quantity at the end.
+    #[serde(rename = "final")]
+    pub at_end: Statistics,
+    /// The average of the quantity.
     pub area: Statistics,
     /// The probability that it is the best of its method.
     pub probability_best: f64,
@@ -96,7 +107,7 @@ pub struct Point {
     pub at: u64,
     /// How many runs have a value there.
     pub runs: usize,
-    /// The mean of the objective.
+    /// The mean of the quantity.
     pub mean: Option<f64>,
     /// Its standard error.
     pub standard_error: Option<f64>,
@@ -109,11 +120,12 @@ pub struct Point {
 pub struct FreshSummary {
     /// How many.
     pub runs: usize,
-    /// The objective at the end.
-    pub final_objective: Statistics,
+    /// The quantity at the end.
+    #[serde(rename = "final")]
+    pub at_end: Statistics,
     /// Its quantiles over runs: 0, 5, 25, 50, 75, 95 and 100 %.
     pub final_quantiles: Vec<Option<f64>>,
-    /// The average objective.
+    /// The average of the quantity.
     pub area: Statistics,
     /// The learning curve.
     pub curve: Vec<Point>,
@@ -141,6 +153,7 @@ struct Summariser<'a> {
     view: &'a View,
     /// What the best setting is chosen by.
     select: Select,
+    judged_by: &'a Judged,
     intervals: bool,
     scores: Scores,
     fresh: Scores,
@@ -153,13 +166,14 @@ impl<'a> Summariser<'a> {
         select: Select,
         intervals: bool,
     ) -> Result<Self, StoreError> {
-        let scores = Scores::read(experiment, view, Kind::Results)?;
+        let judged_by = judged_by(experiment)?;
+        let scores = Scores::read(experiment, view, Kind::Results, judged_by)?;
         if scores.is_empty() {
             let (dir, warnings) = (view.dir().to_owned(), view.warnings().to_vec());
             return Err(StoreError::NoRuns { dir, warnings });
         }
-        let fresh = Scores::read(experiment, view, Kind::Fresh)?;
-        Ok(Self { experiment, view, select, intervals, scores, fresh })
+        let fresh = Scores::read(experiment, view, Kind::Fresh, judged_by)?;
+        Ok(Self { experiment, view, select, judged_by, intervals, scores, fresh })
     }
 
     fn summary(&self) -> Result<Summary, StoreError> {
@@ -175,8 +189,9 @@ impl<'a> Summariser<'a> {
                 // Its runs are still to come.
                 None if self.scores.comparison(&group, self.select).runs.is_empty() => {}
                 None => warnings.push(format!(
-                    "{} is missing: no run of any of its settings has an objective (they diverged, or episodes never end)",
-                    print::label(&experiment.methods[group.method].name, &json_of(&group.values))
+                    "{} is missing: no run of any of its settings has {} (they diverged, or episodes never end)",
+                    print::label(&experiment.methods[group.method].name, &json_of(&group.values)),
+                    print::indefinite(&self.judged_by.column)
                 )),
             }
         }
@@ -187,6 +202,11 @@ impl<'a> Summariser<'a> {
             units_done,
             units: experiment.units(),
             select: self.select.word(),
+            quantity: self.judged_by.column.clone(),
+            best_is: match self.judged_by.goal {
+                Goal::Largest => "largest",
+                Goal::Smallest => "smallest",
+            },
             axis: experiment.length.word(),
             diverged_runs: view.diverged_runs(),
             methods,
@@ -212,7 +232,7 @@ impl<'a> Summariser<'a> {
             SettingSummary {
                 setting,
                 values: values(setting),
-                final_objective: statistics(Select::Final),
+                at_end: statistics(Select::Final),
                 area: statistics(Select::Area),
                 probability_best: probabilities[k],
             }
@@ -228,6 +248,12 @@ impl<'a> Summariser<'a> {
             settings: rank(&comparison.scores).into_iter().map(summary).collect(),
             curve: Vec::new(),
             fresh: self.fresh(setting),
+            fixed_point: fixed_point::fixed_point(
+                experiment,
+                setting,
+                &self.judged_by.column,
+                &comparison.runs,
+            ),
         })
     }
 
@@ -242,7 +268,7 @@ impl<'a> Summariser<'a> {
         values.sort_by(f64::total_cmp);
         Some(FreshSummary {
             runs: runs.len(),
-            final_objective: self.fresh.statistics(setting, &runs, Select::Final, self.intervals),
+            at_end: self.fresh.statistics(setting, &runs, Select::Final, self.intervals),
             final_quantiles: QUANTILES.iter().map(|q| quantile(&values, *q)).collect(),
             area: self.fresh.statistics(setting, &runs, Select::Area, self.intervals),
             curve: Vec::new(),
@@ -252,7 +278,7 @@ impl<'a> Summariser<'a> {
     /// Adds the learning curves of the best settings.
     fn add_curves(&self, methods: &mut [MethodSummary]) -> Result<(), StoreError> {
         let best: Vec<usize> = methods.iter().map(|method| method.best).collect();
-        let runs = |kind| runs::of_settings(self.experiment, self.view, kind, "objective", &best);
+        let runs = |kind| runs::of_settings(self.experiment, self.view, kind, &self.judged_by.column, &best);
         let (mut results, mut fresh_runs) = (runs(Kind::Results)?, runs(Kind::Fresh)?);
         for method in methods {
             method.curve = curve(&results.remove(&method.best).unwrap_or_default(), self.intervals);

@@ -1,6 +1,7 @@
 //! A unit: one stream of experience teaches a block of settings, side by side in lanes, and each evaluation is recorded as a row.
 
 use crate::experiment::{Experiment, LearnerPlan, Length, Scenario};
+use crate::learners::learners;
 use crate::measure::{Context, DynMeasure, Recorder};
 use crate::options::{LaneCount, Options};
 use crate::source::{Chunk, Stream};
@@ -12,8 +13,8 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array}
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use emphatic::learner::Watcher;
 use emphatic::{
-    Action, Catalogue, Composable, ComposeError, Isa, KnownProblem, LearnError, Learner, ProblemError, Real,
-    Recipe, State, StateError, Step, Update,
+    Action, Composable, ComposeError, Isa, KnownProblem, LearnError, Learner, ProblemError, Real, Recipe,
+    State, StateError, Step, Update,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +67,8 @@ pub(crate) fn run(
     let structure = experiment.structure(settings[0]);
     let scenario = &experiment.scenarios[structure.scenario];
     let plans: Vec<LearnerPlan> = settings.iter().map(|setting| experiment.plan(*setting, stream)).collect();
-    let composer = Composer { scenario, interest: structure.interest.as_deref(), options };
+    let critic_weights = experiment.critic_weights.as_deref();
+    let composer = Composer { scenario, interest: structure.interest.as_deref(), critic_weights, options };
     let mut groups = composer.groups(&plans)?;
     let mut rows = Rows::new(settings.len(), experiment.evaluations as usize + 1, &scenario.measures);
     let stream = scenario.source.stream(experiment.seed, stream);
@@ -137,6 +139,8 @@ struct Composer<'a> {
     scenario: &'a Scenario,
     /// The method's own interest.
     interest: Option<&'a [f64]>,
+    /// The weights that the critic starts from.
+    critic_weights: Option<&'a [f64]>,
     options: &'a Options,
 }
 
@@ -165,7 +169,7 @@ impl Composer<'_> {
         first: usize,
         recorder: MakeRecorder<R>,
     ) -> Result<Box<dyn Group>, UnitError> {
-        let Self { scenario, interest, options: &Options { isa, .. } } = *self;
+        let Self { scenario, interest, critic_weights, options: &Options { isa, .. } } = *self;
         let problem = scenario.source.clone().known();
         let learners_problem = match interest {
             Some(interest) => scenario.source.with_interest(interest.to_vec())?.known(),
@@ -173,8 +177,11 @@ impl Composer<'_> {
         };
         let recipes: Vec<Recipe> = plans.iter().map(|plan| plan.recipe.clone()).collect();
         let known: Vec<KnownProblem> = learners_problem.clone().into_iter().collect();
-        let mut learner = R::compose(Catalogue::current(), &recipes.iter().collect::<Vec<_>>(), &known, isa)?;
+        let mut learner = R::compose(learners(), &recipes.iter().collect::<Vec<_>>(), &known, isa)?;
         learner.set_weights(first_weights(plans))?;
+        if let Some(weights) = critic_weights {
+            learner.set_estimate("critic.v", weights)?;
+        }
         let context = Context {
             problem: problem.as_ref(),
             learners_problem: learners_problem.as_ref(),
@@ -245,7 +252,7 @@ impl<R: Real> Group for InLanes<R> {
             rows.set_diverged(setting, evaluation, self.learner.diverged(lane));
         }
         for (column, recorder) in self.recorders.0.iter_mut().enumerate() {
-            let numbers = recorder.read(&*self.learner);
+            let numbers = recorder.read(&mut *self.learner);
             for (lane, setting) in lanes.clone().enumerate() {
                 rows.set(column, setting, evaluation, numbers.iter().map(|number| number.lane(lane)));
             }

@@ -33,7 +33,7 @@ impl Written {
         let mut column = match role {
             Role::Critic => name.to_owned(),
             Role::Emphasis if name == "lambda_a" => name.to_owned(),
-            Role::Policy | Role::Emphasis | Role::Schedule => format!("{word}.{name}"),
+            Role::Policy | Role::Emphasis | Role::Actor | Role::Schedule => format!("{word}.{name}"),
         };
         while self.columns.contains_key(&column) {
             column = format!("{word}.{column}");
@@ -82,11 +82,12 @@ struct Composition {
     critic: &'static Entry,
     inside: Option<&'static Entry>,
     signal: Signal,
+    actor: Option<&'static Entry>,
 }
 
 impl Composition {
     fn makes_sense(&self) -> bool {
-        let Self { policy, emphasis, critic, inside, .. } = self;
+        let Self { policy, emphasis, critic, inside, actor, .. } = self;
         let rule = match policy.acts.expect("a policy acts") {
             Acts::Finite => self.signal != Signal::Slope,
             Acts::Real => self.signal == Signal::Delta,
@@ -95,18 +96,19 @@ impl Composition {
         let has = |need: &Need| match need {
             Need::Ratio => policy.acts != Some(Acts::Deterministic),
             Need::Finite => policy.acts == Some(Acts::Finite),
-            Need::Problem => true,
+            Need::Problem | Need::Table => true,
         };
         let fits = |part: &Entry| part.needs.iter().all(has);
         rule && critic.signals.contains(&self.signal)
             && fits(emphasis)
             && fits(critic)
             && inside.is_none_or(fits)
+            && actor.is_none_or(fits)
     }
 
     /// Writes the file, runs it, and checks the table of settings.
     fn check(&self) {
-        let Self { policy, emphasis, critic, inside, signal } = *self;
+        let Self { policy, emphasis, critic, inside, signal, actor } = *self;
         let problem = match policy.acts {
             Some(Acts::Finite) => "counterexample",
             _ => "continuous-counterexample",
@@ -119,10 +121,17 @@ impl Composition {
         for (column, part) in ["policy", "emphasis", "critic"].iter().zip([policy, emphasis, critic]) {
             written.word(column, part.name);
         }
-        let all = if signal == Signal::Advantages { "actions = \"all\"\n" } else { "" };
+        let last = match actor {
+            Some(actor) => {
+                written.word("actor", actor.name);
+                format!("actor = {}\n", written.table(actor, None))
+            }
+            None if signal == Signal::Advantages => "actions = \"all\"\n".to_owned(),
+            None => String::new(),
+        };
         let text = format!(
             "problem = \"{problem}\"\nruns = 1\nsteps = 5\nrecord = [\"rho\", \"weights\"]\n[[method]]\n\
-             alpha = {alpha}\npolicy = {}\nemphasis = {}\ncritic = {}\n{all}",
+             alpha = {alpha}\npolicy = {}\nemphasis = {}\ncritic = {}\n{last}",
             tables[0], tables[1], tables[2]
         );
         let dir = results(&text);
@@ -157,11 +166,25 @@ fn compositions() -> Vec<Composition> {
                 let mut inside = vec![None];
                 inside.extend(Catalogue::standard().iter().filter(admitted).map(Some));
                 for inside in inside {
-                    let one = |&signal: &Signal| Composition { policy, emphasis, critic, inside, signal };
+                    let one = |&signal: &Signal| Composition {
+                        policy,
+                        emphasis,
+                        critic,
+                        inside,
+                        signal,
+                        actor: None,
+                    };
                     compositions.extend(critic.signals.iter().map(one).filter(Composition::makes_sense));
                 }
             }
         }
+    }
+    // Every actor beside the exact critic.
+    let exact: Vec<Composition> = compositions.iter().filter(|c| c.critic.name == "exact").copied().collect();
+    for actor in all(Role::Actor) {
+        let with = |c: &Composition| Composition { actor: Some(actor), signal: actor.signals[0], ..*c };
+        let fits = |c: &Composition| c.emphasis.name == "none" && c.makes_sense();
+        compositions.extend(exact.iter().map(with).filter(fits).take(2));
     }
     compositions
 }
@@ -170,7 +193,7 @@ fn compositions() -> Vec<Composition> {
 fn every_part_is_named_in_a_file_with_all_its_settings_and_run() {
     let compositions = compositions();
     compositions.iter().for_each(Composition::check);
-    let parts = |c: &Composition| [Some(c.policy), Some(c.emphasis), Some(c.critic), c.inside];
+    let parts = |c: &Composition| [Some(c.policy), Some(c.emphasis), Some(c.critic), c.inside, c.actor];
     let name = |part: &Entry| (part.role.word(), part.name);
     let run: BTreeSet<_> = compositions.iter().flat_map(parts).flatten().map(name).collect();
     let all: BTreeSet<_> = Catalogue::standard().iter().map(name).collect();

@@ -9,11 +9,12 @@ use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
 
-const EXPERIMENTS: [&str; 4] = [
+const EXPERIMENTS: [&str; 5] = [
     include_str!("fuzz/counterexample.toml"),
     include_str!("fuzz/two-problems.toml"),
     include_str!("fuzz/real-action.toml"),
     include_str!("fuzz/problem-file.toml"),
+    include_str!("fuzz/prediction.toml"),
 ];
 
 const PROBLEM: &str = include_str!("fuzz/p.toml");

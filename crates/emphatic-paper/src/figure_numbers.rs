@@ -249,12 +249,12 @@ impl Results {
         let quantiles = PERCENT.iter().zip(&fresh.final_quantiles);
         Some(Fresh {
             runs: fresh.runs,
-            final_mean: fresh.final_objective.mean,
-            final_sem: fresh.final_objective.standard_error,
+            final_mean: fresh.at_end.mean,
+            final_sem: fresh.at_end.standard_error,
             final_quantiles: quantiles.map(|(percent, x)| ((*percent).to_owned(), json!(x))).collect(),
             aliased_mean: mean(&aliased),
             aliased_sem: standard_error(&aliased),
-            diverged: fresh.final_objective.diverged,
+            diverged: fresh.at_end.diverged,
         })
     }
 

@@ -6,7 +6,7 @@ use crate::names::Names;
 use crate::scalar_or_table;
 use crate::shortest_path::given_shortest_path;
 use crate::values::{Expected, Number, forms};
-use emphatic::{ContinuousCounterexample, Fixed, KnownProblem, Policy, Problem, Table, Task};
+use emphatic::{ContinuousCounterexample, Fixed, KnownProblem, Policy, Problem, ProblemError, Table, Task};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -43,6 +43,19 @@ impl Target {
             Self::Fixed(_) => &[],
         }
     }
+
+    /// The same policy by its probabilities, which do not learn; `None` if its action is a real number.
+    pub fn fixed(&self, task: &Task) -> Option<Result<Fixed, ProblemError>> {
+        match self {
+            Self::Fixed(fixed) => Some(Ok(fixed.clone())),
+            Self::Softmax(weights) => {
+                let softmax = task.softmax();
+                let row = |s: usize| softmax.distribution_at(weights, softmax.features().of_number(s));
+                Some(Fixed::new(task, &(0..task.states()).map(row).collect::<Vec<_>>()))
+            }
+            Self::Gaussian(_) | Self::Deterministic(_) => None,
+        }
+    }
 }
 
 /// A policy: a word, a table of probabilities by action, or of such tables by state.
@@ -74,19 +87,24 @@ pub enum Share {
 }
 
 /// A target policy: `uniform`, probabilities, weights, or the shortest path to a state.
-#[derive(JsonSchema)]
+#[derive(Clone, Debug, JsonSchema)]
 #[schemars(untagged)]
-pub(crate) enum TargetValue {
+pub enum TargetValue {
+    /// By a word.
     Word(BehaviourWord),
+    /// By probabilities, weights or a state.
     Table(BTreeMap<String, TargetEntry>),
 }
 
 /// The probability of an action, the probabilities in a state; the weights, the kind of a policy, or the state of a shortest path.
-#[derive(JsonSchema)]
+#[derive(Clone, Debug, JsonSchema)]
 #[schemars(untagged)]
-pub(crate) enum TargetEntry {
+pub enum TargetEntry {
+    /// Of an action, or of each action in a state.
     Share(Share),
+    /// The weights.
     Weights(Vec<Number>),
+    /// The kind of a policy, or a state.
     Text(String),
 }
 
@@ -116,6 +134,16 @@ forms!(
     table: |table| TargetEntry::Share(Share::InState(table)),
     list: TargetEntry::Weights,
 );
+
+impl TargetValue {
+    /// The target as a policy in this problem.
+    pub fn in_problem(&self, problem: &KnownProblem) -> Result<Target, ValueError> {
+        match problem {
+            KnownProblem::Continuous(problem) => continuous_target(self, problem.gaussian().len()),
+            KnownProblem::Finite(task) => finite_target(self, task),
+        }
+    }
+}
 
 impl Behaviour {
     /// The problem with this behaviour. States that a table leaves out keep their own.
@@ -165,16 +193,11 @@ pub(crate) fn target(
     problem: &KnownProblem,
 ) -> Result<Target, Mistake> {
     match (problem, value) {
+        (_, Some(value)) => value.value.in_problem(problem).map_err(|error| value.refuse(error)),
         (KnownProblem::Continuous(problem), None) => {
             Ok(Target::Gaussian(vec![0.0; problem.gaussian().len()]))
         }
-        (KnownProblem::Continuous(problem), Some(value)) => {
-            continuous_target(&value.value, problem.gaussian().len()).map_err(|error| value.refuse(error))
-        }
         (KnownProblem::Finite(task), None) => Ok(Target::Softmax(vec![0.0; task.softmax().len()])),
-        (KnownProblem::Finite(task), Some(value)) => {
-            finite_target(&value.value, task).map_err(|error| value.refuse(error))
-        }
     }
 }
 

@@ -58,6 +58,8 @@ pub struct ProblemFile {
     pub known: KnownProblem,
     /// The target policy: the one given, or the one that learning starts from.
     pub target: Target,
+    /// Whether a target is given.
+    pub has_target: bool,
 }
 
 impl ProblemFile {
@@ -83,8 +85,8 @@ impl ProblemFile {
 
     /// Like [`ProblemFile::parse`], for a file that another file names: the caller says in which file a mistake is.
     pub fn from_text(text: &str, name: &str) -> Result<Self, Mistake> {
-        let Parsed { known, target, .. } = parse(text, name)?;
-        Ok(Self { name: name.to_owned(), text: text.to_owned(), known, target })
+        let Parsed { known, target, has_target, .. } = parse(text, name)?;
+        Ok(Self { name: name.to_owned(), text: text.to_owned(), known, target, has_target })
     }
 }
 
@@ -162,6 +164,7 @@ scalar_or_table!(Start: Key => Start::State, BTreeMap<String, Number> => Start::
 pub(crate) struct Parsed {
     pub(crate) known: KnownProblem,
     pub(crate) target: Target,
+    pub(crate) has_target: bool,
     pub(crate) layout: Layout,
 }
 
@@ -197,10 +200,10 @@ fn check_amount(text: &str) -> Result<(), Mistake> {
 
 impl File {
     fn meaning(&self) -> Result<Parsed, Mistake> {
-        let (mut known, base_target, layout) = match &self.problem {
+        let (mut known, base, layout) = match &self.problem {
             Some(name) => {
-                let Parsed { known, target, layout } = self.variant(name)?;
-                (known, Some(target), layout)
+                let Parsed { known, target, has_target, layout } = self.variant(name)?;
+                (known, Some((target, has_target)), layout)
             }
             None => {
                 let (problem, layout) = self.problem()?;
@@ -217,11 +220,11 @@ impl File {
             return Err(Mistake::at(&features, "the features of this problem cannot be changed"));
         }
         // A variant has the target of its problem, unless the actor's features are others.
-        let target = match (base_target, &self.target, &self.features.actor) {
-            (Some(target), None, None) => target,
-            _ => target(self.target.as_ref(), &known)?,
+        let (target, has_target) = match (base, &self.target, &self.features.actor) {
+            (Some(base), None, None) => base,
+            _ => (target(self.target.as_ref(), &known)?, self.target.is_some()),
         };
-        Ok(Parsed { known, target, layout })
+        Ok(Parsed { known, target, has_target, layout })
     }
 
     /// The problem that this one is a variant of, with the behaviour of the variant.

@@ -28,9 +28,32 @@ pub(crate) struct RandomBinary {
     seed: Whole,
 }
 
+/// The same, to be drawn more than once: each state has as many ones, at random places, and zeros elsewhere.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DrawnFeatures {
+    /// How many features there are.
+    features: Located<Whole>,
+    /// How many of them are one in each state.
+    ones: Located<Whole>,
+}
+
 impl RandomBinary {
     /// The features of as many states. By chance, states may look alike.
     pub(crate) fn table(&self, states: usize) -> Result<Table, Mistake> {
+        let drawn = DrawnFeatures { features: self.features.clone(), ones: self.ones.clone() };
+        drawn.table(states, &mut Random::new(self.seed.0, RUN))
+    }
+}
+
+impl DrawnFeatures {
+    /// How many features there are, and how many of them are one in each state.
+    pub fn counts(&self) -> [u64; 2] {
+        [self.features.value.0, self.ones.value.0]
+    }
+
+    /// Draws the features of as many states. By chance, states may look alike.
+    pub fn table(&self, states: usize, random: &mut Random) -> Result<Table, Mistake> {
         let (features, ones) = (count(&self.features, "features")?, count(&self.ones, "ones")?);
         if ones > features {
             let message = format!("{ones} of {features} features cannot be one");
@@ -43,12 +66,9 @@ impl RandomBinary {
                 format!("{states} states with {ones} ones each make {all}; at most {MOST_ONES} are possible");
             return Err(Mistake::at(&self.ones.span, message));
         }
-        let mut random = Random::new(self.seed.0, RUN);
-        let rows: Vec<Vec<(usize, f64)>> = (0..states)
-            .map(|_| {
-                places(&mut random, features as usize, ones as usize).into_iter().map(|f| (f, 1.0)).collect()
-            })
-            .collect();
+        let row =
+            |_| places(random, features as usize, ones as usize).into_iter().map(|f| (f, 1.0)).collect();
+        let rows: Vec<Vec<(usize, f64)>> = (0..states).map(row).collect();
         Table::new(features as usize, &rows)
             .map_err(|error| Mistake::at(&self.features.span, error.to_string()))
     }

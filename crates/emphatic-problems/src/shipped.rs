@@ -71,6 +71,7 @@ pub(crate) fn problem(name: &str) -> Option<Parsed> {
         let problem = ContinuousCounterexample::default();
         let target = Target::Deterministic(vec![0.0; problem.deterministic().len()]);
         return Some(Parsed {
+            has_target: false,
             known: KnownProblem::Continuous(Arc::new(problem)),
             target,
             layout: Layout::None,

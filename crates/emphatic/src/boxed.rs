@@ -5,8 +5,8 @@
 //! that are mostly bound by memory.) The results are the same bits.
 
 use crate::{
-    ActionCritic, ComposeError, Critic, Emphasis, Features, Isa, Part, Real, Seen, SlopeCritic, State,
-    StateError, Visitor,
+    ActionCritic, ActorInput, ActorRule, AnyPolicy, ComposeError, Critic, Emphasis, Features, Isa, Part,
+    Real, Seen, SlopeCritic, State, StateError, Visitor,
 };
 use std::any::Any;
 
@@ -107,6 +107,7 @@ boxed!(Critic {
 boxed!(ActionCritic {
     ref actions() -> usize;
     ref wants_next() -> bool;
+    mut value(step: &Seen, policy: &[R]) -> R;
     isa advantages(step: &Seen, policy: &[R], out: &mut [R]);
     mut next_advantages(step: &Seen, next: &[R], out: &mut [R]);
     isa learn(step: &Seen, policy: &[R], next: &[R], rho: R) -> R;
@@ -116,6 +117,17 @@ boxed!(SlopeCritic {
     isa slope(step: &Seen, action: R) -> R;
     isa learn(step: &Seen, action: R) -> R;
 });
+
+/// An actor whose type is not known is an actor all the same.
+impl<R: Real, C: ?Sized, T: ActorRule<R, C> + ?Sized> ActorRule<R, C> for Box<T> {
+    forward! {
+        ref all_features() -> Vec<&Features>;
+        mut set_policy(policy: &dyn AnyPolicy<R>) -> Result<(), ComposeError>;
+        mut policy_changed(weights: &[R], state: Option<State>);
+        mut learn(input: ActorInput<R>, critic: &mut C) -> [R; 2];
+        mut tensors(visitor: &mut Visitor) -> Result<(), StateError>;
+    }
+}
 
 boxed!(Emphasis {
     isa weigh(step: &Seen, rho: R) -> R;

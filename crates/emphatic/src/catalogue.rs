@@ -8,11 +8,12 @@ pub use crate::compose::Build;
 use crate::compose::DeclaredBuilder;
 pub use crate::settings::{Range, Setting};
 use crate::{
-    Abtd, Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed, DeterministicLinear,
-    Direct, Elstd, Etd, ExactCritic, ExactEmphasis, ExpectedTdrc, FollowOn, Gaussian, Gem, Gq, GradientDice,
-    Gtd, Gtd2, Htd, Ideal, LambdaReturn, Lc, Lstd, LstdEmphasis, LstdQ, ModelCritic, ModelEmphasis, NStep,
-    NoEmphasis, Normalised, PartBuilder, PerFeature, Periodic, Polynomial, ProximalGtd2, Real, Retrace,
-    Softmax, Td, Tderc, Tdrc, TreeBackup, TrueOnlineEtd, Truncated, VTrace, XEtd,
+    Abtd, ActorTrace, Advantage, Built, Clipped, Compatible, ComposeError, Constant, CopTd, Decayed,
+    DeterministicLinear, Direct, Elstd, Etd, ExactCritic, ExactEmphasis, ExpectedTdrc, FollowOn, Gaussian,
+    Gem, GeoffPac, Gq, GradientCritic, GradientDice, GradientValues, Gtd, Gtd2, Htd, Ideal, LambdaReturn, Lc,
+    Lstd, LstdEmphasis, LstdQ, ModelCritic, ModelEmphasis, ModelGradient, NStep, NoEmphasis, Normalised,
+    PartBuilder, PerFeature, Periodic, Polynomial, ProximalGtd2, Real, Retrace, Softmax, Td, Tderc, Tdrc,
+    TreeBackup, TrueOnlineEtd, Truncated, VTrace, XEtd,
 };
 use serde::Serialize;
 use std::any::Any;
@@ -30,13 +31,15 @@ pub enum Role {
     Critic,
     /// How much does a state count?
     Emphasis,
+    /// How does the policy learn?
+    Actor,
     /// How large is a step?
     Schedule,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Self; 4] = [Self::Policy, Self::Critic, Self::Emphasis, Self::Schedule];
+    pub const ALL: [Self; 5] = [Self::Policy, Self::Critic, Self::Emphasis, Self::Actor, Self::Schedule];
 
     /// A heading for the parts of this role.
     pub fn heading(self) -> &'static str {
@@ -44,6 +47,7 @@ impl Role {
             Self::Policy => "Policies: how to act",
             Self::Critic => "Critics: how good was it?",
             Self::Emphasis => "Emphases: how much does a state count?",
+            Self::Actor => "Actors: how does the policy learn?",
             Self::Schedule => "Schedules: how large is a step?",
         }
     }
@@ -54,6 +58,7 @@ impl Role {
             Self::Policy => "policy",
             Self::Critic => "critic",
             Self::Emphasis => "emphasis",
+            Self::Actor => "actor",
             Self::Schedule => "schedule",
         }
     }
@@ -64,6 +69,7 @@ impl Role {
             Self::Policy => "policies",
             Self::Critic => "critics",
             Self::Emphasis => "emphases",
+            Self::Actor => "actors",
             Self::Schedule => "schedules",
         }
     }
@@ -114,6 +120,8 @@ pub enum Need {
     Ratio,
     /// Finitely many actions.
     Finite,
+    /// States with numbers: features that are a table.
+    Table,
 }
 
 impl Need {
@@ -123,6 +131,7 @@ impl Need {
             Self::Problem => "a problem that is known exactly",
             Self::Ratio => "importance ratios, so a policy that draws its actions",
             Self::Finite => "finitely many actions",
+            Self::Table => "states with numbers",
         }
     }
 }
@@ -184,7 +193,7 @@ pub struct Declaration {
     pub about: &'static str,
     /// The publication that it comes from.
     pub source: &'static str,
-    /// For a critic: the signals that it can give.
+    /// For a critic: the signals that it can give. For an actor: the one that it needs.
     #[serde(rename = "tells")]
     pub signals: &'static [Signal],
     /// For a policy: how it chooses its actions.
@@ -236,8 +245,12 @@ impl Declaration {
 pub struct Extent<'a> {
     /// The number of its features.
     pub features: f64,
+    /// The number of states that its features are a table of, otherwise 0.
+    pub states: f64,
     /// The number of actions, or of outputs of the policy.
     pub actions: f64,
+    /// The number of the policy's weights.
+    pub weights: f64,
     /// Those of its settings that were set.
     pub numbers: &'a BTreeMap<String, f64>,
 }
@@ -301,7 +314,7 @@ impl std::ops::Deref for Entry {
     }
 }
 
-/// An algorithm of the paper: a name for a kind of policy with an emphasis.
+/// A named algorithm: a kind of policy with an emphasis and perhaps an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Algorithm {
     /// Its name in files.
@@ -314,6 +327,8 @@ pub struct Algorithm {
     pub emphasis: &'static str,
     /// Whether it may have another emphasis in place of that.
     pub takes_emphasis: bool,
+    /// Its actor, by name; `None` if it is the policy's own.
+    pub actor: Option<&'static str>,
     /// A description in one line.
     pub about: &'static str,
 }
@@ -326,6 +341,7 @@ impl Algorithm {
         deterministic: false,
         emphasis: "none",
         takes_emphasis: false,
+        actor: None,
         about: "stochastic policy, no emphasis: the semi-gradient",
     };
 
@@ -336,6 +352,7 @@ impl Algorithm {
         deterministic: false,
         emphasis: "lambda-return",
         takes_emphasis: true,
+        actor: None,
         about: "stochastic policy, an emphasis that is learned or traced; the paper's is `follow-on`",
     };
 
@@ -346,7 +363,30 @@ impl Algorithm {
         deterministic: false,
         emphasis: "exact",
         takes_emphasis: false,
+        actor: None,
         about: "stochastic policy, exact emphasis",
+    };
+
+    /// COF-PAC.
+    pub const COF_PAC: Self = Self {
+        name: "cof-pac",
+        title: "COF-PAC",
+        deterministic: false,
+        emphasis: "gem",
+        takes_emphasis: false,
+        actor: None,
+        about: "stochastic policy, an emphasis learned by GEM (Zhang, Liu, Yao and Whiteson 2020)",
+    };
+
+    /// Geoff-PAC.
+    pub const GEOFF_PAC: Self = Self {
+        name: "geoff-pac",
+        title: "Geoff-PAC",
+        deterministic: false,
+        emphasis: "none",
+        takes_emphasis: false,
+        actor: Some("geoff-pac"),
+        about: "stochastic policy, the counterfactual objective (Zhang, Boehmer and Whiteson 2019)",
     };
 
     /// DPG.
@@ -356,6 +396,7 @@ impl Algorithm {
         deterministic: true,
         emphasis: "none",
         takes_emphasis: false,
+        actor: None,
         about: "deterministic policy, no emphasis",
     };
 
@@ -366,13 +407,21 @@ impl Algorithm {
         deterministic: true,
         emphasis: "exact",
         takes_emphasis: false,
+        actor: None,
         about: "deterministic policy, exact emphasis",
     };
 }
 
-/// The paper's algorithms.
-pub const ALGORITHMS: [Algorithm; 5] =
-    [Algorithm::OFFPAC, Algorithm::ACE, Algorithm::TRUE_ACE, Algorithm::DPG, Algorithm::TRUE_DPGE];
+/// The paper's algorithms, and others that have names.
+pub const ALGORITHMS: [Algorithm; 7] = [
+    Algorithm::OFFPAC,
+    Algorithm::ACE,
+    Algorithm::TRUE_ACE,
+    Algorithm::COF_PAC,
+    Algorithm::GEOFF_PAC,
+    Algorithm::DPG,
+    Algorithm::TRUE_DPGE,
+];
 
 /// A catalogue that was installed too late: another one is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -438,6 +487,11 @@ impl Catalogue {
                 .with::<GradientDice>()
                 .with::<CopTd>()
                 .with::<ExactEmphasis>()
+                .with::<ActorTrace>()
+                .with::<GradientCritic>()
+                .with::<GradientValues>()
+                .with::<ModelGradient>()
+                .with::<GeoffPac>()
                 .with::<Constant>()
                 .with::<Polynomial>()
                 .with::<PerFeature>()

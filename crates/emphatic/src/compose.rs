@@ -6,10 +6,10 @@ use crate::catalogue::{Acts, Entry, Inner, Role, Signal};
 use crate::learner::Rule;
 use crate::theory::Objective;
 use crate::{
-    ActionCritic, ActorCritic, AllActions, Catalogue, ComposeError, Critic, Declared,
+    ActionCritic, ActorCritic, ActorRule, AllActions, Catalogue, ComposeError, Critic, Declared,
     DeterministicActorCritic, DeterministicPolicy, Emphasis, Features, FinitePolicy, Isa, KnownProblem,
     Lanes, Learner, LearnerBuilder, Part, PartRecipe, Policy, Real, Recipe, RuleKind, Schedule, SettingError,
-    Settings, SlopeCritic, Softmax, StochasticPolicy, WithIsa,
+    Settings, SlopeCritic, Softmax, StochasticPolicy, WithActionsActor, WithActor, WithIsa,
 };
 use std::any::Any;
 use std::marker::PhantomData;
@@ -26,6 +26,10 @@ pub enum Built<R> {
     SlopeCritic(Box<dyn SlopeCritic<R>>),
     /// An emphasis.
     Emphasis(Box<dyn Emphasis<R>>),
+    /// An actor that needs a critic of values.
+    ActorByValues(Box<dyn ActorRule<R, dyn Critic<R>>>),
+    /// An actor that needs a critic of actions.
+    ActorByActions(Box<dyn ActorRule<R, dyn ActionCritic<R>>>),
     /// A schedule of step-sizes.
     Schedule(Box<Schedule<R>>),
 }
@@ -38,6 +42,8 @@ impl<R> std::fmt::Debug for Built<R> {
             Self::ActionCritic(_) => "a critic of actions",
             Self::SlopeCritic(_) => "a critic of ∂q/∂a",
             Self::Emphasis(_) => "an emphasis",
+            Self::ActorByValues(_) => "an actor that needs a critic of values",
+            Self::ActorByActions(_) => "an actor that needs a critic of actions",
             Self::Schedule(_) => "a schedule",
         })
     }
@@ -70,6 +76,9 @@ pub trait Composable: Real {
 
     /// Returns a function that computes J_μ in a problem for the weights of policies of this form.
     fn objective(problem: &KnownProblem, policy: &dyn Any) -> Result<Box<dyn Objective<Self>>, ComposeError>;
+
+    /// Returns the exact critic, which knows v_π, in a problem for policies of this form.
+    fn exact_critic(problem: &KnownProblem, policy: &dyn Any) -> Result<Box<dyn Critic<Self>>, ComposeError>;
 
     /// Returns the exact emphasis m(S_t)/d_μ(S_t) in a problem for policies of this form.
     fn exact_emphasis(
@@ -146,6 +155,13 @@ macro_rules! composable {
                 problem.objective(policy)
             }
 
+            fn exact_critic(
+                problem: &KnownProblem,
+                policy: &dyn Any,
+            ) -> Result<Box<dyn Critic<Self>>, ComposeError> {
+                problem.exact_critic(policy)
+            }
+
             fn exact_emphasis(
                 problem: &KnownProblem,
                 policy: &dyn Any,
@@ -200,7 +216,7 @@ fn incompatible<T>(message: impl Into<String>) -> Result<T, ComposeError> {
 fn compose<R: Real>(composer: Composer<R>) -> Result<Box<dyn Learner<R>>, ComposeError> {
     composer.check()?;
     let first = composer.recipe();
-    if first.subset.is_some() && first.rule != RuleKind::All {
+    if first.subset.is_some() && (first.rule != RuleKind::All || first.actor.is_some()) {
         return incompatible("only a learner from all actions draws some of them");
     }
     let parts = composer.recipes.iter().map(|recipe| &recipe.policy).collect();
@@ -424,8 +440,24 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         emphasis => Emphasis;
     }
 
+    /// Boxes an actor that needs a critic of values. (What takes long is in its critic.)
+    pub fn actor_by_values(
+        &self,
+        actor: impl ActorRule<R, dyn Critic<R>> + 'static,
+    ) -> Result<Built<R>, ComposeError> {
+        Ok(Built::ActorByValues(Box::new(actor)))
+    }
+
+    /// Boxes an actor that needs a critic of actions.
+    pub fn actor_by_actions(
+        &self,
+        actor: impl ActorRule<R, dyn ActionCritic<R>> + 'static,
+    ) -> Result<Built<R>, ComposeError> {
+        Ok(Built::ActorByActions(Box::new(actor)))
+    }
+
     /// Sets the actor's step-size and its warm-up, in every lane.
-    fn with_actor<P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>>(
+    fn with_step_size<P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>>(
         &self,
         learner: LearnerBuilder<R, P, C, E, K>,
     ) -> LearnerBuilder<R, P, C, E, K> {
@@ -466,6 +498,16 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         self.composer.emphasis(self.composer.recipes.iter().map(|recipe| &recipe.emphasis).collect(), policy)
     }
 
+    /// Builds the learner's actor; `None` if it is the rule's own.
+    fn actor_of(&self, policy: &dyn Any) -> Result<Option<Built<R>>, ComposeError> {
+        let actors = self.composer.recipes.iter().filter_map(|recipe| recipe.actor.as_ref());
+        let actors: Vec<&PartRecipe> = actors.collect();
+        if actors.is_empty() {
+            return Ok(None);
+        }
+        self.composer.builder(Role::Actor, actors, Signal::Delta, policy)?.build().map(Some)
+    }
+
     /// The rule by which the actor learns.
     pub fn rule(&self) -> RuleKind {
         self.composer.recipe().rule
@@ -473,7 +515,7 @@ impl<'a, R: Real> PartBuilder<'a, R> {
 
     /// Builds the learner of a softmax policy as one loop; `None` if there is no such loop for its parts.
     pub(crate) fn fused(&self, policy: &Softmax) -> Result<Option<Built<R>>, ComposeError> {
-        fused::softmax(self, policy)
+        if self.composer.recipe().actor.is_some() { Ok(None) } else { fused::softmax(self, policy) }
     }
 
     /// Builds a learner with a policy that draws its actions; it learns from the action taken.
@@ -482,7 +524,14 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return incompatible("a learner from the action taken needs a critic of values");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        Ok(Built::Learner(Box::new(self.with_actor(ActorCritic::builder(policy, critic, emphasis)).build()?)))
+        Ok(Built::Learner(match self.actor_of(&policy)? {
+            None => Box::new(self.with_step_size(ActorCritic::builder(policy, critic, emphasis)).build()?),
+            Some(Built::ActorByValues(actor)) => {
+                let learner = self.with_step_size(WithActor::builder(policy, critic, emphasis));
+                Box::new(learner.actor(actor).build()?)
+            }
+            Some(other) => return incompatible(format!("{other:?} does not learn from the action taken")),
+        }))
     }
 
     /// Builds a learner with a policy of finitely many actions; it learns from all of them.
@@ -491,7 +540,15 @@ impl<'a, R: Real> PartBuilder<'a, R> {
             return incompatible("a learner from all actions needs a critic that compares them");
         };
         let emphasis = self.emphasis_of(&policy)?;
-        let mut learner = self.with_actor(AllActions::builder(policy, critic, emphasis));
+        match self.actor_of(&policy)? {
+            None => {}
+            Some(Built::ActorByActions(actor)) => {
+                let learner = self.with_step_size(WithActionsActor::builder(policy, critic, emphasis));
+                return Ok(Built::Learner(Box::new(learner.actor(actor).build()?)));
+            }
+            Some(other) => return incompatible(format!("{other:?} does not learn from all actions")),
+        }
+        let mut learner = self.with_step_size(AllActions::builder(policy, critic, emphasis));
         if let Some(subset) = self.composer.recipe().subset {
             learner = learner.subset(subset);
         }
@@ -503,8 +560,11 @@ impl<'a, R: Real> PartBuilder<'a, R> {
         let Built::SlopeCritic(critic) = self.critic_of(Signal::Slope, &policy)? else {
             return incompatible("a deterministic policy needs a critic that tells ∂q/∂a");
         };
+        if self.actor_of(&policy)?.is_some() {
+            return incompatible("a deterministic policy follows ∂q/∂a: it has no other actor");
+        }
         let emphasis = self.emphasis_of(&policy)?;
-        let learner = self.with_actor(DeterministicActorCritic::builder(policy, critic, emphasis));
+        let learner = self.with_step_size(DeterministicActorCritic::builder(policy, critic, emphasis));
         Ok(Built::Learner(Box::new(learner.build()?)))
     }
 

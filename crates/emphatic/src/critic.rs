@@ -63,6 +63,7 @@ pub use true_online_etd::{TrueOnlineEtd, TrueOnlineEtdBuilder};
 pub use v_trace::{VTrace, VTraceBuilder};
 
 use crate::{Part, Real, Seen};
+pub(crate) use pairs::{mean, pair};
 use td_error::td_error;
 
 /// A critic that estimates v_π.
@@ -87,6 +88,9 @@ pub trait ActionCritic<R: Real>: Part<R> {
     fn wants_next(&self) -> bool {
         false
     }
+
+    /// Returns v̂(S_t): Σ_b π(b|S_t) q̂(S_t,b), unless the critic has an estimate of its own for it. `policy` is π(·|S_t).
+    fn value(&mut self, step: &Seen, policy: &[R]) -> R;
 
     /// Writes q̂(S_t,b) − v̂(S_t) of every action b to `out`, from the weights before this step's updates. `policy` is π(·|S_t).
     fn advantages(&mut self, step: &Seen, policy: &[R], out: &mut [R]);

@@ -3,7 +3,10 @@
 //! | emphasis | M_t | E[M_t ∣ S_t = s] d_μ(s) |
 //! |---|---|---|
 //! | [`NoEmphasis`] | i(S_t) | d_μ(s) i(s) |
-//! | [`FollowOn`] | (1 − λ_a) i(S_t) + λ_a F_t | m_{λ_a}(s) |
+//! | [`FollowOn`], [`Ideal`] | (1 − λ_a) i(S_t) + λ_a F_t | m_{λ_a}(s) |
+//! | [`Truncated`], [`Periodic`], [`NStep`], [`Decayed`], [`Clipped`], [`Normalised`], [`Lc`] | the same with another trace | another: see [`EmphasisKind`](crate::theory::EmphasisKind) |
+//! | [`LambdaReturn`], [`Direct`], [`Tderc`], [`Gem`], [`LstdEmphasis`], [`XEtd`], [`ModelEmphasis`] | an estimate û(S_t) that is learned, or a return that looks back to it | m(s), as far as features allow |
+//! | [`GradientDice`], [`CopTd`] | a density ratio that is learned | m(s), for one discount and as far as features allow |
 //! | [`ExactEmphasis`] | m(S_t)/d_μ(S_t) | m(s) |
 
 mod clipped;

@@ -5,6 +5,7 @@
 //! | [`ActorCritic`] | first branch | δ_t |
 //! | [`AllActions`] | second branch | q̂(s,b) − v̂(s) |
 //! | [`DeterministicActorCritic`] | DPG | ∂q/∂a |
+//! | [`WithActor`], [`WithActionsActor`] | another [actor](crate::actor) | δ_t, or q̂(s,b) − v̂(s) |
 //!
 //! The paper's algorithms are names for compositions: [`off_pac`], [`ace`], [`true_ace`], [`dpg`], [`true_dpge`].
 
@@ -12,6 +13,7 @@ mod actor_critic;
 mod algorithms;
 mod all_actions;
 mod builder;
+mod by_actor;
 mod deterministic;
 mod divergence;
 mod warm_up;
@@ -21,7 +23,8 @@ pub use algorithms::{
     Ace, Dpg, FollowOnAce, OffPac, TrueAce, TrueDpge, ace, dpg, follow_on_ace, off_pac, true_ace, true_dpge,
 };
 pub use all_actions::{AllActions, EveryAction};
-pub use builder::{ALPHA, LearnerBuilder};
+pub use builder::{ALPHA, LearnerBuilder, RuleSetup};
+pub use by_actor::{ByActor, WithActionsActor, WithActor};
 pub use deterministic::{DeterministicAction, DeterministicActorCritic};
 pub use divergence::Diverged;
 pub use warm_up::{TimeUnit, WARM_UP};
@@ -32,7 +35,7 @@ use crate::part::CachedPart;
 use crate::policy::not_finite;
 use crate::{
     Action, Acts, AsState, ComposeError, Draw, Emphasis, FeatureError, Features, Isa, Part, Policy, Real,
-    Row, SavedState, Scratch, Seen, State, StateError, Step, StepError, Subset, Visitor,
+    Row, SavedState, Scratch, Seen, State, StateError, Step, StepError, Visitor,
 };
 use divergence::Divergence;
 use std::any::{Any, type_name};
@@ -90,6 +93,10 @@ pub trait Learner<R: Real>: Send {
 
     /// Draws an action, or computes it, as the learner in one lane would act.
     fn sample(&self, lane: usize, state: State, draw: &mut dyn Draw) -> Result<Action, StepError>;
+
+    /// Returns the critic's present v̂(s); `None` if it estimates no values, or the state has no features. (The learner is not changed, but
+    /// room for features is used.)
+    fn value(&mut self, state: State) -> Option<R>;
 
     /// The form of the policy.
     fn policy(&self) -> &dyn Any;
@@ -149,10 +156,26 @@ pub trait Learner<R: Real>: Send {
         restored
     }
 
-    /// Returns the estimates of the critic and the emphasis in the first lane, by name.
+    /// Returns the estimates of the parts in the first lane, by name.
     fn estimates(&mut self) -> Result<Vec<(String, Vec<f64>)>, StateError> {
+        self.estimates_in(0)
+    }
+
+    /// Replaces the weights of an estimate of this name, such as `critic.v`, in all lanes: where it starts from, if not from zero. Other numbers,
+    /// traces for instance, stay as they are.
+    fn set_estimate(&mut self, name: &str, weights: &[f64]) -> Result<(), StateError> {
+        if let Some(index) = weights.iter().position(|w| !w.is_finite()) {
+            return Err(StateError::Weight { index, value: weights[index] });
+        }
+        let mut visitor = Visitor::set(name, weights);
+        self.tensors(&mut visitor)?;
+        visitor.check_found()
+    }
+
+    /// Returns the estimates of the critic and the emphasis in a lane, by name.
+    fn estimates_in(&mut self, lane: usize) -> Result<Vec<(String, Vec<f64>)>, StateError> {
         let mut list = Vec::new();
-        self.tensors(&mut Visitor::list(&mut list))?;
+        self.tensors(&mut Visitor::list(lane, &mut list))?;
         Ok(list)
     }
 }
@@ -169,6 +192,7 @@ impl<R: Real, L: Learner<R> + ?Sized> Learner<R> for Box<L> {
         ref distribution(state: State) -> Result<Vec<R>, FeatureError>;
         ref probability(state: State, action: Action) -> Result<Option<R>, StepError>;
         ref sample(lane: usize, state: State, draw: &mut dyn Draw) -> Result<Action, StepError>;
+        mut value(state: State) -> Option<R>;
         ref policy() -> &dyn Any;
         ref weights() -> &[R];
         mut set_weights(weights: Vec<R>) -> Result<(), StateError>;
@@ -218,11 +242,28 @@ pub trait Rule<R: Real, P: Policy, C: Part<R>>: Send + Sized {
     /// Whether there are importance ratios: whether the policy draws its actions.
     const HAS_RATIO: bool = true;
 
+    /// Whether an update changes no other weights of the policy than those of the features of S_t.
+    const STAYS_IN_STATE: bool = true;
+
     /// Returns the rule for these parts, or an error if they do not go together.
-    fn new(policy: &P, critic: &C, subset: Option<Subset>) -> Result<Self, ComposeError>;
+    fn new(policy: &P, critic: &C, setup: RuleSetup<R>) -> Result<Self, ComposeError>;
+
+    /// Lists its features. Every step is checked against all of them.
+    fn all_features(&self) -> Vec<&Features> {
+        Vec::new()
+    }
+
+    /// Called after the policy's weights were changed by an update in `state`, or all of them if it is `None`.
+    #[inline(always)]
+    fn policy_changed(&mut self, _weights: &[R], _state: Option<State>) {}
 
     /// π(a|s); `None` if the policy computes its action.
     fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R>;
+
+    /// Returns v̂(s) as the critic estimates it, given π(·|s) and a step in s; `None` if it estimates no values.
+    fn value(_policy: &P, _at: &P::Distribution<R>, _critic: &mut C, _step: &Seen) -> Option<R> {
+        None
+    }
 
     /// Lets the actor and the critic learn from a step. Returns the critic's signal, and the sum of [`Real::nan_unless_finite`] over the
     /// weights that were changed.
@@ -259,7 +300,7 @@ pub struct RuleInput<'a, R: Real, P: Policy> {
 /// Returns a change of the actor's weights, which is a multiple of its step-size: zero if that is zero, even where another factor has
 /// overflowed.
 #[inline(always)]
-fn unless_waiting<R: Real>(step_size: R, change: R) -> R {
+pub(crate) fn unless_waiting<R: Real>(step_size: R, change: R) -> R {
     R::zero().if_less(step_size, change, R::zero())
 }
 
@@ -377,7 +418,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
         if self.actor.divergence.step(changed) {
             self.make_nan();
         } else {
-            self.policy_changed(Some(step.state));
+            self.policy_changed(K::STAYS_IN_STATE.then_some(step.state));
         }
         Ok(())
     }
@@ -428,6 +469,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
             // A part that cannot show its numbers keeps them; the policy's weights are NaN all the same.
             let _ = self.critic.part.tensors(&mut Visitor::make_nan(lane));
             let _ = self.emphasis.part.tensors(&mut Visitor::make_nan(lane));
+            let _ = self.rule.tensors(&mut Visitor::make_nan(lane));
         }
         self.policy_changed(None);
     }
@@ -437,6 +479,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
     fn policy_changed(&mut self, state: Option<State>) {
         self.critic.policy_changed(&self.actor.weights, state);
         self.emphasis.policy_changed(&self.actor.weights, state);
+        self.rule.policy_changed(&self.actor.weights, state);
     }
 }
 
@@ -505,6 +548,15 @@ where
             return Err(StepError::Acting);
         }
         Ok(policy.sample(&at, lane, draw).into())
+    }
+
+    fn value(&mut self, state: State) -> Option<R> {
+        self.check_state(state).ok()?;
+        let Actor { policy, weights, at, x, .. } = &mut self.actor;
+        policy.distribution(weights, policy.features().row(state, x), at);
+        let step = Step::in_state(state);
+        let (critic, seen) = self.critic.see(&step);
+        K::value(policy, at, critic, &seen)
     }
 
     fn policy(&self) -> &dyn Any {

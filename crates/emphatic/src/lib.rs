@@ -157,11 +157,13 @@
 //! (What a learner's weights become once it has diverged is not part of it; when it diverged is.)
 
 mod action;
+pub mod actor;
 mod boxed;
 pub mod catalogue;
 mod compose;
 pub mod critic;
 pub mod emphasis;
+mod expectation_model;
 pub mod features;
 mod importance_ratio;
 mod instruction_set;
@@ -181,6 +183,7 @@ pub mod theory;
 mod visitor;
 
 pub use action::{Action, Acts};
+pub use actor::{ActorInput, ActorRule, ActorTrace, GeoffPac, GradientCritic, GradientValues, ModelGradient};
 pub use boxed::WithIsa;
 pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};
@@ -197,14 +200,14 @@ pub use emphasis::{
 pub use features::{AsState, FeatureError, Features, Row, Scratch, State, Table};
 pub use instruction_set::Isa;
 pub use learner::{
-    Ace, ActorCritic, AllActions, DeterministicActorCritic, Diverged, Dpg, FollowOnAce, LearnError, Learner,
-    LearnerBuilder, OffPac, TimeUnit, TrueAce, TrueDpge, Update, Watcher, ace, dpg, follow_on_ace, off_pac,
-    true_ace, true_dpge,
+    Ace, ActorCritic, AllActions, ByActor, DeterministicActorCritic, Diverged, Dpg, FollowOnAce, LearnError,
+    Learner, LearnerBuilder, OffPac, TimeUnit, TrueAce, TrueDpge, Update, Watcher, WithActionsActor,
+    WithActor, ace, dpg, follow_on_ace, off_pac, true_ace, true_dpge,
 };
 pub use part::{ComposeError, Part, Seen, SeenScratch};
 pub use policy::{
-    DeterministicLinear, DeterministicPolicy, FinitePolicy, Fixed, Gaussian, Normal, Policy, Softmax,
-    StochasticPolicy,
+    AnyPolicy, DeterministicLinear, DeterministicPolicy, FinitePolicy, Fixed, Gaussian, Normal, Policy,
+    Softmax, StochasticPolicy,
 };
 pub use problem::{
     ContinuousCounterexample, Key, KnownProblem, Problem, ProblemBuilder, ProblemError, Task, Transition,

@@ -56,6 +56,13 @@ pub struct SeenScratch {
     x_next: Scratch,
 }
 
+impl SeenScratch {
+    /// Room for states as these features see them.
+    pub(crate) fn of(features: &Features) -> Self {
+        Self { x: features.scratch(), x_next: features.scratch() }
+    }
+}
+
 impl<'a> Seen<'a> {
     /// A step that has been checked, with the rows of these features, if the part has any.
     #[inline(always)]
@@ -74,6 +81,12 @@ impl<'a> Seen<'a> {
     #[inline(always)]
     pub fn without_features(step: &'a Step<State<'a>, Action>) -> Self {
         Self { x: Row::default(), x_next: Row::default(), step }
+    }
+
+    /// The step itself.
+    #[inline(always)]
+    pub fn step(&self) -> &'a Step<State<'a>, Action> {
+        self.step
     }
 
     /// The number of S_t, for parts that are computed from a problem.
@@ -151,8 +164,7 @@ impl<T> CachedPart<T> {
         T: Part<R>,
     {
         let (features, depends_on_policy) = (part.features().cloned(), part.depends_on_policy());
-        let room = || features.as_ref().map(Features::scratch).unwrap_or_default();
-        let scratch = SeenScratch { x: room(), x_next: room() };
+        let scratch = features.as_ref().map(SeenScratch::of).unwrap_or_default();
         Self { part, features, scratch, depends_on_policy }
     }
 

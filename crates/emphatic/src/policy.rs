@@ -4,11 +4,14 @@
 //! number type at hand. So one and the same form serves a learner with `f64`, sixteen learners in
 //! [`Lanes`](crate::Lanes), and the exact theory with [`Dual`](crate::Dual) numbers.
 
+mod any;
 mod deterministic;
 mod fixed;
 mod gaussian;
 mod softmax;
 
+pub use any::AnyPolicy;
+pub(crate) use any::Looking;
 pub use deterministic::DeterministicLinear;
 pub use fixed::Fixed;
 pub use gaussian::{Gaussian, Normal};

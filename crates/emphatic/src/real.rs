@@ -199,7 +199,7 @@ impl Real for f64 {
 /// Returns factor · x, where a factor of 0 makes 0 even of an x that has overflowed. A factor that is NaN makes NaN.
 #[inline(always)]
 pub(crate) fn product<R: Real>(factor: R, x: R) -> R {
-    R::zero().if_less(factor, factor * x, factor)
+    R::zero().if_less(factor.abs(), factor * x, factor)
 }
 
 /// Returns (1 − share) a + share b, in which what has no share is ignored.
@@ -219,5 +219,11 @@ mod tests {
         assert_eq!(blend(1.0, f64::NAN, 8.0), 8.0);
         assert!(blend(0.5, f64::NAN, 8.0).is_nan());
         assert!(product(f64::NAN, 1.0).is_nan());
+    }
+
+    /// Once the product with a negative factor was the factor: Geoff-PAC followed v̂ itself wherever it was negative.
+    #[test]
+    fn a_factor_may_be_negative() {
+        assert_eq!((product(-2.0, 3.0), product(-2.0, -3.0)), (-6.0, 6.0));
     }
 }

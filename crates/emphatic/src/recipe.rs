@@ -52,6 +52,15 @@ impl PartRecipe {
         self
     }
 
+    /// Writes its settings, and the parts inside it, each name after this prefix.
+    fn write_settings(&self, f: &mut std::fmt::Formatter, prefix: &str) -> std::fmt::Result {
+        self.numbers.iter().try_for_each(|(name, number)| write!(f, ", {prefix}{name} = {number}"))?;
+        self.inner.iter().try_for_each(|(name, inner)| {
+            write!(f, ", {prefix}{name} = {}", inner.kind)?;
+            inner.write_settings(f, &format!("{prefix}{name}."))
+        })
+    }
+
     /// Returns whether another differs in numbers alone, and not in numbers that lanes share.
     fn is_like(&self, other: &Self, role: Role, catalogue: &Catalogue) -> bool {
         let entry = catalogue.find(role, &self.kind);
@@ -69,6 +78,14 @@ impl PartRecipe {
                 .inner
                 .iter()
                 .all(|(name, part)| part.is_like(&other.inner[name], role_of(name), catalogue))
+    }
+}
+
+/// Its name and its settings: `etd, lambda = 0.5, emphasis = truncated, emphasis.n = 3`.
+impl std::fmt::Display for PartRecipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(&self.kind)?;
+        self.write_settings(f, "")
     }
 }
 
@@ -109,6 +126,8 @@ pub struct Recipe {
     pub critic: PartRecipe,
     /// The emphasis.
     pub emphasis: PartRecipe,
+    /// The actor; `None` if it is the rule's own.
+    pub actor: Option<PartRecipe>,
     /// The actor's step-size, which is divided by the number of active features.
     pub alpha: f64,
     /// How long the actor waits while critic and emphasis learn, and in what this is counted.
@@ -126,12 +145,28 @@ impl Recipe {
         emphasis: PartRecipe,
         alpha: f64,
     ) -> Self {
-        Self { rule, policy, actions: None, critic, emphasis, alpha, warm_up: None, subset: None }
+        Self {
+            rule,
+            policy,
+            actions: None,
+            critic,
+            emphasis,
+            actor: None,
+            alpha,
+            warm_up: None,
+            subset: None,
+        }
     }
 
     /// The same with a policy of this number of actions.
     pub fn with_actions(mut self, actions: usize) -> Self {
         self.actions = Some(actions);
+        self
+    }
+
+    /// The same with this actor, in place of the rule's own.
+    pub fn with_actor(mut self, actor: PartRecipe) -> Self {
+        self.actor = Some(actor);
         self
     }
 
@@ -151,8 +186,13 @@ impl Recipe {
     /// a memory are the same in all lanes.)
     pub fn is_like(&self, other: &Self, catalogue: &Catalogue) -> bool {
         let unit = |recipe: &Self| recipe.warm_up.map(|(_, unit)| unit);
+        let actors_are_alike = match (&self.actor, &other.actor) {
+            (Some(actor), Some(other)) => actor.is_like(other, Role::Actor, catalogue),
+            (actor, other) => actor.is_none() && other.is_none(),
+        };
         (self.rule, self.actions, self.subset) == (other.rule, other.actions, other.subset)
             && unit(self) == unit(other)
+            && actors_are_alike
             && self.policy.is_like(&other.policy, Role::Policy, catalogue)
             && self.critic.is_like(&other.critic, Role::Critic, catalogue)
             && self.emphasis.is_like(&other.emphasis, Role::Emphasis, catalogue)

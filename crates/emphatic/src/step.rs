@@ -28,6 +28,14 @@ pub struct Step<S, A> {
     pub interest: f64,
 }
 
+impl<'a> Step<State<'a>, Action> {
+    /// A step in a state that leads nowhere: what a part is asked with about that state.
+    pub fn in_state(state: State<'a>) -> Self {
+        let action = Action::Number(0);
+        Self { state, action, mu: 1.0, reward: 0.0, next: state, gamma: 1.0, gamma_next: 0.0, interest: 1.0 }
+    }
+}
+
 /// An invalid step.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]

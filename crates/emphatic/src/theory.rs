@@ -36,6 +36,7 @@ mod lu_decomposition;
 mod minimum_degree;
 mod model;
 mod objective;
+mod of_part;
 pub(crate) mod sigmoid_quadrature;
 mod spectral_radius;
 pub(crate) mod stationary_distribution;

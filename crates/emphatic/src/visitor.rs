@@ -18,8 +18,18 @@ enum Job<'a> {
     Restore(Restore<'a>),
     /// Makes the weights of a lane NaN.
     MakeNan(usize),
-    /// Copies the estimates of the first lane.
-    List(&'a mut Vec<(String, Vec<f64>)>),
+    /// Copies the estimates of a lane.
+    List(usize, &'a mut Vec<(String, Vec<f64>)>),
+    /// Replaces the weights of an estimate.
+    Set(Set<'a>),
+}
+
+/// Weights of an estimate, the same in all lanes, and whether it has been found.
+#[derive(Debug)]
+struct Set<'a> {
+    name: &'a str,
+    weights: &'a [f64],
+    is_found: bool,
 }
 
 /// A state that is being restored, and the names of what has been restored so far.
@@ -47,8 +57,20 @@ impl<'a> Visitor<'a> {
         Self::new(Job::MakeNan(lane))
     }
 
-    pub(crate) fn list(to: &'a mut Vec<(String, Vec<f64>)>) -> Self {
-        Self::new(Job::List(to))
+    pub(crate) fn list(lane: usize, to: &'a mut Vec<(String, Vec<f64>)>) -> Self {
+        Self::new(Job::List(lane, to))
+    }
+
+    pub(crate) fn set(name: &'a str, weights: &'a [f64]) -> Self {
+        Self::new(Job::Set(Set { name, weights, is_found: false }))
+    }
+
+    /// Returns an error if no estimate had the name of the weights to be set.
+    pub(crate) fn check_found(&self) -> Result<(), StateError> {
+        match &self.job {
+            Job::Set(Set { name, is_found: false, .. }) => Err(StateError::Missing((*name).to_owned())),
+            _ => Ok(()),
+        }
     }
 
     /// Returns whether the numbers are being replaced.
@@ -135,7 +157,7 @@ impl<'a> Visitor<'a> {
                 settings.push(name);
                 Ok(())
             }
-            Job::Restore(_) | Job::MakeNan(_) | Job::List(_) => Ok(()),
+            Job::Restore(_) | Job::MakeNan(_) | Job::List(..) | Job::Set(_) => Ok(()),
         }
     }
 
@@ -145,8 +167,19 @@ impl<'a> Visitor<'a> {
         name: &str,
         weights: impl ExactSizeIterator<Item = &'b mut R>,
     ) -> Result<(), StateError> {
-        if let Job::List(list) = &mut self.job {
-            list.push((format!("{}{name}", self.path), weights.map(|w| w.lane(0)).collect()));
+        if let Job::List(lane, list) = &mut self.job {
+            list.push((format!("{}{name}", self.path), weights.map(|w| w.lane(*lane)).collect()));
+            return Ok(());
+        }
+        if let Job::Set(set) = &mut self.job {
+            if set.name == format!("{}{name}", self.path) {
+                let (got, right) = (set.weights.len(), weights.len());
+                if got != right {
+                    return Err(StateError::Length { name: set.name.to_owned(), got, right });
+                }
+                weights.zip(set.weights).for_each(|(w, x)| *w = R::splat(*x));
+                set.is_found = true;
+            }
             return Ok(());
         }
         self.weights(name, weights)
@@ -183,7 +216,7 @@ impl<'a> Visitor<'a> {
                     *x = R::from_lanes(|lane| lanes[lane]);
                 }
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) | Job::Set(_) => {}
         }
         Ok(())
     }
@@ -218,7 +251,7 @@ impl<'a> Visitor<'a> {
                 }
                 *trace = restored;
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) | Job::Set(_) => {}
         }
         Ok(())
     }
@@ -240,7 +273,7 @@ impl<'a> Visitor<'a> {
                 row.clear();
                 row.extend(features.iter().zip(values).map(|(feature, x)| (*feature as usize, *x)));
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) | Job::Set(_) => {}
         }
         Ok(())
     }
@@ -258,7 +291,7 @@ impl<'a> Visitor<'a> {
                 list.clear();
                 list.extend_from_slice(numbers);
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) | Job::Set(_) => {}
         }
         Ok(())
     }
@@ -270,7 +303,7 @@ impl<'a> Visitor<'a> {
             Job::Restore(_) => {
                 numbers.copy_from_slice(self.take(name, Some(numbers.len()), Numbers::real)?)
             }
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) | Job::Set(_) => {}
         }
         Ok(())
     }
@@ -289,7 +322,7 @@ impl<'a> Visitor<'a> {
         match self.job {
             Job::Save(_) => self.put(name, lanes, Numbers::Whole(counts.to_vec()))?,
             Job::Restore(_) => counts.copy_from_slice(self.take(name, Some(counts.len()), Numbers::whole)?),
-            Job::MakeNan(_) | Job::List(_) => {}
+            Job::MakeNan(_) | Job::List(..) | Job::Set(_) => {}
         }
         Ok(())
     }

@@ -2,10 +2,11 @@
 
 | what | where |
 |---|---|
-| learners | `ACE`, `OffPAC`, `TrueACE`, `DPG`, `TrueDPGE`; `ActorCritic`, `AllActions`, `DeterministicActorCritic`; `load`, `sweep` |
+| learners | `ACE`, `OffPAC`, `TrueACE`, `COFPAC`, `GeoffPAC`, `DPG`, `TrueDPGE`; `ActorCritic`, `AllActions`, `DeterministicActorCritic`; `load`, `sweep` |
 | policies | `Softmax`, `Gaussian`, `DeterministicLinear` |
 | critics | of values: `TD`, `GTD`, `GTD2`, `ProximalGTD2`, `TDRC`, `HTD`, `VTrace`, `TreeBackup`, `ABTD`, `ETD`, `TrueOnlineETD`, `LSTD`, `ELSTD`; of actions: `GQ`, `Advantage`, `Retrace`, `ExpectedTDRC`, `LSTDQ`, `ModelCritic`; of ∂q/∂a: `Compatible`; `ExactCritic` |
 | emphases | `LambdaReturn`, the default of `ACE`; `FollowOn`, the paper's; `Ideal`, `Normalised`, `Truncated`, `Periodic`, `NStep`, `Decayed`, `LC`, `Clipped`; `Direct`, `TDERC`, `GEM`, `LSTDEmphasis`, `XETD`, `ModelEmphasis`, `GradientDICE`, `COPTD`; `NoEmphasis`, `ExactEmphasis`; `PythonEmphasis` with `PartStep` |
+| actors, in place of a learner's own | with a critic of values: `ActorTrace`, `GradientValues`, `CounterfactualGradient`; of actions: `GradientCritic`, `ModelGradient` |
 | schedules of step-sizes inside other parts | `Constant`, `Polynomial`, `PerFeature` |
 | what they see | `Dense`, `Active`, `OneHot`, `Table`, `TileCoder` |
 | data | `Batch`, `collect` |
@@ -28,10 +29,12 @@ from .experiments import Results, run
 from .in_python import PythonEmphasis
 from .learners import (
     ACE,
+    COFPAC,
     DPG,
     ActorCritic,
     AllActions,
     DeterministicActorCritic,
+    GeoffPAC,
     Learner,
     OffPAC,
     TrueACE,
@@ -46,6 +49,7 @@ from .tiles import TileCoder
 
 __all__ = [
     "ACE",
+    "COFPAC",
     "DPG",
     "Active",
     "ActorCritic",
@@ -58,6 +62,7 @@ __all__ = [
     "DivergedError",
     "FileError",
     "Flows",
+    "GeoffPAC",
     "Learner",
     "OffPAC",
     "OneHot",

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
-from .catalogue import Critic, Emphasis, Policy
+from .catalogue import Actor, Critic, Emphasis, Policy
 from .in_python import PythonEmphasis
 from .problem import Problem as _Problem
 
@@ -89,6 +89,7 @@ class Learner:
         policy: Policy,
         critic: Critic,
         emphasis: Emphasis | PythonEmphasis,
+        actor: Actor | None,
         alpha: float,
         warm_up: int,
         subset: tuple[int, int] | None,
@@ -109,6 +110,9 @@ class Learner:
     @property
     def emphasis(self) -> Emphasis | PythonEmphasis:
         """How states are weighted; `emphasis_weights` has what it has learned."""
+    @property
+    def actor(self) -> Actor | None:
+        """How the policy learns; `None` if by the learner's own rule."""
     @property
     def alpha(self) -> float:
         """The actor's step-size, before it is divided by the number of active features."""

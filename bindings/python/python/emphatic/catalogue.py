@@ -1,4 +1,4 @@
-"""The policies, critics, emphases and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
+"""The policies, critics, emphases, actors and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABTD",
+    "ActorTrace",
     "Advantage",
     "COPTD",
     "Clipped",
     "Compatible",
     "Constant",
+    "CounterfactualGradient",
     "Decayed",
     "DeterministicLinear",
     "Direct",
@@ -31,7 +33,9 @@ __all__ = [
     "GTD",
     "GTD2",
     "Gaussian",
+    "GradientCritic",
     "GradientDICE",
+    "GradientValues",
     "HTD",
     "Ideal",
     "LC",
@@ -41,6 +45,7 @@ __all__ = [
     "LambdaReturn",
     "ModelCritic",
     "ModelEmphasis",
+    "ModelGradient",
     "NStep",
     "NoEmphasis",
     "Normalised",
@@ -1106,6 +1111,117 @@ class ExactCritic(Part):
     _needs: ClassVar[tuple[str, ...]] = ("problem",)
 
 
+# --- Actors: how does the policy learn? ---
+
+
+@dataclass(frozen=True, repr=False)
+class ActorTrace(Part):
+    """θ follows δ_t e_t, with the trace e_t = ρ_t (γ_t λ e_{t−1} + M_t ∇ ln π(A_t|S_t)).
+
+    Source: Degris, White and Sutton 2012.
+
+    `lambda_`: λ of the actor's trace; 0 is the actor without one.
+    """
+
+    lambda_: float
+
+    _role: ClassVar[str] = "actor"
+    _kind: ClassVar[str] = "trace"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+
+
+@dataclass(frozen=True, repr=False)
+class GradientCritic(Part):
+    """θ follows Σ_b π(b|S_t) (∇ ln π(b|S_t) q̂(S_t,b) + Γ̂(S_t,b)), where Γ̂ learns ∇q_π without ratios (TDRCΓ).
+
+    Source: Tosatto, Patterson, White and Mahmood 2022.
+
+    `alpha_g`: step-size of G.
+    `eta`: step-size of the second weights as a multiple of alpha_g; 0 is TD.
+    `beta`: how strongly the second weights are drawn to zero.
+    `lambda_a`: how much of the gradient critic counts: 1 is the whole gradient, 0 the semi-gradient.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    alpha_g: float
+    eta: float = 1.0
+    beta: float = 1.0
+    lambda_a: float = 1.0
+    features: Features | None = None
+
+    _role: ClassVar[str] = "actor"
+    _kind: ClassVar[str] = "gradient-critic"
+    _tells: ClassVar[tuple[str, ...]] = ("advantages",)
+    _needs: ClassVar[tuple[str, ...]] = ("finite",)
+
+
+@dataclass(frozen=True, repr=False)
+class GradientValues(Part):
+    """θ follows an estimate Ĝ(S_t) of ∇v_π(S_t), learned by TD from ρ_t δ_t ∇ ln π(A_t|S_t).
+
+    Source: Tosatto, Patterson, White and Mahmood 2022.
+
+    `alpha_g`: step-size of G.
+    `eta`: step-size of the second weights as a multiple of alpha_g; 0 is TD.
+    `beta`: how strongly the second weights are drawn to zero.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    alpha_g: float
+    eta: float = 1.0
+    beta: float = 1.0
+    features: Features | None = None
+
+    _role: ClassVar[str] = "actor"
+    _kind: ClassVar[str] = "gradient-values"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+
+
+@dataclass(frozen=True, repr=False)
+class ModelGradient(Part):
+    """θ follows Ĝ(S_t) = ∇v_π(S_t), solved for from a learned model of γ_{t+1} x_{t+1}, the critic and the current policy, without ratios.
+
+    Source: here.
+
+    `solve_every`: after how many steps G is solved for anew; also where an episode starts.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    solve_every: int = 1000
+    features: Features | None = None
+
+    _role: ClassVar[str] = "actor"
+    _kind: ClassVar[str] = "model-gradient"
+    _tells: ClassVar[tuple[str, ...]] = ("advantages",)
+    _needs: ClassVar[tuple[str, ...]] = ("finite", "table")
+
+
+@dataclass(frozen=True, repr=False)
+class CounterfactualGradient(Part):
+    """θ follows the gradient of the counterfactual objective: an emphasis of states weighted by ĉ, and the gradient of that weighting.
+
+    Source: Zhang, Boehmer and Whiteson 2019.
+
+    `gamma_hat`: γ̂ of the counterfactual objective: 0 is the excursion objective, near 1 that of a life of the target policy.
+    `alpha_c`: step-size of the density ratio ĉ.
+    `lambda_1`: λ¹, of the emphasis of states: 1 is full emphasis, 0 none.
+    `lambda_2`: λ², of the gradient of the state weighting: 1 is all of it, 0 its last step alone.
+    `penalty`: how strongly the ratio's mean is drawn to 1.
+    `features`: what it sees of a state; left out, what the policy sees.
+    """
+
+    gamma_hat: float
+    alpha_c: float
+    lambda_1: float = 1.0
+    lambda_2: float = 1.0
+    penalty: float = 0.0
+    features: Features | None = None
+
+    _role: ClassVar[str] = "actor"
+    _kind: ClassVar[str] = "geoff-pac"
+    _tells: ClassVar[tuple[str, ...]] = ("delta",)
+
+
 # --- What each kind of learner takes ---
 
 Policy = Union[Softmax, Gaussian, DeterministicLinear]
@@ -1176,6 +1292,9 @@ Emphasis = Union[
     ExactEmphasis,
 ]
 RatioFreeEmphasis = Union[NoEmphasis, ExactEmphasis]
+Actor = Union[ActorTrace, GradientCritic, GradientValues, ModelGradient, CounterfactualGradient]
+ValueActor = Union[ActorTrace, GradientValues, CounterfactualGradient]
+ActionActor = Union[GradientCritic, ModelGradient]
 Schedule = Union[Constant, Polynomial, PerFeature]
 
 # By role and by name in files.
@@ -1229,6 +1348,13 @@ PARTS: dict[str, dict[str, type[Part]]] = {
         "gradient-dice": GradientDICE,
         "cop-td": COPTD,
         "exact": ExactEmphasis,
+    },
+    "actor": {
+        "trace": ActorTrace,
+        "gradient-critic": GradientCritic,
+        "gradient-values": GradientValues,
+        "model-gradient": ModelGradient,
+        "geoff-pac": CounterfactualGradient,
     },
     "schedule": {
         "constant": Constant,

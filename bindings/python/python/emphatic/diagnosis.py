@@ -155,8 +155,8 @@ class Size(NamedTuple):
 class Suggestion:
     """What to start with.
 
-    algorithm, lambda_a, alpha
-        The algorithm, its λ_a if it has one, and step-sizes to try.
+    algorithm, emphasis, lambda_a, alpha
+        The algorithm; its emphasis (`kind`, and `lambda_e` of a λ-return) with λ_a if it has a choice; and step-sizes to try.
     critic
         The critic and what to try for it, by the names that experiment files have.
     steps
@@ -166,6 +166,7 @@ class Suggestion:
     """
 
     algorithm: str
+    emphasis: dict[str, Any] | None
     lambda_a: float | None
     alpha: list[float]
     critic: dict[str, Any]

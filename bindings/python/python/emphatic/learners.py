@@ -1,4 +1,4 @@
-"""Learners: a policy, a critic and an emphasis, put together. The caller drives the loop."""
+"""Learners: a policy, a critic, an emphasis and perhaps an actor, put together. The caller drives the loop."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from types import NoneType
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -14,7 +15,12 @@ import numpy.typing as npt
 from . import _native, convert, parts
 from .batch import Batch
 from .catalogue import (
+    GEM,
+    ActionActor,
     ActionCritic,
+    Actor,
+    ActorTrace,
+    CounterfactualGradient,
     Critic,
     DeterministicPolicy,
     Emphasis,
@@ -28,6 +34,7 @@ from .catalogue import (
     RatioFreeEmphasis,
     SlopeCritic,
     StochasticPolicy,
+    ValueActor,
     ValueCritic,
 )
 from .in_python import PythonEmphasis
@@ -63,6 +70,8 @@ class Learner(_native.Learner):
 
     _rule: ClassVar[Rule]
     _emphases: ClassVar[tuple[type, ...]] = (*parts.kinds(Emphasis), PythonEmphasis)
+    # `None` stands for the rule's own actor.
+    _actors: ClassVar[tuple[type, ...]] = (NoneType,)
 
     def __init__(self, *_: Any, **__: Any) -> None:
         """Does nothing: `__new__` makes the learner. A subclass can call `super().__init__` as usual."""
@@ -76,6 +85,7 @@ class Learner(_native.Learner):
         alpha: float,
         warm_up: int,
         subset: tuple[int, int] | None = None,
+        actor: Actor | None = None,
     ) -> _L:
         _check_part(policy, Policy, "the policy")
         _check_part(critic, Critic, "the critic")
@@ -83,19 +93,34 @@ class Learner(_native.Learner):
             emphasis = copy.copy(emphasis)  # The caller may change theirs.
         else:
             _check_part(emphasis, Emphasis, "the emphasis")
+        cls._check_actor(actor)
         cls._check_rule(policy, critic, emphasis)
         # Also for a subclass of the user's, the name of the class in this package.
         name = next(base.__name__ for base in cls.__mro__ if base in _CLASSES.values())
         alpha = convert.number(alpha, "alpha")
         warm_up = convert.count(warm_up, "warm_up", least=0, most=_MOST_WARM_UP)
         return cls._of(
-            _native.Learner._composed(name, cls._rule, policy, critic, emphasis, alpha, warm_up, subset)
+            _native.Learner._composed(
+                name, cls._rule, policy, critic, emphasis, actor, alpha, warm_up, subset
+            )
         )
 
     @classmethod
     def _of(cls: type[_L], learner: _native.Learner) -> _L:
         """Gives a native learner this class."""
         return _native.Learner.__new__(cls, learner)
+
+    @classmethod
+    def _check_actor(cls, actor: Actor | None) -> None:
+        """Refuses an actor that the learner cannot have."""
+        if isinstance(actor, cls._actors):
+            return
+        right = parts.either([kind for kind in cls._actors if kind is not NoneType])
+        message = f"the actor is {actor!r}; this learner needs {right}"
+        if isinstance(actor, parts.kinds(Actor)):
+            home = AllActions if isinstance(actor, parts.kinds(ActionActor)) else ActorCritic
+            message += f"; {type(actor).__name__} is an actor of {home.__name__}"
+        raise TypeError(message)
 
     @classmethod
     def _check_rule(cls, policy: Policy, critic: Critic, emphasis: Emphasis | PythonEmphasis) -> None:
@@ -208,6 +233,13 @@ class Learner(_native.Learner):
         emphatic density. Empty for a trace, and for an exact emphasis."""
         return self._learned("emphasis", lambda weights: weights)
 
+    @property
+    def actor_weights(self) -> dict[str, convert.Floats]:
+        """Copies of what the actor has learned, read-only, by the names of the equations: `g` of an estimate of a gradient, which has the
+        shape of `weights` for each feature (or feature and action); `u` [features] of the density ratio of `CounterfactualGradient`. Empty
+        for a trace, and where there is no actor."""
+        return self._learned("actor", lambda weights: weights.reshape(-1, *self._shape()))
+
     def _learned(
         self, role: str, shaped: Callable[[convert.Floats], convert.Floats]
     ) -> dict[str, convert.Floats]:
@@ -225,6 +257,8 @@ class Learner(_native.Learner):
 
     def __repr__(self) -> str:
         words = [repr(self.policy), repr(self.critic), *self._shown_emphasis(), f"alpha={self.alpha}"]
+        if self.actor is not None:
+            words.append(f"actor={self.actor!r}")
         if self.warm_up:
             words.append(f"warm_up={self.warm_up}")
         try:
@@ -312,9 +346,20 @@ def _check_batch(batch: object, learner: Learner) -> None:
 
 
 class ActorCritic(Learner):
-    """θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t): OffPAC, ACE or True-ACE, depending on the emphasis."""
+    """θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t): OffPAC, ACE or True-ACE, depending on the emphasis. An `actor` learns in another way.
+
+    >>> import emphatic
+    >>> policy, critic = emphatic.Softmax(emphatic.Dense(3), actions=2), emphatic.GTD(0.05, 1e-4, 0.5)
+    >>> actor = emphatic.GradientValues(alpha_g=0.1)
+    >>> agent = emphatic.ActorCritic(policy, critic, emphatic.NoEmphasis(), alpha=0.1, actor=actor)
+    >>> agent.step([1, 0.2, 0], 1, 2.0, [1, 0, 0.4], mu=0.5, gamma_next=0.9)
+    Update(rho=1.0, emphasis=1.0, delta=2.0)
+    >>> agent.actor_weights["g"].shape  # an estimate of the gradient for each of three features
+    (3, 3, 2)
+    """
 
     _rule = "taken"
+    _actors = (NoneType, *parts.kinds(ValueActor))
 
     def __new__(
         cls: type[_L],
@@ -323,16 +368,18 @@ class ActorCritic(Learner):
         emphasis: Emphasis | PythonEmphasis,
         *,
         alpha: float,
+        actor: ValueActor | None = None,
         warm_up: int = 0,
     ) -> _L:
-        return cls._compose(policy, critic, emphasis, alpha, warm_up)
+        return cls._compose(policy, critic, emphasis, alpha, warm_up, actor=actor)
 
 
 class AllActions(Learner):
     """θ ← θ + α M_t Σ_b π(b|S_t) (q̂(S_t, b) − v̂(S_t)) ∇ ln π(b|S_t), over all actions or a random `subset` of that size,
-    drawn by `seed`."""
+    drawn by `seed`. An `actor` learns in another way, always from all actions."""
 
     _rule = "all"
+    _actors = (NoneType, *parts.kinds(ActionActor))
 
     def __new__(
         cls: type[_L],
@@ -341,14 +388,19 @@ class AllActions(Learner):
         emphasis: Emphasis | PythonEmphasis,
         *,
         alpha: float,
+        actor: ActionActor | None = None,
         warm_up: int = 0,
         subset: int | None = None,
         seed: int = 0,
     ) -> _L:
         drawn = None
         if subset is not None:
+            if actor is not None:
+                raise TypeError(
+                    f"subset is {subset!r} and the actor {actor!r}, which learns from all actions: give one, not both"
+                )
             drawn = convert.count(subset, "subset"), convert.count(seed, "seed", least=0)
-        return cls._compose(policy, critic, emphasis, alpha, warm_up, drawn)
+        return cls._compose(policy, critic, emphasis, alpha, warm_up, drawn, actor)
 
 
 class DeterministicActorCritic(Learner):
@@ -426,15 +478,22 @@ def _default_emphasis(critic: Critic, lambda_a: float) -> LambdaReturn:
 
 
 class OffPAC(Learner):
-    """OffPAC with its actor trace at zero: the semi-gradient, every state weighted by its interest."""
+    """OffPAC: the semi-gradient, every state weighted by its interest. `actor=ActorTrace(λ)` is its trace; without one, λ is zero."""
 
     _rule = "taken"
     _emphases = (NoEmphasis,)
+    _actors = (NoneType, ActorTrace)
 
     def __new__(
-        cls: type[_L], policy: StochasticPolicy, critic: ValueCritic, *, alpha: float, warm_up: int = 0
+        cls: type[_L],
+        policy: StochasticPolicy,
+        critic: ValueCritic,
+        *,
+        alpha: float,
+        actor: ActorTrace | None = None,
+        warm_up: int = 0,
     ) -> _L:
-        return cls._compose(policy, critic, NoEmphasis(), alpha, warm_up)
+        return cls._compose(policy, critic, NoEmphasis(), alpha, warm_up, actor=actor)
 
 
 class TrueACE(Learner):
@@ -459,6 +518,49 @@ class TrueACE(Learner):
         if critic is None:
             critic = ExactCritic(problem)
         return cls._compose(policy, critic, ExactEmphasis(problem), alpha, warm_up)
+
+
+class COFPAC(Learner):
+    """COF-PAC: ACE with an emphasis that is learned by gradient emphasis learning."""
+
+    _rule = "taken"
+    _emphases = (GEM,)
+
+    def __new__(
+        cls: type[_L],
+        policy: StochasticPolicy,
+        critic: ValueCritic,
+        emphasis: GEM,
+        *,
+        alpha: float,
+        warm_up: int = 0,
+    ) -> _L:
+        if not isinstance(emphasis, GEM):
+            raise TypeError(f"the emphasis is {emphasis!r}; COFPAC needs GEM, ACE takes any")
+        return cls._compose(policy, critic, emphasis, alpha, warm_up)
+
+    def _shown_emphasis(self) -> list[str]:
+        return [repr(self.emphasis)]
+
+
+class GeoffPAC(Learner):
+    """Geoff-PAC: the counterfactual objective, between the excursion objective (γ̂ = 0, where it is ACE) and that of a life of the target
+    policy (γ̂ near 1). The actor weights the states itself, so there is no emphasis."""
+
+    _rule = "taken"
+    _emphases = (NoEmphasis,)
+    _actors = (CounterfactualGradient,)
+
+    def __new__(
+        cls: type[_L],
+        policy: StochasticPolicy,
+        critic: ValueCritic,
+        actor: CounterfactualGradient,
+        *,
+        alpha: float,
+        warm_up: int = 0,
+    ) -> _L:
+        return cls._compose(policy, critic, NoEmphasis(), alpha, warm_up, actor=actor)
 
 
 class DPG(Learner):
@@ -500,7 +602,10 @@ class TrueDPGE(Learner):
 
 _CLASSES: dict[str, type[Learner]] = {
     cls.__name__: cls
-    for cls in (ActorCritic, AllActions, DeterministicActorCritic, ACE, OffPAC, TrueACE, DPG, TrueDPGE)
+    for cls in (
+        *(ActorCritic, AllActions, DeterministicActorCritic),
+        *(ACE, OffPAC, TrueACE, COFPAC, GeoffPAC, DPG, TrueDPGE),
+    )
 }
 
 
@@ -528,8 +633,11 @@ def load(path: str | os.PathLike[str], *, parts: Sequence[type[PythonEmphasis]] 
             )
         problems = [Problem.parse(text, problem) for problem, text in saved["problems"]]
         learner = _restore(cls, saved["settings"], problems, saved["state"], python_emphasis)
-        if not isinstance(learner.emphasis, cls._emphases):
-            raise ValueError(f"it is a {name} with {learner.emphasis}, which do not go together")
+        for part, right in ((learner.emphasis, cls._emphases), (learner.actor, cls._actors)):
+            if not isinstance(part, right):
+                raise ValueError(
+                    f"it is a {name} with {'no actor' if part is None else part}, which do not go together"
+                )
         return learner
     except (TypeError, ValueError) as error:
         raise ValueError(f"{file}: this is not a saved learner: {error}") from error

@@ -124,7 +124,7 @@ class Table:
 
 Features = Union[Dense, Active, OneHot, Table]
 
-# --- Parts: policies, critics, emphases, schedules ---
+# --- Parts: policies, critics, emphases, actors, schedules ---
 
 # The default of a required field that follows fields with defaults.
 REQUIRED: Any = None
@@ -135,17 +135,17 @@ Inner = tuple[str, str, Optional[str]]
 
 @dataclass(frozen=True, repr=False)
 class Part(_Checked):
-    """A policy, a critic, an emphasis or a schedule of the catalogue.
+    """A policy, a critic, an emphasis, an actor or a schedule of the catalogue.
 
     An emphasis inside a critic has no λ_a of its own: it is 1. One that is left at its default becomes 1, any other is refused."""
 
-    # "policy", "critic", "emphasis" or "schedule".
+    # "policy", "critic", "emphasis", "actor" or "schedule".
     _role: ClassVar[str]
     # The name in files.
     _kind: ClassVar[str]
-    # What a critic estimates.
+    # What a critic estimates, or what an actor needs its critic to.
     _tells: ClassVar[tuple[str, ...]] = ()
-    # What it cannot do without: a "problem" that is known, a "ratio", or "finite" actions.
+    # What it cannot do without: a "problem" that is known, a "ratio", "finite" actions, or states with numbers (a "table").
     _needs: ClassVar[tuple[str, ...]] = ()
     # The parts inside it.
     _inner: ClassVar[tuple[Inner, ...]] = ()

@@ -65,7 +65,7 @@ fn every_run_draws_its_own_subsets() {
     let bench = bandit(SUBSET);
     let out = bench.run("out", &[]);
     let method = &summary(&out)["methods"][0];
-    for statistics in [&method["settings"][0]["final_objective"], &method["fresh"]["final_objective"]] {
+    for statistics in [&method["settings"][0]["final"], &method["fresh"]["final"]] {
         assert!(statistics["standard_error"].as_f64().unwrap() > 1e-3, "{statistics}");
     }
 }

@@ -50,6 +50,19 @@ alpha = 0.1
 critic = "exact"
 "#;
 
+/// An experiment that evaluates a fixed target.
+const PREDICTION: &str = r#"problem = "counterexample"
+behaviour = "uniform"
+target = { A0 = 0.9, A1 = 0.1 }
+seed = 1
+runs = 2
+episodes = 10
+record = ["value_error", "projected_error", "critic.weights"]
+
+[[method]]
+critic = { kind = "td", alpha_v = [0.01, 0.1] }
+"#;
+
 /// The good experiment with the problem of a file.
 fn with_problem_file() -> String {
     replaced(EXPERIMENT, "problem", "problem = \"p.toml\"")
@@ -105,6 +118,12 @@ fn wrong_experiments() {
 }
 
 #[test]
+fn wrong_predictions() {
+    let cases = replaced_in(PREDICTION, include_str!("wrong/prediction.txt"));
+    insta::assert_snapshot!(Bench::empty().messages(&CHECK, "experiment.toml", &cases));
+}
+
+#[test]
 fn wrong_problems() {
     let mut cases = replaced_in(PROBLEM, include_str!("wrong/problems.txt"));
     let never_ends = PROBLEM.replace("end = true", "to = \"S1\"");
@@ -144,7 +163,7 @@ fn the_largest_problem_is_checked_in_seconds() {
 fn the_good_files_are_good() {
     // One number stands for all weights.
     let with_weights = replaced(EXPERIMENT, "separate", "policy = { weights = 0.5 }");
-    for text in [EXPERIMENT, &with_problem_file(), &with_weights, CONTINUOUS] {
+    for text in [EXPERIMENT, &with_problem_file(), &with_weights, CONTINUOUS, PREDICTION] {
         let bench = Bench::new(text);
         bench.write("p.toml", PROBLEM);
         succeeded(bench.ended(&CHECK));

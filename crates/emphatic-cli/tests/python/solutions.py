@@ -130,7 +130,8 @@ def check_linear_methods(file, path):
     dense, weights = Dense(file), np.array(file["target"]["weights"])
     pi, n, x, d, mu = dense.target(weights), file["states"], dense.critic, dense.d, dense.mu
     one, v, m = np.eye(n), dense.values(pi), dense.weighting(pi, 1.0)
-    said = json.loads(emphatic("solve", path, "--json"))["linear_methods"]
+    asked = ["--emphasis", "direct,lambda_e=0.5,read=0"]
+    said = json.loads(emphatic("solve", path, "--json", *asked))["linear_methods"]
     found = {method["name"]: method for kind in said.values() for method in kind}
 
     def check(name, weighting, trace, kept, onward, reward, system=None):
@@ -148,40 +149,41 @@ def check_linear_methods(file, path):
     passed = lambda share: np.einsum("sa,sat->st", share, dense.PG)
     p, r, c = passed(pi), (pi * dense.r).sum(axis=1), x.T @ np.diag(d) @ x
     td = lambda name, lam, system=None: check(name, d, lam * p, np.ones(n), p, r, system)
-    td("TD(0)", 0)
-    td("TD(0.9)", 0.9)
-    for name, lam in [("GTD(0)", 0), ("GTD(0.9)", 0.9)]:
+    td("td", 0)
+    td("td, lambda = 0.9", 0.9)
+    for name, lam in [("gtd", 0), ("gtd, lambda = 0.9", 0.9)]:
         td(name, lam, lambda a: np.block([[a, c - a.T], [a, c]]))
-    td("GTD2(0)", 0, lambda a: np.block([[0 * a, -a.T], [a, c]]))
-    td("TDRC(0)", 0, lambda a: np.block([[a, c - a.T], [a, c + np.eye(len(c))]]))
+    td("gtd2", 0, lambda a: np.block([[0 * a, -a.T], [a, c]]))
+    td("tdrc", 0, lambda a: np.block([[a, c - a.T], [a, c + np.eye(len(c))]]))
     on_policy = x.T @ np.diag(d) @ (one - passed(mu)) @ x
-    td("HTD(0)", 0, lambda a: np.block([[a, on_policy.T - a.T], [a, on_policy.T]]))
+    td("htd", 0, lambda a: np.block([[a, on_policy.T - a.T], [a, on_policy.T]]))
     clipped = np.minimum(pi, mu)
-    check("V-trace(0.9)", d, 0.9 * passed(clipped), clipped.sum(axis=1), passed(clipped), (clipped * dense.r).sum(axis=1))
-    check("tree backup(0.9)", d, 0.9 * passed(mu * pi), np.ones(n), p, r)
-    largest = np.maximum(mu, pi)
-    check("ABTD(0.5)", d, passed(mu * pi * np.minimum(1 / largest.max(), 1 / largest)), np.ones(n), p, r)
-    for name, lam in [("ETD(0)", 0), ("ETD(0.9)", 0.9)]:
+    check("v-trace, lambda = 0.9", d, 0.9 * passed(clipped), clipped.sum(axis=1), passed(clipped), (clipped * dense.r).sum(axis=1))
+    check("tree-backup, lambda = 0.9", d, 0.9 * passed(mu * pi), np.ones(n), p, r)
+    # ξ = 1 at ζ = ½, and no probability is larger.
+    check("abtd, zeta = 0.5", d, passed(mu * pi), np.ones(n), p, r)
+    for name, lam in [("etd", 0), ("etd, lambda = 0.9", 0.9)]:
         check(name, lam * d * dense.i + (1 - lam) * m, lam * p, np.ones(n), p, r)
 
     # Pairs of state and action.
     k = file["actions"]
     phi = np.einsum("sf,ab->safb", x, np.eye(k)).reshape(n * k, -1)
     pairs = lambda share: np.einsum("sat,tb->satb", dense.PG, share).reshape(n * k, n * k)
-    for name, trace in [("expected TD(0)", 0 * pi), ("GQ(0)", 0 * pi), ("Retrace(0.9)", 0.9 * clipped)]:
+    for name, trace in [("expected-tdrc", 0 * pi), ("gq", 0 * pi), ("retrace, lambda_q = 0.9", 0.9 * clipped)]:
         weighted = phi.T @ np.diag((d[:, None] * mu).ravel()) @ np.linalg.inv(np.eye(n * k) - pairs(trace))
         near(name, found[name]["key_matrix"], weighted @ (np.eye(n * k) - pairs(pi)) @ phi, 1e-8)
         near(name, found[name]["key_vector"], weighted @ dense.r.ravel(), 1e-8)
 
     # The emphasis, learned backwards.
-    for name, lam in [("direct(0), û", 0), ("direct(0.5), û", 0.5), ("direct(0.5), F^λ", 0.5)]:
+    estimates = ["direct, lambda_e = 0, read = 0", "direct, lambda_e = 0.5, read = 0"]
+    for name, lam in [(estimates[0], 0), (estimates[1], 0.5), ("lambda-return", 0.5)]:
         passes = np.linalg.inv(one - lam * p.T)
         back = passes @ ((1 - lam) * p.T @ np.diag(d) @ x)
         own = passes @ (d * dense.i)
         near(name, found[name]["key_matrix"], c - x.T @ back, 1e-8)
         u = np.linalg.solve(c - x.T @ back, x.T @ own)
         near(name, found[name]["fixed_point"], u, 1e-5)
-        read = x @ u if name.endswith("û") else (own + back @ u) / d
+        read = x @ u if name in estimates else (own + back @ u) / d
         near(name, found[name]["error"], np.sqrt(d @ (read - m / d) ** 2), 1e-5)
 
 

@@ -230,7 +230,7 @@ def check(directory, by_columns, select=None):
             assert setting["values"] == values_of(settings, number, names), what
             close(setting["probability_best"], probabilities[k], what)
             rows = scores.of(number, runs)
-            check_statistics(setting["final_objective"], rows, "final", what, k == best)
+            check_statistics(setting["final"], rows, "final", what, k == best)
             check_statistics(setting["area"], rows, "area", what, k == best)
         check_curve(method["curve"], scores.of(group[best]), what)
         check_fresh(method["fresh"], fresh.of(group[best]) if fresh else [], what)
@@ -244,7 +244,7 @@ def check_fresh(found, runs, what):
         return
     what = f"{what}, fresh"
     assert found["runs"] == len(runs), what
-    check_statistics(found["final_objective"], runs, "final", what, True)
+    check_statistics(found["final"], runs, "final", what, True)
     check_statistics(found["area"], runs, "area", what, True)
     final = np.array([r["final"] for r in runs])
     final = final[~np.isnan(final)]
@@ -273,7 +273,7 @@ def main():
     assert [m["values"] for m in found["methods"]] == [{"lambda_a": 0.0}, {"lambda_a": 1.0}, {}, {}]
     # The cases are there that this is about.
     all_diverge = next(m for m in found["methods"] if m["method"] == "All diverge")
-    counts = [s["final_objective"]["diverged"] for s in all_diverge["settings"]]
+    counts = [s["final"]["diverged"] for s in all_diverge["settings"]]
     assert 0 < counts[0] < all_diverge["runs"] and len(set(counts)) < len(counts), counts
     assert all(m["fresh"]["runs"] == 9 for m in found["methods"])
 

@@ -2,11 +2,14 @@
 
 use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, joined, joined_in_quotes, values};
 use super::{Axis, Cell, Grid, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
-use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
+use crate::experiment_file::{
+    Actions, ExperimentFile, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors,
+};
+use crate::learners::learners;
 use crate::one_or_list::{Located, OneOrList};
 use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Role, Signal};
 use emphatic::learner::{ALPHA, WARM_UP};
-use emphatic::{Recipe, RuleKind, Subset, TimeUnit};
+use emphatic::{Declared, Fixed, Recipe, RuleKind, Subset, TimeUnit};
 use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,6 +20,7 @@ use toml::Spanned;
 struct Choice<'a> {
     algorithm: Option<&'a Located<String>>,
     emphasis: Option<&'a PartChoice>,
+    actor: Option<&'a PartChoice>,
     policy: Option<&'a Located<PolicyFile>>,
     policy_kind: Option<&'a Located<String>>,
     weights: Option<(&'a Vector, &'a Range<usize>)>,
@@ -24,6 +28,55 @@ struct Choice<'a> {
     interest: Option<&'a Located<Interest>>,
     actions: Option<&'a Located<Actions>>,
     subset: Option<&'a Located<Whole>>,
+}
+
+/// Returns the methods of a file with the places of each: a method with combinations is several.
+fn each_method(file: &ExperimentFile) -> Vec<(MethodFile, Range<usize>)> {
+    let mut all = Vec::new();
+    for method in file.method.get_ref() {
+        match &method.get_ref().combinations {
+            None => all.push((method.get_ref().clone(), method.span())),
+            Some(list) => {
+                let with =
+                    |c: &Spanned<MethodFile>| (method.get_ref().with_combination(c.get_ref()), c.span());
+                all.extend(list.get_ref().iter().map(with));
+            }
+        }
+    }
+    all
+}
+
+/// Returns whether a method only evaluates a target, and learns no policy.
+fn evaluates(method: &MethodFile) -> bool {
+    method.algorithm.is_none() && method.alpha.is_none() && method.actor.is_none()
+}
+
+/// Returns whether all methods of a file evaluate a target, or an error if some of them learn a policy of their own.
+pub(super) fn all_evaluate(file: &ExperimentFile) -> Result<bool, Mistake> {
+    let methods = each_method(file);
+    let Some((first, _)) = methods.first() else { return Ok(false) };
+    let all = evaluates(first);
+    if let Some((_, place)) = methods.iter().find(|(method, _)| evaluates(method) != all) {
+        let message = match all {
+            true => "this method learns a policy, but others only evaluate a target",
+            false => {
+                "this method only evaluates a target (it has no `algorithm`, `alpha` or `actor`), but others learn a policy"
+            }
+        };
+        return Err(Mistake::at(place, message).help("put them into experiments of their own"));
+    }
+    match &file.target {
+        Some(target) if !all => {
+            Err(Mistake::at(&target.span, "`target` has no meaning here: these methods learn a policy of their own")
+                .help("leave it out; or leave `algorithm`, `alpha` and `actor` out of the methods, which then evaluate the target"))
+        }
+        _ => Ok(all),
+    }
+}
+
+/// Returns whether all methods of a file have a critic.
+pub(super) fn all_have_critics(file: &ExperimentFile) -> bool {
+    each_method(file).iter().all(|(method, _)| method.critic.is_some())
 }
 
 /// Reads a method, the one with this number, and adds its grids.
@@ -82,12 +135,25 @@ fn read_name(file: &Spanned<MethodFile>, grids: &[Grid]) -> Result<String, Mista
 fn composition_name(grids: &[Grid]) -> Option<String> {
     let emphasis =
         |grid: &Grid| Catalogue::current().find(Role::Emphasis, &grid.structure.recipe.emphasis.kind);
+    let actor = |grid: &Grid| {
+        let actor = grid.structure.recipe.actor.as_ref();
+        actor.and_then(|actor| Catalogue::current().find(Role::Actor, &actor.kind))
+    };
+    let critic = |grid: &Grid| {
+        let critic = Some(&grid.structure.recipe.critic).filter(|_| is_evaluation(grid) && grid.has_critic);
+        critic.and_then(|critic| Catalogue::current().find(Role::Critic, &critic.kind))
+    };
     let name = |grid: &Grid| match grid.algorithm {
         Some(algorithm) => Some(algorithm.title),
-        None => emphasis(grid).map(|entry| entry.class),
+        None => critic(grid).or_else(|| actor(grid)).or_else(|| emphasis(grid)).map(|entry| entry.class),
     };
     let first = grids.first().and_then(name)?;
     grids.iter().all(|grid| name(grid) == Some(first)).then(|| first.to_owned())
+}
+
+/// Returns whether the policy of a grid is fixed.
+fn is_evaluation(grid: &Grid) -> bool {
+    grid.structure.recipe.policy.kind == Fixed::DECLARATION.name
 }
 
 /// Replaces every choice by one for each value of a list.
@@ -146,8 +212,16 @@ fn add_grids(
     grids: &mut Vec<Grid>,
 ) -> Result<(), Mistake> {
     let emphases = part_choices(Role::Emphasis, &file.emphasis)?.concat();
-    let critics = part_choices(Role::Critic, &file.critic)?;
-    let choices = all_choices(file, span, &emphases, &critics, scenarios.len())?;
+    let actors = part_choices(Role::Actor, &file.actor)?.concat();
+    let mut critics = part_choices(Role::Critic, &file.critic)?;
+    if evaluates(file) {
+        check_evaluation(file)?;
+        if file.critic.is_none() && file.emphasis.is_some() {
+            // Nobody asks about its values.
+            critics = vec![PartChoice::all(Role::Critic, &PartFile::named("exact"), span)?];
+        }
+    }
+    let choices = all_choices(file, span, [&emphases, &actors], &critics, scenarios.len())?;
     for (scenario_number, scenario) in scenarios.iter().enumerate() {
         let reader = GridReader { file, span, length, scenario, scenario_number };
         for (choice, critic) in &choices {
@@ -170,11 +244,27 @@ fn add_grids(
     Ok(())
 }
 
+/// Returns an error if a method that evaluates a target has a value of those that learn a policy.
+fn check_evaluation(file: &MethodFile) -> Result<(), Mistake> {
+    let span = |key, place: Option<&Range<usize>>| place.map(|place| (key, place.clone()));
+    let foreign = [
+        span("policy", file.policy.as_ref().map(|x| &x.span)),
+        span("warm_up", file.warm_up.as_ref().map(|x| &x.span)),
+        span("actions", file.actions.as_ref().map(|x| &x.span)),
+        span("subset", file.subset.as_ref().map(|x| &x.span)),
+    ];
+    match foreign.into_iter().flatten().next() {
+        None => Ok(()),
+        Some((key, place)) => Err(Mistake::at(&place, format!("`{key}` has no meaning here"))
+            .help("the method learns no policy, since it has no `algorithm`, `alpha` or `actor`: it evaluates the target")),
+    }
+}
+
 /// Returns one choice, with a critic, for each combination of values that are not numbers.
 fn all_choices<'a>(
     file: &'a MethodFile,
     span: &Range<usize>,
-    emphases: &'a [PartChoice],
+    [emphases, actors]: [&'a [PartChoice]; 2],
     critics: &'a [Vec<PartChoice>],
     scenarios: usize,
 ) -> Result<Vec<(Choice<'a>, &'a PartChoice)>, Mistake> {
@@ -186,6 +276,9 @@ fn all_choices<'a>(
     spread(&mut choices, file.algorithm.as_ref(), "algorithm", |c, x| c.algorithm = Some(x))?;
     if file.emphasis.is_some() {
         spread_over(&mut choices, emphases, span, |c, x| c.emphasis = Some(x))?;
+    }
+    if file.actor.is_some() {
+        spread_over(&mut choices, actors, span, |c, x| c.actor = Some(x))?;
     }
     spread(&mut choices, file.interest.as_ref(), "interest", |c, x| c.interest = Some(x))?;
     spread(&mut choices, file.actions.as_ref(), "actions", |c, x| c.actions = Some(x))?;
@@ -247,11 +340,13 @@ fn policy_choices(
     PartChoice::of_kind(kind, file, choice.policy_kind.map_or(table, |kind| &kind.span), table)
 }
 
-/// Returns the algorithm that is made of these parts, if it has a name.
-fn algorithm_of(policy: &Entry, emphasis: &Entry) -> Option<&'static Algorithm> {
+/// Returns the algorithm that is made of these parts, if it has a name. (OffPAC's trace belongs to it.)
+fn algorithm_of(policy: &Entry, emphasis: &Entry, actor: Option<&Entry>) -> Option<&'static Algorithm> {
     let deterministic = policy.acts == Some(Acts::Deterministic);
+    let actor = actor.map(|actor| actor.name).filter(|name| *name != "trace");
     let is_made_of = |known: &&Algorithm| {
         known.deterministic == deterministic
+            && known.actor == actor
             && (known.emphasis == emphasis.name || known.takes_emphasis && emphasis.name == "follow-on")
     };
     ALGORITHMS.iter().find(is_made_of)
@@ -280,6 +375,7 @@ struct Parts<'a> {
     policy: &'a PartChoice,
     emphasis: &'a PartChoice,
     critic: &'a PartChoice,
+    actor: Option<&'a PartChoice>,
     rule: RuleKind,
     /// How many actions are drawn at each step, if not all.
     subset: Option<usize>,
@@ -299,21 +395,46 @@ impl GridReader<'_> {
             None => emphasis,
         };
         check_needs(policy.entry, critic, &critic.span)?;
-        let rule = rule(choice.actions, policy.entry, critic)?;
-        let parts = Parts { policy, emphasis, critic, rule, subset: self.subset(choice, rule)? };
+        let actor = choice.actor;
+        if let Some(actor) = actor {
+            check_needs(policy.entry, actor, &actor.span)?;
+        }
+        let rule = match actor {
+            Some(actor) => rule_of(actor, choice.actions, policy.entry, critic)?,
+            None => rule(choice.actions, policy.entry, critic)?,
+        };
+        let parts = Parts { policy, emphasis, critic, actor, rule, subset: self.subset(choice, rule)? };
         let interest = self.interest(choice)?;
         let weights = self.weights(choice, policy.entry)?;
-        let axes = self.axes([policy, emphasis, critic])?;
+        let axes = self.axes([Some(policy), Some(emphasis), actor, Some(critic)])?;
 
-        let algorithm = algorithm_of(policy.entry, emphasis.entry);
+        let evaluates = evaluates(self.file);
+        let has_critic = !evaluates || self.file.critic.is_some();
+        let algorithm = algorithm_of(policy.entry, emphasis.entry, actor.map(|actor| actor.entry));
+        let algorithm = algorithm.filter(|_| !evaluates);
         let mut columns = parts.columns(algorithm);
+        columns.retain(|(name, _)| has_critic || name != "critic");
         columns
             .extend(interest.as_ref().map(|i| ("method_interest".to_owned(), Cell::Text(format!("{i:?}")))));
         if choice.weights.is_some() || choice.probabilities.is_some() {
             columns.push(("initial_weights".to_owned(), Cell::Text(format!("{weights:?}"))));
         }
         let structure = Structure { scenario: self.scenario_number, recipe: self.recipe(&parts)?, interest };
-        Ok(Grid { method: 0, structure, algorithm, weights, columns, axes, settings: 0..0 })
+        let mut critic_features = Vec::new();
+        for part in [Some(critic), Some(emphasis), actor].into_iter().flatten() {
+            part.add_critic_features(part.entry.role, &[], &mut critic_features);
+        }
+        Ok(Grid {
+            method: 0,
+            structure,
+            algorithm,
+            weights,
+            has_critic,
+            critic_features,
+            columns,
+            axes,
+            settings: 0..0,
+        })
     }
 
     /// Returns the recipe of the learner, without its numbers.
@@ -323,23 +444,31 @@ impl GridReader<'_> {
             Length::Episodes(_) => TimeUnit::Episodes,
             Length::Steps(_) => TimeUnit::Steps,
         };
+        if let Some(target) = &self.scenario.evaluated {
+            recipe.policy = target.recipe().map_err(|error| Mistake::at(self.span, error.to_string()))?;
+        }
         recipe.warm_up = self.file.warm_up.as_ref().map(|_| (0.0, unit));
         Ok(recipe)
     }
 
     /// Returns the kind of policy and the emphasis that are meant.
     fn policy_and_emphasis(&self, choice: &Choice) -> Result<(&'static Entry, PartChoice), Mistake> {
+        if evaluates(self.file) {
+            return self.target_and_emphasis(choice);
+        }
         let drawn = if self.scenario.source.actions().is_some() { Acts::Finite } else { Acts::Real };
         let kind = |kind: &Located<String>| entry_of(Role::Policy, &kind.value, &kind.span);
         let asked = choice.policy_kind.map(kind).transpose()?;
         let (policy, emphasis, place) = match (choice.algorithm, choice.emphasis) {
             (Some(name), emphasis) => {
                 let algorithm = algorithm_named(name)?;
-                if let Some(emphasis) = emphasis.filter(|_| !algorithm.takes_emphasis) {
+                let is_other = |given: &&PartChoice| given.entry.name != algorithm.emphasis;
+                if let Some(emphasis) = emphasis.filter(is_other).filter(|_| !algorithm.takes_emphasis) {
                     let message = format!("the algorithm `{}` has its own emphasis", algorithm.name);
                     return Err(Mistake::at(&emphasis.span, message)
                         .help("give `algorithm`, or `emphasis` (and a policy), not both"));
                 }
+                check_actor(algorithm, name, choice.actor)?;
                 let acts = if algorithm.deterministic { Acts::Deterministic } else { drawn };
                 let default = default_policy(acts)?;
                 // Any policy that acts in the same way fits as well.
@@ -354,6 +483,11 @@ impl GridReader<'_> {
                 let policy = asked.map_or_else(|| default_policy(drawn), Ok)?;
                 (policy, emphasis.clone(), &emphasis.span)
             }
+            (None, None) if let Some(actor) = choice.actor => {
+                let policy = asked.map_or_else(|| default_policy(drawn), Ok)?;
+                let none = PartFile::named("none");
+                (policy, PartChoice::all(Role::Emphasis, &none, &actor.span)?.swap_remove(0), &actor.span)
+            }
             (None, None) => {
                 let names: Vec<String> =
                     ALGORITHMS.iter().map(|known| format!("\"{}\"", known.name)).collect();
@@ -366,6 +500,20 @@ impl GridReader<'_> {
         Ok((policy, emphasis))
     }
 
+    /// Returns the kind of policy of a target that is evaluated, and the emphasis beside it.
+    fn target_and_emphasis(&self, choice: &Choice) -> Result<(&'static Entry, PartChoice), Mistake> {
+        let Some(policy) = learners().find(Role::Policy, Fixed::DECLARATION.name) else {
+            return Err(Mistake::whole_file("the catalogue has no fixed policy"));
+        };
+        let none = || PartChoice::all(Role::Emphasis, &PartFile::named("none"), self.span);
+        let emphasis = match choice.emphasis {
+            Some(emphasis) => emphasis.clone(),
+            None => none()?.swap_remove(0),
+        };
+        check_needs(policy, &emphasis, &emphasis.span)?;
+        Ok((policy, emphasis))
+    }
+
     fn interest(&self, choice: &Choice) -> Result<Option<Vec<f64>>, Mistake> {
         let Some(Located { value, span }) = choice.interest else { return Ok(None) };
         let known = value.applied_to(&self.scenario.known).map_err(|error| error.at(span))?;
@@ -375,7 +523,7 @@ impl GridReader<'_> {
     /// Returns how many actions are drawn at each step; `None` if all are used.
     fn subset(&self, choice: &Choice, rule: RuleKind) -> Result<Option<usize>, Mistake> {
         let Some(Located { value: Whole(n), span }) = choice.subset else { return Ok(None) };
-        if rule != RuleKind::All {
+        if rule != RuleKind::All || choice.actor.is_some() {
             return Err(
                 Mistake::at(span, "`subset` has no meaning here").help("it belongs to `actions = \"all\"`")
             );
@@ -423,19 +571,20 @@ impl GridReader<'_> {
     }
 
     /// Returns the numeric settings. The actor's come first, so that settings with the same step-size share lanes.
-    fn axes(&self, parts: [&PartChoice; 3]) -> Result<Vec<Axis>, Mistake> {
-        let Some(alpha) = &self.file.alpha else {
+    fn axes(&self, parts: [Option<&PartChoice>; 4]) -> Result<Vec<Axis>, Mistake> {
+        let mut axes = Vec::new();
+        if let Some(alpha) = &self.file.alpha {
+            let values = values(&ALPHA, &part_values(alpha))?;
+            axes.push(Axis { column: ALPHA.name.to_owned(), setting: ALPHA, owner: Owner::Actor, values });
+        } else if !evaluates(self.file) {
             return Err(Mistake::at(self.span, "the method needs `alpha`")
                 .help("it is the actor's step-size; give a number, or a list to sweep"));
-        };
-        let values = values(&ALPHA, &part_values(alpha))?;
-        let mut axes =
-            vec![Axis { column: ALPHA.name.to_owned(), setting: ALPHA, owner: Owner::Actor, values }];
+        }
         if let Some(warm_up) = &self.file.warm_up {
             let (column, values) = (WARM_UP.name.to_owned(), self.warm_up(warm_up)?);
             axes.push(Axis { column, setting: WARM_UP, owner: Owner::Actor, values });
         }
-        for part in parts {
+        for part in parts.into_iter().flatten() {
             part.add_axes(part.entry.role, &[], &mut axes)?;
         }
         Ok(axes)
@@ -458,7 +607,7 @@ impl GridReader<'_> {
 impl Parts<'_> {
     /// Returns the columns of the table of settings that name the parts.
     fn columns(&self, algorithm: Option<&Algorithm>) -> Vec<(String, Cell)> {
-        let Self { policy, emphasis, critic, .. } = self;
+        let Self { policy, emphasis, critic, actor, .. } = self;
         let features = |part: &PartChoice| {
             part.features.as_ref().map_or(DEFAULT_FEATURES.to_owned(), |features| features.value.clone())
         };
@@ -467,12 +616,18 @@ impl Parts<'_> {
         for (column, part) in [("policy", policy), ("emphasis", emphasis), ("critic", critic)] {
             words.push((column, part.entry.name.to_owned()));
         }
-        for (column, part) in [("critic_features", critic), ("emphasis_features", emphasis)] {
-            words.extend(part.entry.features.then(|| (column, features(part))));
+        words.extend(actor.map(|actor| ("actor", actor.entry.name.to_owned())));
+        let parts = [
+            ("critic_features", Some(critic)),
+            ("emphasis_features", Some(emphasis)),
+            ("actor_features", actor.as_ref()),
+        ];
+        for (column, part) in parts {
+            words.extend(part.filter(|part| part.entry.features).map(|part| (column, features(part))));
         }
         let mut columns: Vec<_> =
             words.into_iter().map(|(column, word)| (column.to_owned(), Cell::Text(word))).collect();
-        for part in [critic, emphasis] {
+        for part in [Some(critic), Some(emphasis), actor.as_ref()].into_iter().flatten() {
             let mut place = part.entry.role.word().to_owned();
             part.add_columns_inside(&mut place, &features(part), &mut columns);
         }
@@ -488,6 +643,7 @@ impl Parts<'_> {
         let (policy, critic) = (self.policy.recipe(scenario)?, self.critic.recipe(scenario)?);
         let emphasis = self.emphasis.recipe(scenario)?;
         let mut recipe = Recipe::new(self.rule, policy, critic, emphasis, 0.0);
+        recipe.actor = self.actor.map(|actor| actor.recipe(scenario)).transpose()?;
         recipe.actions = scenario.source.actions();
         recipe.subset = self.subset.map(|count| Subset { count, seed: 0, run: 0 });
         Ok(recipe)
@@ -525,6 +681,56 @@ fn rule(
         critic.entry.name
     );
     Err(Mistake::at(&critic.span, message).help(critics_for(needs)))
+}
+
+/// Returns the rule by which an actor learns. The critic must provide what the actor needs.
+fn rule_of(
+    actor: &PartChoice,
+    actions: Option<&Located<Actions>>,
+    policy: &Entry,
+    critic: &PartChoice,
+) -> Result<RuleKind, Mistake> {
+    let name = actor.entry.name;
+    if policy.acts == Some(Acts::Deterministic) {
+        let message = format!("the actor `{name}` needs a policy that draws its actions");
+        return Err(Mistake::at(&actor.span, message)
+            .help("a deterministic policy learns from ∂q/∂a: leave `actor` out"));
+    }
+    if let Some(actions) = actions {
+        return Err(Mistake::at(&actions.span, "`actions` has no meaning here")
+            .help(format!("the actor `{name}` knows from which actions it learns")));
+    }
+    let needs = actor.entry.signals.first().copied().unwrap_or(Signal::Delta);
+    if !critic.entry.signals.contains(&needs) {
+        let message = format!(
+            "the actor `{name}` needs {}, which the critic `{}` does not tell",
+            needs.words(),
+            critic.entry.name
+        );
+        return Err(Mistake::at(&critic.span, message).help(critics_for(needs)));
+    }
+    Ok(if needs == Signal::Advantages { RuleKind::All } else { RuleKind::Taken })
+}
+
+/// Returns an error if an algorithm has another actor than the one that is given.
+fn check_actor(
+    algorithm: &Algorithm,
+    name: &Located<String>,
+    actor: Option<&PartChoice>,
+) -> Result<(), Mistake> {
+    let Some(own) = algorithm.actor else { return Ok(()) };
+    match actor {
+        Some(actor) if actor.entry.name == own => Ok(()),
+        Some(actor) => {
+            Err(Mistake::at(&actor.span, format!("the algorithm `{}` has its own actor", algorithm.name))
+                .help(format!("kind = \"{own}\"")))
+        }
+        None => Err(Mistake::at(
+            &name.span,
+            format!("the algorithm `{}` needs an actor with its settings", algorithm.name),
+        )
+        .help(format!("actor = {{ kind = \"{own}\", … }}"))),
+    }
 }
 
 /// Returns an error if a method cannot learn from the actions that its file asks for.
@@ -585,7 +791,7 @@ fn has(policy: &Entry, need: Need) -> bool {
     match need {
         Need::Ratio => policy.acts != Some(Acts::Deterministic),
         Need::Finite => policy.acts == Some(Acts::Finite),
-        Need::Problem => true,
+        Need::Problem | Need::Table => true,
     }
 }
 

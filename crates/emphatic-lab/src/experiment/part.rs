@@ -263,6 +263,17 @@ impl PartChoice {
         Ok(recipe)
     }
 
+    /// Adds the places of all parts that see the problem's features for critics: those may be drawn anew for each run.
+    pub(super) fn add_critic_features(&self, role: Role, inside: &[&'static str], places: &mut Vec<Owner>) {
+        let name = self.features.as_ref().map_or(DEFAULT_FEATURES, |features| &features.value);
+        if self.entry.features && name == DEFAULT_FEATURES {
+            places.push(Owner::Part { role, inside: inside.to_vec() });
+        }
+        for (declared, inner) in &self.inner {
+            inner.add_critic_features(role, &[inside, &[declared.name]].concat(), places);
+        }
+    }
+
     /// Adds the values of its settings, those of the parts inside it first. The part is in a learner's part of this role, by these names.
     pub(super) fn add_axes(
         &self,

@@ -1,15 +1,16 @@
 //! The problems of an experiment: every combination of problem, behaviour and interest.
 
 use super::Cell;
+use super::part::DEFAULT_FEATURES;
 use crate::experiment_file::{ExperimentFile, ProblemValue};
 use crate::measure::DynMeasure;
 use crate::one_or_list::{Located, OneOrList};
 use crate::source::{self, Source};
 use crate::store::PROBLEMS;
-use emphatic::{ContinuousCounterexample, Features, KnownProblem, Task};
+use emphatic::{ContinuousCounterexample, Exact, Features, Fixed, KnownProblem, Table, Task};
 use emphatic_problems::{
-    Behaviour, Interest, Mistake, ProblemFile, ReadError, SHIPPED, Share, ValueError, Whole, read_text,
-    shipped, suggest,
+    Behaviour, Interest, Mistake, ProblemFile, ReadError, SHIPPED, Share, Target, TargetEntry, TargetValue,
+    ValueError, Whole, read_text, shipped, suggest,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -34,12 +35,54 @@ pub(crate) struct Scenario {
     pub(crate) measures: Vec<Arc<dyn DynMeasure>>,
     /// The columns of the table of settings that distinguish it from other scenarios.
     pub(crate) columns: Vec<(String, Cell)>,
+    /// The target that the experiment or the problem names.
+    target: Option<Target>,
+    /// The same by its probabilities, if it is to be evaluated.
+    pub(crate) evaluated: Option<Fixed>,
 }
 
 impl Scenario {
     fn new(known: KnownProblem, columns: Vec<(String, Cell)>) -> Self {
         let source = source::of(&known);
-        Self { features: source.features(), source, known, measures: Vec::new(), columns }
+        let (measures, target, evaluated) = (Vec::new(), None, None);
+        Self { features: source.features(), source, known, measures, columns, target, evaluated }
+    }
+
+    /// The same in another problem.
+    fn with_known(&self, known: KnownProblem) -> Self {
+        Self { target: self.target.clone(), ..Self::new(known, self.columns.clone()) }
+    }
+
+    /// The same with another target.
+    fn with_target(&self, value: &TargetValue) -> Result<Self, ValueError> {
+        Ok(Self { target: Some(value.in_problem(&self.known)?), ..self.clone() })
+    }
+
+    /// Replaces the features that critics see.
+    pub(super) fn set_critic_features(&mut self, table: Table) {
+        let critic = self.features.iter_mut().find(|(name, _)| *name == DEFAULT_FEATURES);
+        critic.into_iter().for_each(|(_, features)| *features = (&table).into());
+    }
+
+    /// Prepares the target to be evaluated, or returns the reason why it cannot be.
+    pub(super) fn evaluate_target(&mut self) -> Result<(), ValueError> {
+        let KnownProblem::Finite(task) = &self.known else {
+            let message = "the action of this problem is a real number, and a target that is evaluated has finitely many actions";
+            return Err(
+                ValueError::new(message).help("give methods that learn a policy: `algorithm` and `alpha`")
+            );
+        };
+        let Some(fixed) = self.target.as_ref().and_then(|target| target.fixed(task)) else {
+            let actions = task.problem().actions();
+            let first = format!("target = {{ {} = 1 }}", actions.first().map_or("A0", String::as_str));
+            let message = "these methods learn no policy, but neither the experiment nor the problem has a `target` that they could evaluate";
+            return Err(ValueError::new(message)
+                .help(format!("{first}; or, for methods that learn a policy, `algorithm` and `alpha`")));
+        };
+        let fixed = fixed?;
+        Exact::<f64, _, _>::new(&**task, &fixed, &[])?; // Its values exist.
+        self.evaluated = Some(fixed);
+        Ok(())
     }
 
     /// Returns the features of this name, or which names would be right.
@@ -93,12 +136,15 @@ impl Scenarios {
             scenarios.add(problem, beside)?;
         }
         if let Some(behaviours) = &file.behaviour {
-            let with = |s: &Scenario, b: &Behaviour| b.applied_to(&s.known);
+            let with = |s: &Scenario, b: &Behaviour| Ok(s.with_known(b.applied_to(&s.known)?));
             scenarios.spread(behaviours, "behaviour", with, behaviour_text)?;
         }
         if let Some(interests) = &file.interest {
-            let with = |s: &Scenario, i: &Interest| i.applied_to(&s.known);
+            let with = |s: &Scenario, i: &Interest| Ok(s.with_known(i.applied_to(&s.known)?));
             scenarios.spread(interests, "interest", with, interest_text)?;
+        }
+        if let Some(targets) = &file.target {
+            scenarios.spread(targets, "target", Scenario::with_target, target_text)?;
         }
         Ok(scenarios)
     }
@@ -108,7 +154,7 @@ impl Scenarios {
         &mut self,
         list: &OneOrList<T>,
         key: &'static str,
-        with: impl Fn(&Scenario, &T) -> Result<KnownProblem, ValueError>,
+        with: impl Fn(&Scenario, &T) -> Result<Scenario, ValueError>,
         text: impl Fn(&T) -> String,
     ) -> Result<(), Mistake> {
         let values = list.non_empty(key)?;
@@ -120,10 +166,9 @@ impl Scenarios {
         let mut all = Vec::new();
         for scenario in &self.all {
             for Located { value, span } in values {
-                let known = with(scenario, value).map_err(|error| error.at(span))?;
-                let mut columns = scenario.columns.clone();
-                columns.push((key.to_owned(), Cell::Text(text(value))));
-                all.push(Scenario::new(known, columns));
+                let mut scenario = with(scenario, value).map_err(|error| error.at(span))?;
+                scenario.columns.push((key.to_owned(), Cell::Text(text(value))));
+                all.push(scenario);
             }
         }
         self.all = all;
@@ -219,7 +264,8 @@ impl Scenarios {
             name = portable(&format!("{k}-{plain}"));
         }
         self.copies.push(ProblemCopy { text: text.to_owned(), span, name: name.clone() });
-        self.all.push(Scenario::new(file.known, vec![("problem".to_owned(), Cell::Text(name))]));
+        let scenario = Scenario::new(file.known, vec![("problem".to_owned(), Cell::Text(name))]);
+        self.all.push(Scenario { target: file.has_target.then_some(file.target), ..scenario });
         Ok(())
     }
 }
@@ -229,10 +275,23 @@ fn behaviour_text(behaviour: &Behaviour) -> String {
         Behaviour::Word(_) => return "uniform".to_owned(),
         Behaviour::Table(table) => table,
     };
-    table_text(table, |share| match share {
+    table_text(table, share_text)
+}
+
+fn target_text(target: &TargetValue) -> String {
+    let TargetValue::Table(table) = target else { return "uniform".to_owned() };
+    table_text(table, |entry| match entry {
+        TargetEntry::Share(share) => share_text(share),
+        TargetEntry::Weights(weights) => format!("{:?}", weights.iter().map(|x| x.0).collect::<Vec<_>>()),
+        TargetEntry::Text(text) => text.clone(),
+    })
+}
+
+fn share_text(share: &Share) -> String {
+    match share {
         Share::Number(x) => x.0.to_string(),
         Share::InState(table) => table_text(table, |x| x.0.to_string()),
-    })
+    }
 }
 
 fn table_text<T>(table: &BTreeMap<String, T>, text: impl Fn(&T) -> String) -> String {

@@ -16,12 +16,9 @@ struct Exact;
 
 impl Measure for Exact {
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
-        let problem = require_known(context.learners_problem, "emphasis")?;
-        let exact = R::exact_emphasis(problem, context.policy, context.isa)?;
         let recipe = |lane: usize| context.recipes.get(lane).unwrap_or(&context.recipes[0]);
         let lambda_a = R::from_lanes(|lane| lambda_a(recipe(lane)));
-        let (density, mean) = (R::zero(), Mean::default());
-        Ok(Box::new(DensityRecorder { exact, lambda_a, is_first: true, density, mean }))
+        Ok(Box::new(DensityRecorder { density: Density::new(context)?, lambda_a, mean: Mean::default() }))
     }
 }
 
@@ -33,13 +30,45 @@ fn lambda_a(recipe: &Recipe) -> f64 {
     emphasis.numbers.get("lambda_a").copied().unwrap_or(default)
 }
 
-struct DensityRecorder<R> {
+/// m(S_t)/d_μ(S_t) of the policy before each step.
+pub(super) struct Density<R> {
     exact: Box<dyn Emphasis<R>>,
-    lambda_a: R,
     /// Whether the weights at the start have yet to be seen.
     is_first: bool,
-    /// m(S_t)/d_μ(S_t) of the policy before the step.
-    density: R,
+    /// Of the present step.
+    pub(super) now: R,
+}
+
+impl<R: Composable> Density<R> {
+    pub(super) fn new(context: &Context) -> Result<Self, ComposeError> {
+        let problem = require_known(context.learners_problem, "emphasis")?;
+        let exact = R::exact_emphasis(problem, context.policy, context.isa)?;
+        Ok(Self { exact, is_first: true, now: R::zero() })
+    }
+}
+
+impl<R: Real> Density<R> {
+    /// Sees a step before it is learned from.
+    pub(super) fn before(&mut self, step: &Step<State, Action>) {
+        self.now = self.exact.weigh(&Seen::without_features(step), R::one());
+    }
+
+    /// Sees what a step has made of the policy.
+    pub(super) fn after(&mut self, step: &Step<State, Action>, learner: &dyn Learner<R>) {
+        self.exact.policy_changed(learner.weights(), Some(step.state));
+    }
+
+    /// Sees the learner at an evaluation, the first of which comes before the first step.
+    pub(super) fn evaluation(&mut self, learner: &dyn Learner<R>) {
+        if std::mem::take(&mut self.is_first) {
+            self.exact.policy_changed(learner.weights(), None);
+        }
+    }
+}
+
+struct DensityRecorder<R> {
+    density: Density<R>,
+    lambda_a: R,
     mean: Mean<R>,
 }
 
@@ -49,20 +78,17 @@ impl<R: Real> Recorder<R> for DensityRecorder<R> {
     }
 
     fn before(&mut self, step: &Step<State, Action>) {
-        self.density = self.exact.weigh(&Seen::without_features(step), R::one());
+        self.density.before(step);
     }
 
     fn after(&mut self, step: &Step<State, Action>, _update: &Update<R>, learner: &dyn Learner<R>) {
         let rest = (R::one() - self.lambda_a) * R::splat(step.interest);
-        self.mean.add(rest + self.lambda_a * self.density);
-        self.exact.policy_changed(learner.weights(), Some(step.state));
+        self.mean.add(rest + self.lambda_a * self.density.now);
+        self.density.after(step, learner);
     }
 
-    fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
-        // The first evaluation comes before the first step.
-        if std::mem::take(&mut self.is_first) {
-            self.exact.policy_changed(learner.weights(), None);
-        }
+    fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
+        self.density.evaluation(learner);
         vec![self.mean.take()]
     }
 }

@@ -1,6 +1,6 @@
 //! The objective J_μ of the current policy, computed exactly.
 
-use super::{Context, Kind, Measure, Recorder, require_known, single};
+use super::{Context, Goal, Kind, Measure, Recorder, require_known, single};
 use emphatic::theory::Objective;
 use emphatic::{Composable, ComposeError, Isa, Learner, Real};
 
@@ -14,6 +14,10 @@ pub(super) const KIND: Kind = Kind {
 struct Exact;
 
 impl Measure for Exact {
+    fn goal(&self) -> Option<Goal> {
+        Some(Goal::Largest)
+    }
+
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
         let objective = R::objective(require_known(context.problem, "objective")?, context.policy)?;
         Ok(Box::new(ExactRecorder { objective, isa: context.isa }))
@@ -26,7 +30,7 @@ struct ExactRecorder<R> {
 }
 
 impl<R: Real> Recorder<R> for ExactRecorder<R> {
-    fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
+    fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
         vec![self.objective.of(self.isa, learner.weights())]
     }
 }

@@ -61,7 +61,7 @@ impl Measure for Target {
 }
 
 impl<R: Real> Recorder<R> for Target {
-    fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
+    fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
         // A state of the problem has features, so that there is no error.
         let numbers = learner.distribution(State::Number(self.state)).unwrap_or_default();
         vec![numbers.get(self.number).copied().unwrap_or(R::splat(f64::NAN))]

@@ -45,7 +45,7 @@ impl<R: Real> Recorder<R> for MeanRecorder<R> {
         });
     }
 
-    fn read(&mut self, _learner: &dyn Learner<R>) -> Vec<R> {
+    fn read(&mut self, _learner: &mut dyn Learner<R>) -> Vec<R> {
         vec![self.mean.take()]
     }
 }

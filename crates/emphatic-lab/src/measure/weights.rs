@@ -1,7 +1,7 @@
 //! The weights of the policy.
 
 use super::{Context, Kind, Measure, Recorder, single};
-use emphatic::{Composable, ComposeError, Learner, Real};
+use emphatic::{Composable, ComposeError, Learner, Real, Recipe};
 
 pub(super) const KIND: Kind = Kind {
     pattern: "weights",
@@ -17,13 +17,17 @@ impl Measure for Weights {
         true
     }
 
+    fn numbers(&self, _recipe: &Recipe, weights: usize) -> usize {
+        weights
+    }
+
     fn recorder<R: Composable>(&self, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
         Ok(Box::new(Weights))
     }
 }
 
 impl<R: Real> Recorder<R> for Weights {
-    fn read(&mut self, learner: &dyn Learner<R>) -> Vec<R> {
+    fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
         learner.weights().to_vec()
     }
 }

@@ -185,8 +185,10 @@ pub enum StoreError {
     /// The manifest beside the results asks for more units than are possible.
     #[error(transparent)]
     TooManyUnits(#[from] TooManyUnits),
-    /// The objective was not recorded.
-    #[error("the objective was not recorded, so there is nothing to choose the best settings by")]
+    /// Neither the objective nor an error was recorded.
+    #[error(
+        "neither the objective nor an error was recorded, so there is nothing to choose the best settings by"
+    )]
     NoObjective,
     /// This quantity was not recorded.
     #[error("`{0}` was not recorded as a number")]

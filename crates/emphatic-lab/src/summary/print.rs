@@ -1,6 +1,6 @@
 //! Summaries as text.
 
-use super::{MethodSummary, Statistics, Summary};
+use super::{FixedPoint, MethodSummary, Statistics, Summary};
 use emphatic_text::{csv, shortened};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -22,19 +22,40 @@ impl Summary {
         if fresh {
             rows[0].extend(["fresh runs", "diverged", "mean", "±"].map(str::to_owned));
         }
-        rows.extend(self.methods.iter().map(|m| self.row(m, fresh)));
+        let fixed_points = self.methods.iter().any(|m| m.fixed_point.is_some());
+        if fixed_points {
+            rows[0].extend(["fixed point", "stable"].map(str::to_owned));
+        }
+        for method in &self.methods {
+            let mut row = self.row(method, fresh);
+            if fixed_points {
+                row.extend(method.fixed_point.as_ref().map(FixedPoint::cells).unwrap_or_default());
+            }
+            rows.push(row);
+        }
         let mut text = String::new();
         let judged = if self.select == "area" { "averaged over a run" } else { "at the end of a run" };
         if !self.complete {
             let _ = writeln!(text, "Under way: {} of {} units are there.\n", self.units_done, self.units);
         }
-        let _ = writeln!(text, "The objective {judged}, for the best setting of each method:\n");
+        let quantity = match self.quantity.as_str() {
+            "objective" => "The objective".to_owned(),
+            other => format!("`{other}`"),
+        };
+        let less = if self.best_is == "smallest" { " (less is better)" } else { "" };
+        let _ = writeln!(text, "{quantity} {judged}{less}, for the best setting of each method:\n");
         text += &emphatic_text::table(rows, 2, 0);
         let _ = writeln!(
             text,
             "\n±: one standard error. iqm: interquartile mean. is the best: how probable it is, by the bootstrap over\n\
              runs, that this setting is the best of its method."
         );
+        if fixed_points {
+            let _ = writeln!(
+                text,
+                "fixed point: the same error of the weights at which the critic's expected update is zero. stable: whether that update leads there."
+            );
+        }
         if self.diverged_runs > 0 {
             let _ = writeln!(text, "{} runs of settings diverged, over the whole grid.", self.diverged_runs);
         }
@@ -44,7 +65,7 @@ impl Summary {
     fn row(&self, method: &MethodSummary, fresh: bool) -> Vec<String> {
         let best = method.settings.iter().find(|s| s.setting == method.best);
         let none = Statistics::default();
-        let statistics = best.map_or(&none, |best| self.judged(&best.final_objective, &best.area));
+        let statistics = best.map_or(&none, |best| self.judged(&best.at_end, &best.area));
         let mut row = vec![
             label(&method.method, &method.values),
             pairs(&method.best_values),
@@ -62,7 +83,7 @@ impl Summary {
         ];
         if fresh {
             let cells = method.fresh.as_ref().map(|fresh| {
-                let judged = self.judged(&fresh.final_objective, &fresh.area);
+                let judged = self.judged(&fresh.at_end, &fresh.area);
                 let diverged = judged.diverged.to_string();
                 [fresh.runs.to_string(), diverged, number(judged.mean), number(judged.standard_error)]
             });
@@ -72,8 +93,8 @@ impl Summary {
     }
 
     /// The one by which settings are judged.
-    fn judged<'a>(&self, final_objective: &'a Statistics, area: &'a Statistics) -> &'a Statistics {
-        if self.select == "area" { area } else { final_objective }
+    fn judged<'a>(&self, at_end: &'a Statistics, area: &'a Statistics) -> &'a Statistics {
+        if self.select == "area" { area } else { at_end }
     }
 
     /// A line for each setting.
@@ -98,8 +119,8 @@ impl Summary {
                 let value = value.map_or_else(String::new, cell);
                 text.extend([",", &value]);
             }
-            let _ = write!(text, ",{},{}", method.runs, setting.final_objective.diverged);
-            for s in [&setting.final_objective, &setting.area] {
+            let _ = write!(text, ",{},{}", method.runs, setting.at_end.diverged);
+            for s in [&setting.at_end, &setting.area] {
                 for x in [s.mean, s.standard_error, s.interquartile_mean] {
                     text.push(',');
                     text.push_str(&x.map_or_else(String::new, csv::number));
@@ -109,6 +130,24 @@ impl Summary {
         }
         text
     }
+}
+
+impl FixedPoint {
+    /// Its error, and whether it is stable.
+    fn cells(&self) -> [String; 2] {
+        let stable = match (self.stable, self.runs) {
+            (None, _) => String::new(),
+            (Some(0), _) => "no".to_owned(),
+            (Some(stable), runs) if stable == runs => "yes".to_owned(),
+            (Some(stable), runs) => format!("{stable} of {runs} runs"),
+        };
+        [number(self.error), stable]
+    }
+}
+
+/// A quantity with its article.
+pub(super) fn indefinite(quantity: &str) -> String {
+    if quantity == "objective" { "an objective".to_owned() } else { format!("a `{quantity}`") }
 }
 
 fn number(x: Option<f64>) -> String {

@@ -1,8 +1,9 @@
 //! How well each setting did in each of its runs, and the groups of settings among which the best is chosen.
 
 use super::Statistics;
-use crate::experiment::{Cell, Experiment};
+use crate::experiment::{Cell, Experiment, Judged};
 use crate::experiment_file::Select;
+use crate::measure::Goal;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, standard_error};
 use crate::store::{Kind, StoreError, View};
@@ -10,12 +11,17 @@ use std::collections::HashMap;
 
 /// The best setting of each method.
 pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
-    let scores = Scores::read(experiment, view, Kind::Results)?;
+    let scores = Scores::read(experiment, view, Kind::Results, judged_by(experiment)?)?;
     let best = |group: &Group| {
         let comparison = scores.comparison(group, experiment.select);
         choose(&comparison.scores).map(|k| group.settings[k])
     };
     Ok(groups(experiment).iter().filter_map(best).collect())
+}
+
+/// Returns what settings are judged by.
+pub(super) fn judged_by(experiment: &Experiment) -> Result<&Judged, StoreError> {
+    experiment.judged_by.as_ref().ok_or(StoreError::NoObjective)
 }
 
 /// Settings among which the best is chosen.
@@ -54,17 +60,19 @@ pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
 #[derive(Clone, Copy)]
 pub(super) struct Score {
     pub(super) run: u32,
-    /// The objective at the end; `None` if the run diverged.
+    /// The quantity at the end; `None` if the run diverged.
     pub(super) last: Option<f64>,
-    /// The average objective; `None` if the run diverged.
+    /// The average quantity; `None` if the run diverged.
     area: Option<f64>,
     diverged: bool,
 }
 
 impl Score {
     fn of(run: &Run) -> Self {
-        let points: Vec<f64> = run.at.iter().map(|at| *at as f64).collect();
-        let values: Option<Vec<f64>> = run.values.iter().copied().collect();
+        // A mean over the steps of a run has no value before the first of them.
+        let start = usize::from(run.values.first().is_some_and(Option::is_none));
+        let points: Vec<f64> = run.at[start..].iter().map(|at| *at as f64).collect();
+        let values: Option<Vec<f64>> = run.values[start..].iter().copied().collect();
         Self {
             run: run.run,
             last: run.last(),
@@ -84,28 +92,32 @@ impl Score {
 /// The scores of each setting, in order of runs.
 pub(super) struct Scores {
     by_setting: HashMap<usize, Vec<Score>>,
+    goal: Goal,
 }
 
 /// The runs that all settings of a group have, and the scores of each setting in them.
 pub(super) struct Comparison {
     pub(super) runs: Vec<u32>,
-    /// By setting, then by run.
+    /// By setting, then by run. The largest are the best: errors are negative here.
     pub(super) scores: Vec<Vec<Option<f64>>>,
 }
 
 impl Scores {
-    pub(super) fn read(experiment: &Experiment, view: &View, kind: Kind) -> Result<Self, StoreError> {
-        if !experiment.record.iter().any(|name| name == "objective") {
-            return Err(StoreError::NoObjective);
-        }
+    /// Reads a quantity of all runs.
+    pub(super) fn read(
+        experiment: &Experiment,
+        view: &View,
+        kind: Kind,
+        judged_by: &Judged,
+    ) -> Result<Self, StoreError> {
         let mut by_setting: HashMap<usize, Vec<Score>> = HashMap::new();
         for stored in view.units(kind) {
-            for run in runs::of_unit(experiment, stored, "objective")? {
+            for run in runs::of_unit(experiment, stored, &judged_by.column)? {
                 by_setting.entry(run.setting).or_default().push(Score::of(&run));
             }
         }
         by_setting.values_mut().for_each(|scores| scores.sort_unstable_by_key(|score| score.run));
-        Ok(Self { by_setting })
+        Ok(Self { by_setting, goal: judged_by.goal })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -129,7 +141,9 @@ impl Scores {
         let mut runs: Vec<u32> =
             counts.into_iter().filter(|(_, n)| *n == group.settings.len()).map(|(run, _)| run).collect();
         runs.sort_unstable();
-        let scores = |setting: &usize| self.in_runs(*setting, &runs).map(|score| score.by(select)).collect();
+        let compared = |x: f64| if self.goal == Goal::Smallest { -x } else { x };
+        let score = |score: &Score| score.by(select).map(compared);
+        let scores = |setting: &usize| self.in_runs(*setting, &runs).map(score).collect();
         Comparison { scores: group.settings.iter().map(scores).collect(), runs }
     }
 

@@ -80,6 +80,6 @@ fn learner<R: Real>(
     critic: impl Critic<R> + 'static,
     emphasis: impl Emphasis<R> + 'static,
 ) -> Result<Option<Built<R>>, ComposeError> {
-    let learner = with.with_actor(ActorCritic::builder(policy.clone(), critic, emphasis)).build()?;
+    let learner = with.with_step_size(ActorCritic::builder(policy.clone(), critic, emphasis)).build()?;
     Ok(Some(Built::Learner(Box::new(learner))))
 }

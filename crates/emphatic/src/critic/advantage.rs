@@ -111,6 +111,12 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Advantage<R, V> {
     }
 
     #[inline(always)]
+    fn value(&mut self, step: &Seen, _policy: &[R]) -> R {
+        let (values, seen) = self.values.see(step);
+        values.value(&seen)
+    }
+
+    #[inline(always)]
     fn advantages(&mut self, step: &Seen, _policy: &[R], out: &mut [R]) {
         any_outputs(step.x, &self.u, out);
     }

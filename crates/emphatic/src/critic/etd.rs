@@ -59,7 +59,8 @@ impl Declared for Etd {
 /// | follow-on trace | ETD(λ) |
 /// | decayed by β | ETD(λ, β) (Hallak, Tamar, Munos and Mannor 2016) |
 /// | truncated to n steps | truncated ETD (Zhang and Whiteson 2022) |
-/// | periodic | PER-ETD (Guan, Xu and Liang 2022) |
+/// | periodic | PER-ETD (Guan, Xu and Liang 2022) for λ = 0 |
+/// | n-step | the weights of NETD (Jiang et al. 2021), with TD(λ) in place of n-step TD |
 /// | learned (direct, TDERC, GEM, …) | TD weighted by a learned emphasis |
 /// | `lc` | LC-ETD (He et al. 2023) for λ = 0 |
 /// | none | TD(λ) weighted by the interest |

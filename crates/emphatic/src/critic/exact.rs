@@ -32,10 +32,14 @@ impl Declared for ExactCritic {
             (Solvable::Softmax(task, policy), Signal::Advantages) => {
                 with.action_critic(ExactCritic::new(task, policy)?)
             }
+            (Solvable::Fixed(task, policy), Signal::Advantages) => {
+                with.action_critic(ExactCritic::new(task, policy)?)
+            }
             (Solvable::Deterministic(problem, policy), _) => {
                 with.slope_critic(ExactCritic::new(problem, policy)?)
             }
             (Solvable::Softmax(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
+            (Solvable::Fixed(task, policy), _) => with.critic(ExactCritic::new(task, policy)?),
             (Solvable::Gaussian(problem, policy), _) => with.critic(ExactCritic::new(problem, policy)?),
         }
     }
@@ -129,6 +133,11 @@ impl<R: Real, P: FinitePolicy> ExactCritic<R, Task, P> {
 impl<R: Real, P: FinitePolicy> ActionCritic<R> for ExactCritic<R, Task, P> {
     fn actions(&self) -> usize {
         self.values.model.actions()
+    }
+
+    #[inline(always)]
+    fn value(&mut self, step: &Seen, _policy: &[R]) -> R {
+        self.values.solution.at(step.number())
     }
 
     #[inline(always)]

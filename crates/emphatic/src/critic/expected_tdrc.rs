@@ -2,7 +2,7 @@
 
 use super::ActionCritic;
 use super::gradient_td::{GradientTd, StepSizes};
-use super::pairs::{advantages, expected_td_error, pair};
+use super::pairs::{advantages, expected_td_error, expected_value, pair};
 use crate::catalogue::{Extent, Inner, Role, Signal, Size};
 use crate::settings::settings;
 use crate::{
@@ -111,6 +111,11 @@ impl<R: Real> ActionCritic<R> for ExpectedTdrc<R> {
 
     fn wants_next(&self) -> bool {
         true
+    }
+
+    #[inline(always)]
+    fn value(&mut self, step: &Seen, policy: &[R]) -> R {
+        expected_value(policy, |b| self.estimate(step.x, b))
     }
 
     #[inline(always)]

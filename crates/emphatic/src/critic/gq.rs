@@ -1,7 +1,7 @@
 //! GQ(λ): gradient temporal-difference learning of q̂, with a v̂ as its baseline.
 
 use super::gradient_td::{GradientTd, StepSizes};
-use super::pairs::{expected_td_error, pair};
+use super::pairs::{expected_td_error, expected_value, pair};
 use super::{ActionCritic, Critic, part_around};
 use crate::catalogue::{Extent, Inner, Role, Signal, Size};
 use crate::part::CachedPart;
@@ -119,6 +119,11 @@ impl<R: Real, V: Critic<R>> ActionCritic<R> for Gq<R, V> {
 
     fn wants_next(&self) -> bool {
         true
+    }
+
+    #[inline(always)]
+    fn value(&mut self, step: &Seen, policy: &[R]) -> R {
+        expected_value(policy, |b| self.estimate(step.x, b))
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::ActionCritic;
 use super::least_squares::{LeastSquares, least_squares_size};
 use super::linear_td::decay;
-use super::pairs::{advantages, mean, pair};
+use super::pairs::{advantages, expected_value, mean, pair};
 use crate::action::number;
 use crate::catalogue::{Extent, Role, Signal, Size};
 use crate::settings::settings;
@@ -99,6 +99,12 @@ impl<R: Real> ActionCritic<R> for LstdQ<R> {
 
     fn wants_next(&self) -> bool {
         true
+    }
+
+    #[inline(always)]
+    fn value(&mut self, step: &Seen, policy: &[R]) -> R {
+        self.td.solve_if_due(step);
+        expected_value(policy, |b| self.estimate(step.x, b))
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! A one-step model, and the values that follow from it.
 
 use super::ActionCritic;
-use super::pairs::advantages;
+use super::pairs::{advantages, expected_value};
 use crate::action::number;
 use crate::catalogue::{Extent, Role, Signal, Size};
 use crate::linear_system::eliminate;
@@ -236,6 +236,12 @@ impl<R: Real> Part<R> for ModelCritic<R> {
 impl<R: Real> ActionCritic<R> for ModelCritic<R> {
     fn actions(&self) -> usize {
         self.actions
+    }
+
+    #[inline(always)]
+    fn value(&mut self, step: &Seen, policy: &[R]) -> R {
+        self.solve_if_due(step);
+        expected_value(policy, |b| self.estimate(step.x, b))
     }
 
     #[inline(always)]

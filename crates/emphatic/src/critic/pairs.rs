@@ -5,13 +5,13 @@ use crate::{Real, Row, Seen};
 
 /// φ(s,a).
 #[inline(always)]
-pub(super) fn pair(x: Row, actions: usize, action: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
+pub(crate) fn pair(x: Row, actions: usize, action: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
     x.iter().map(move |(f, x)| (f * actions + action, x))
 }
 
 /// φ̄ = Σ_b π(b|s) φ(s,b).
 #[inline(always)]
-pub(super) fn mean<R: Real>(x: Row, policy: &[R]) -> impl Iterator<Item = (usize, R)> + Clone {
+pub(crate) fn mean<R: Real>(x: Row, policy: &[R]) -> impl Iterator<Item = (usize, R)> + Clone {
     let actions = policy.len();
     let of = move |(f, x)| (0..actions).map(move |b| (f * actions + b, b, R::splat(x)));
     x.iter().flat_map(of).map(|(k, b, x)| (k, policy[b] * x))
@@ -27,6 +27,13 @@ pub(super) fn expected_td_error<R: Real>(step: &Seen, next: &[R], q: impl Fn(Row
         }
     }
     delta - q(step.x, number(step.action))
+}
+
+/// Returns Σ_b π(b|s) q̂(s,b), given q̂(s,·) and π(·|s).
+#[inline(always)]
+pub(super) fn expected_value<R: Real>(policy: &[R], q: impl Fn(usize) -> R) -> R {
+    let mean = |value, (b, probability): (usize, &R)| value + *probability * q(b);
+    policy.iter().enumerate().fold(R::zero(), mean)
 }
 
 /// Writes q̂(s,b) − Σ_c π(c|s) q̂(s,c) of every action b to `out`, given q̂(s,·) and π(·|s).

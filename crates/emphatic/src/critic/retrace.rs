@@ -2,7 +2,7 @@
 
 use super::ActionCritic;
 use super::linear_td::{LinearTd, decay};
-use super::pairs::{advantages, expected_td_error, pair};
+use super::pairs::{advantages, expected_td_error, expected_value, pair};
 use crate::action::number;
 use crate::catalogue::{Extent, Inner, Role, Signal, Size};
 use crate::settings::settings;
@@ -103,6 +103,11 @@ impl<R: Real> ActionCritic<R> for Retrace<R> {
 
     fn wants_next(&self) -> bool {
         true
+    }
+
+    #[inline(always)]
+    fn value(&mut self, step: &Seen, policy: &[R]) -> R {
+        expected_value(policy, |b| self.estimate(step.x, b))
     }
 
     #[inline(always)]

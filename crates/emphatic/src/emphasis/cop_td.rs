@@ -14,7 +14,7 @@ settings! {
     CopTd<R>(features, schedule: Schedule<R>) => CopTdBuilder;
     lambda_a: Fraction = 1.0, "λ_a: 1 is full emphasis, 0 none";
     read: Fraction = 0.0, "the share of the return in what is read; 0 reads ĉ(S_t)";
-    gamma: Fraction, "the discount γ̂ of the ratio; 1 is COP-TD, the ratio of d_π to d_μ";
+    gamma: Fraction, "the discount γ̂ of the ratio; 1 is COP-TD, the ratio of d_π to d_μ, for tasks that never end";
     penalty: Amount = 0.0, "how strongly the ratio's mean is drawn to 1: γ̂ near 1 needs it";
     alpha_u: StepSize, "step-size of u";
     alpha_n: StepSize = 0.01, "step-size of ν, the running mean of the ratio";
@@ -107,9 +107,10 @@ impl<R: Real> Part<R> for CopTd<R> {
     }
 }
 
-impl<R: Real> Emphasis<R> for CopTd<R> {
+impl<R: Real> CopTd<R> {
+    /// Learns from the step. Returns ĉ(S_t), and what it was learned toward.
     #[inline(always)]
-    fn weigh(&mut self, step: &Seen, rho: R) -> R {
+    fn arrive(&mut self, step: &Seen, rho: R) -> [R; 2] {
         let rest = R::one() - self.gamma;
         let target = if step.gamma > 0.0 { product(self.gamma, self.carried) + rest } else { rest };
         let old = self.estimate.value(step.x);
@@ -120,6 +121,24 @@ impl<R: Real> Emphasis<R> for CopTd<R> {
             + self.mean.nan_unless_finite();
         let ratio = self.estimate.value(step.x);
         self.carried = product(rho, ratio);
+        [ratio, target]
+    }
+
+    /// Learns from the step. Returns ĉ(S_t).
+    pub(crate) fn ratio(&mut self, step: &Seen, rho: R) -> R {
+        self.arrive(step, rho)[0]
+    }
+
+    /// The sum of [`Real::nan_unless_finite`] over the weights that the last step changed.
+    pub(crate) fn changed(&self) -> R {
+        self.changed
+    }
+}
+
+impl<R: Real> Emphasis<R> for CopTd<R> {
+    #[inline(always)]
+    fn weigh(&mut self, step: &Seen, rho: R) -> R {
+        let [ratio, target] = self.arrive(step, rho);
         self.estimate.read(R::splat(step.interest), ratio / self.scale, target / self.scale)
     }
 

@@ -51,7 +51,7 @@ impl Declared for Direct {
 /// ```
 ///
 /// The chain is reversed, so the return is known when S_t is reached and needs no trace of features. It is stable exactly if off-policy
-/// TD(0) with the same features is.
+/// TD(λ_e) with the same features is: its key matrix is the transposed one.
 #[derive(Clone, Debug)]
 pub struct Direct<R = f64> {
     learned: DirectEstimate<R>,

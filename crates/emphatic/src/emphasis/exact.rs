@@ -27,6 +27,7 @@ impl Declared for ExactEmphasis {
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         match with.problem()?.with_policy(with.policy())? {
             Solvable::Softmax(task, policy) => with.emphasis(ExactEmphasis::new(task, policy)?),
+            Solvable::Fixed(task, policy) => with.emphasis(ExactEmphasis::new(task, policy)?),
             Solvable::Gaussian(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
             Solvable::Deterministic(problem, policy) => with.emphasis(ExactEmphasis::new(problem, policy)?),
         }

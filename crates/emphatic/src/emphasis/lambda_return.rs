@@ -14,7 +14,7 @@ use crate::{
 settings! {
     LambdaReturn<R>(features, schedule: Schedule<R>) => LambdaReturnBuilder;
     lambda_a: Fraction = 1.0, "λ_a: 1 is full emphasis, 0 none";
-    lambda_e: Fraction = 0.5, "λ_e of the return: its variance is finite if λ_e² times that of the trace does not grow";
+    lambda_e: Fraction = 0.5, "λ_e of the return: its variance is finite exactly for λ_e below 1/√r, with the r that `emphatic diagnose` shows";
     read: Fraction = 1.0, "the share of the return F_t in what is read; 0 reads û(S_t)";
     alpha_u: StepSize = 1.0, "step-size of u";
 }

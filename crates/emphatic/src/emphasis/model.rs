@@ -4,11 +4,12 @@ use super::Emphasis;
 use super::estimate::dot;
 use super::lambda_a::LambdaA;
 use crate::catalogue::{Extent, Need, Role, Size};
-use crate::linear_system::{LinearSystem, eliminate};
+use crate::expectation_model::ExpectationModel;
+use crate::linear_system::LinearSystem;
 use crate::settings::settings;
 use crate::{
-    Acts, Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Policy, Real, Row,
-    Scratch, Seen, SettingError, Settings, Softmax, State, StateError, Visitor,
+    Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Policy, Real, Scratch, Seen,
+    SettingError, Settings, Softmax, State, StateError, Visitor,
 };
 use std::any::Any;
 
@@ -36,7 +37,7 @@ impl Declared for ModelEmphasis {
         let square = of.features * of.features;
         Size {
             in_lanes: square * (1.0 + of.actions) + 3.0 * of.features,
-            shared: square * (4.0 + 3.0 * of.actions),
+            shared: square * (4.0 + 3.0 * of.actions) + 2.0 * of.states,
         }
     }
 
@@ -47,9 +48,8 @@ impl Declared for ModelEmphasis {
     }
 }
 
-/// Ridges: towards 1 for u, towards 0 for the model.
+/// The ridge by which u is drawn to 1.
 const RIDGE: f64 = 1e-3;
-const MODEL_RIDGE: f64 = 1e-6;
 
 /// û(s) = u·x(s) from a model B̂(s,b) = W_b x(s) of E[γ_{t+1} x_{t+1} | S_t = s, A_t = b]:
 ///
@@ -68,7 +68,7 @@ pub struct ModelEmphasis<R = f64> {
     policy: Softmax,
     weights: Vec<R>,
     u: Vec<R>,
-    model: Model,
+    model: ExpectationModel,
     /// How often each state was visited, if features are a table.
     visits: Vec<f64>,
     /// Σ_k π(b|S_k) x_k x_kᵀ of every action, if they are not.
@@ -92,7 +92,7 @@ impl<R: Real> ModelEmphasis<R> {
             lambda_a: LambdaA::new(&settings)?,
             weights: vec![R::zero(); policy.len()],
             u: vec![R::zero(); len],
-            model: Model::new(len, actions),
+            model: ExpectationModel::new(len, actions),
             visits: vec![0.0; states],
             mixed: if states > 0 { Vec::new() } else { vec![R::zero(); actions * len * len] },
             gram: vec![0.0; len * len],
@@ -218,94 +218,5 @@ impl<R: Real> Emphasis<R> for ModelEmphasis<R> {
     #[inline(always)]
     fn learn(&mut self, _step: &Seen, _rho: R) -> R {
         self.changed
-    }
-}
-
-/// W_b for every action: a regression of γ_{t+1} x_{t+1} on x_t, weighted by 1/μ. It does not depend on the policy, so all lanes share it.
-#[derive(Clone, Debug)]
-struct Model {
-    len: usize,
-    /// Σ x_t x_tᵀ/μ and Σ γ_{t+1} x_{t+1} x_tᵀ/μ of every action.
-    gram: Vec<f64>,
-    next: Vec<f64>,
-    /// W_b of every action, column by column: what a feature adds to the expectation.
-    columns: Vec<f64>,
-    room: Vec<f64>,
-}
-
-impl Model {
-    fn new(len: usize, actions: usize) -> Self {
-        let zeros = vec![0.0; actions * len * len];
-        Self { len, gram: zeros.clone(), next: zeros.clone(), columns: zeros, room: vec![0.0; 2 * len * len] }
-    }
-
-    #[inline(always)]
-    fn observe(&mut self, step: &Seen) {
-        let action = usize::of(step.action).unwrap_or(0);
-        let (len, weight) = (self.len, 1.0 / step.mu);
-        let of_action = action * len * len;
-        for (k, y) in step.x.iter() {
-            for (j, x) in step.x.iter() {
-                self.gram[of_action + j * len + k] += weight * x * y;
-            }
-            for (j, x) in step.x_next.iter() {
-                self.next[of_action + j * len + k] += weight * step.gamma_next * x * y;
-            }
-        }
-    }
-
-    /// Solves (Σ x xᵀ/μ + ε I) W_bᵀ = (Σ γ x′ xᵀ/μ)ᵀ of every action.
-    fn solve(&mut self) {
-        let len = self.len;
-        for of_action in (0..self.gram.len()).step_by((len * len).max(1)) {
-            for (k, row) in self.room.chunks_exact_mut(2 * len).enumerate() {
-                row[..len].copy_from_slice(&self.gram[of_action + k * len..][..len]);
-                row[k] += MODEL_RIDGE;
-                for (j, cell) in row[len..].iter_mut().enumerate() {
-                    *cell = self.next[of_action + j * len + k];
-                }
-            }
-            if eliminate(&mut self.room, 2 * len) {
-                for (k, row) in self.room.chunks_exact(2 * len).enumerate() {
-                    self.columns[of_action + k * len..][..len].copy_from_slice(&row[len..]);
-                }
-            }
-        }
-    }
-
-    /// matrix ← matrix − Σ_b share_b W_b x xᵀ.
-    fn subtract<R: Real>(&self, x: Row, shares: impl Iterator<Item = R>, matrix: &mut [R]) {
-        let len = self.len;
-        for (share, columns) in shares.zip(self.columns.chunks_exact((len * len).max(1))) {
-            for (l, y) in x.iter() {
-                let column = &columns[l * len..][..len];
-                for (k, x) in x.iter() {
-                    let scale = share * R::splat(x * y);
-                    for (j, w) in column.iter().enumerate() {
-                        matrix[j * len + k] -= scale * R::splat(*w);
-                    }
-                }
-            }
-        }
-    }
-
-    /// matrix ← matrix − Σ_b W_b H_b.
-    fn subtract_mixed<R: Real>(&self, mixed: &[R], matrix: &mut [R]) {
-        let len = self.len;
-        let square = (len * len).max(1);
-        for (mixed, columns) in mixed.chunks_exact(square).zip(self.columns.chunks_exact(square)) {
-            for l in 0..len {
-                for (j, w) in columns[l * len..][..len].iter().enumerate() {
-                    for (k, h) in mixed[l * len..][..len].iter().enumerate() {
-                        matrix[j * len + k] -= R::splat(*w) * *h;
-                    }
-                }
-            }
-        }
-    }
-
-    fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
-        visitor.shared("model_gram", &mut self.gram)?;
-        visitor.shared("model_next", &mut self.next)
     }
 }

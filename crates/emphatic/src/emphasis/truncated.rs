@@ -38,7 +38,7 @@ impl Declared for Truncated {
     }
 }
 
-/// F_t = Σ_{j=0}^n (Π_{k=1}^j γ_{t−k+1} ρ_{t−k}) i(S_{t−j}): bounded, and biased. It costs n products a step.
+/// F_t = Σ_{j=0}^n (Π_{k=1}^j γ_{t−k+1} ρ_{t−k}) i(S_{t−j}): bounded if ratios are, and biased. It costs n products a step.
 #[derive(Clone, Debug)]
 pub struct Truncated<R = f64> {
     settings: Settings<R>,

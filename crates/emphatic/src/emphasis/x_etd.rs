@@ -53,7 +53,7 @@ impl Declared for XEtd {
 /// u ← u + α (F_t − û(S_t)) x_t
 /// ```
 ///
-/// For n = 1 this is `direct` with λ_e = β.
+/// For n = 1 this is `direct` with λ_e = β. For larger n it estimates the weighting of the n-step trace, (I − (Pⁿ)ᵀ)⁻¹ i, which is not m.
 #[derive(Clone, Debug)]
 pub struct XEtd<R = f64> {
     settings: Settings<R>,

@@ -1,7 +1,7 @@
 //! The first branch of Algorithm 1: the actor learns from δ.
 
-use super::{Composed, Rule, RuleInput, unless_waiting};
-use crate::{ComposeError, Critic, Real, StochasticPolicy, Subset};
+use super::{Composed, Rule, RuleInput, RuleSetup, unless_waiting};
+use crate::{ComposeError, Critic, Real, Seen, StochasticPolicy};
 
 /// θ ← θ + α ρ_t M_t δ_t ∇ ln π(A_t|S_t).
 ///
@@ -14,13 +14,17 @@ pub type ActorCritic<R, P, C, E> = Composed<R, P, C, E, TakenAction>;
 pub struct TakenAction;
 
 impl<R: Real, P: StochasticPolicy, C: Critic<R>> Rule<R, P, C> for TakenAction {
-    fn new(_policy: &P, _critic: &C, _subset: Option<Subset>) -> Result<Self, ComposeError> {
+    fn new(_policy: &P, _critic: &C, _setup: RuleSetup<R>) -> Result<Self, ComposeError> {
         Ok(Self)
     }
 
     #[inline(always)]
     fn probability(policy: &P, at: &P::Distribution<R>, action: P::Action) -> Option<R> {
         Some(policy.probability(at, action))
+    }
+
+    fn value(_policy: &P, _at: &P::Distribution<R>, critic: &mut C, step: &Seen) -> Option<R> {
+        Some(critic.value(step))
     }
 
     #[inline(always)]

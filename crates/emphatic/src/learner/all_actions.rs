@@ -1,8 +1,8 @@
 //! The second branch of Algorithm 1: the actor compares all actions, or some of them.
 
-use super::{Composed, LearnerBuilder, Rule, RuleInput, unless_waiting};
+use super::{Composed, LearnerBuilder, Rule, RuleInput, RuleSetup, unless_waiting};
 use crate::{
-    ActionCritic, ComposeError, FinitePolicy, Random, Real, Scratch, SettingError, StateError, Subset,
+    ActionCritic, ComposeError, FinitePolicy, Random, Real, Scratch, Seen, SettingError, StateError, Subset,
     Visitor,
 };
 
@@ -31,7 +31,7 @@ pub struct EveryAction<R: Real, P: FinitePolicy> {
 impl<R: Real, P: FinitePolicy, C, E> LearnerBuilder<R, P, C, E, EveryAction<R, P>> {
     /// Draws some actions anew at each step (the same in all lanes) by the seed and the run, as the experience is.
     pub fn subset(mut self, subset: Subset) -> Self {
-        self.subset = Some(subset);
+        self.setup.subset = Some(subset);
         self
     }
 }
@@ -49,13 +49,20 @@ impl<R: Real, P: FinitePolicy> EveryAction<R, P> {
     }
 }
 
+/// Returns an error if a critic is for another number of actions than a policy.
+pub(super) fn check_actions<R: Real>(
+    policy: &impl FinitePolicy,
+    critic: &impl ActionCritic<R>,
+) -> Result<(), ComposeError> {
+    let (critic, policy) = (critic.actions(), policy.actions());
+    if critic == policy { Ok(()) } else { Err(ComposeError::Actions { critic, policy }) }
+}
+
 impl<R: Real, P: FinitePolicy, C: ActionCritic<R>> Rule<R, P, C> for EveryAction<R, P> {
-    fn new(policy: &P, critic: &C, subset: Option<Subset>) -> Result<Self, ComposeError> {
-        let (actions, of_critic) = (policy.actions(), critic.actions());
-        if of_critic != actions {
-            return Err(ComposeError::Actions { critic: of_critic, policy: actions });
-        }
-        let (count, random) = match subset {
+    fn new(policy: &P, critic: &C, setup: RuleSetup<R>) -> Result<Self, ComposeError> {
+        check_actions(policy, critic)?;
+        let actions = policy.actions();
+        let (count, random) = match setup.subset {
             Some(Subset { count, .. }) if !(1..=actions).contains(&count) => {
                 let right = "it must be at least 1 and at most the number of actions";
                 let error =
@@ -80,6 +87,10 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>> Rule<R, P, C> for EveryAction
     #[inline(always)]
     fn probability(policy: &P, at: &P::Distribution<R>, action: usize) -> Option<R> {
         Some(policy.probability(at, action))
+    }
+
+    fn value(policy: &P, at: &P::Distribution<R>, critic: &mut C, step: &Seen) -> Option<R> {
+        Some(critic.value(step, policy.probabilities(at)))
     }
 
     #[inline(always)]

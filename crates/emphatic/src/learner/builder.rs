@@ -5,12 +5,29 @@ use super::warm_up::WarmUp;
 use super::{Actor, Composed, Rule, TimeUnit};
 use crate::catalogue::{Range, Setting};
 use crate::part::CachedPart;
-use crate::{ComposeError, Emphasis, Features, FollowOn, LambdaReturn, Part, Policy, Real, Subset};
+use crate::{
+    ActionCritic, ActorRule, ComposeError, Critic, Emphasis, Features, FollowOn, LambdaReturn, Part, Policy,
+    Real, Subset,
+};
 use std::marker::PhantomData;
 
 /// The actor's step-size.
 pub const ALPHA: Setting =
     Setting { name: "alpha", range: Range::StepSize, default: None, about: "step-size of the actor" };
+
+/// What a rule is made of, beside the policy and the critic.
+#[derive(Default)]
+pub struct RuleSetup<R> {
+    pub(super) subset: Option<Subset>,
+    pub(super) by_values: Option<Box<dyn ActorRule<R, dyn Critic<R>>>>,
+    pub(super) by_actions: Option<Box<dyn ActorRule<R, dyn ActionCritic<R>>>>,
+}
+
+impl<R> std::fmt::Debug for RuleSetup<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("RuleSetup").field("subset", &self.subset).finish_non_exhaustive()
+    }
+}
 
 /// Builds a learner from its parts.
 ///
@@ -31,13 +48,21 @@ pub struct LearnerBuilder<R, P, C, E, K> {
     emphasis: Result<E, ComposeError>,
     alpha: Option<R>,
     warm_up: Option<(R, TimeUnit)>,
-    pub(super) subset: Option<Subset>,
+    pub(super) setup: RuleSetup<R>,
     rule: PhantomData<K>,
 }
 
 impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBuilder<R, P, C, E, K> {
     pub(super) fn new(policy: P, critic: C, emphasis: Result<E, ComposeError>) -> Self {
-        Self { policy, critic, emphasis, alpha: None, warm_up: None, subset: None, rule: PhantomData }
+        Self {
+            policy,
+            critic,
+            emphasis,
+            alpha: None,
+            warm_up: None,
+            setup: RuleSetup::default(),
+            rule: PhantomData,
+        }
     }
 
     /// Sets `alpha`: step-size of the actor, which is divided by the number of active features.
@@ -54,12 +79,12 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBu
 
     /// Builds the learner. Parts that do not go together, or a setting that is missing or out of its range, are an error.
     pub fn build(self) -> Result<Composed<R, P, C, E, K>, ComposeError> {
-        let Self { policy, mut critic, emphasis, alpha, warm_up, subset, .. } = self;
+        let Self { policy, mut critic, emphasis, alpha, warm_up, setup, .. } = self;
         // Before anything is allocated.
         if policy.len() > isize::MAX as usize / size_of::<R>() {
             return Err(ComposeError::TooMany(policy.len()));
         }
-        let rule = K::new(&policy, &critic, subset)?;
+        let rule = K::new(&policy, &critic, setup)?;
         let mut emphasis = emphasis?;
         if emphasis.needs_ratio() && !K::HAS_RATIO {
             return Err(ComposeError::Ratio);
@@ -68,7 +93,10 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBu
         let warm_up = warm_up.map(|(length, unit)| WarmUp::new(length, unit)).transpose()?;
         critic.set_policy(policy.form())?;
         emphasis.set_policy(policy.form())?;
-        let features = distinct(&policy, &critic, &emphasis);
+        let features = distinct(
+            &[vec![policy.features()], critic.all_features(), emphasis.all_features(), rule.all_features()]
+                .concat(),
+        );
         let states = match &features[..] {
             [Features::Table(table)] => Some(table.states()),
             _ => None,
@@ -108,9 +136,9 @@ impl<R: Real, P, C, K> LearnerBuilder<R, P, C, FollowOn<R>, K> {
 }
 
 /// Returns the features of all parts, each once.
-fn distinct<R: Real, P: Policy>(policy: &P, critic: &impl Part<R>, emphasis: &impl Part<R>) -> Vec<Features> {
+fn distinct(all: &[&Features]) -> Vec<Features> {
     let mut once: Vec<Features> = Vec::new();
-    for features in [vec![policy.features()], critic.all_features(), emphasis.all_features()].concat() {
+    for &features in all {
         // Tables of the same number of states refuse the same states.
         let same = |known: &Features| match (known, features) {
             (Features::Table(known), Features::Table(table)) => known.states() == table.states(),

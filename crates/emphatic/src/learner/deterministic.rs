@@ -1,7 +1,7 @@
 //! Deterministic policy gradients.
 
-use super::{Composed, Rule, RuleInput, unless_waiting};
-use crate::{ComposeError, DeterministicPolicy, Real, SlopeCritic, Subset};
+use super::{Composed, Rule, RuleInput, RuleSetup, unless_waiting};
+use crate::{ComposeError, DeterministicPolicy, Real, SlopeCritic};
 
 /// θ ← θ + α M_t ∂q(S_t,a)/∂a|_{a=π(S_t)} ∇π(S_t), in the states that the behaviour visits.
 ///
@@ -16,7 +16,7 @@ pub struct DeterministicAction;
 impl<R: Real, P: DeterministicPolicy, C: SlopeCritic<R>> Rule<R, P, C> for DeterministicAction {
     const HAS_RATIO: bool = false;
 
-    fn new(_policy: &P, _critic: &C, _subset: Option<Subset>) -> Result<Self, ComposeError> {
+    fn new(_policy: &P, _critic: &C, _setup: RuleSetup<R>) -> Result<Self, ComposeError> {
         Ok(Self)
     }
 

@@ -1,8 +1,45 @@
 //! Fixed policies: the probabilities are given and do not learn.
 
 use super::{FinitePolicy, Policy, StochasticPolicy};
+use crate::catalogue::{self, Role};
 use crate::saved_state::digest;
-use crate::{Draw, Features, ProblemError, Real, Row, StateError, StepError, Task, Visitor, index_at};
+use crate::{
+    Built, ComposeError, Declaration, Declared, Draw, FeatureError, Features, PartBuilder, PartRecipe,
+    ProblemError, Real, Row, RuleKind, StateError, StepError, Table, Task, Visitor, index_at,
+};
+
+/// It is not in the standard catalogue, since there is nothing of it to learn. Whoever evaluates a fixed target adds it:
+/// `catalogue.with::<Fixed>()` composes what [`Fixed::recipe`] returns.
+impl Declared for Fixed {
+    const DECLARATION: Declaration = Declaration {
+        acts: Some(catalogue::Acts::Finite),
+        outputs: Some(0),
+        features: true,
+        ..Declaration::new(
+            Role::Policy,
+            "fixed",
+            "Fixed",
+            "finitely many actions, with given probabilities, which are its features of a state",
+        )
+    };
+
+    fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
+        let policy = match with.features()? {
+            Features::Table(table) => Fixed::of_table(&table),
+            _ => None,
+        };
+        let Some(policy) = policy else {
+            return Err(ComposeError::Incompatible(
+                "a fixed policy needs a table of probabilities".to_owned(),
+            ));
+        };
+        match with.rule() {
+            RuleKind::Taken => with.stochastic(policy),
+            RuleKind::All => with.finite(policy),
+            RuleKind::Deterministic => with.wrong_rule(),
+        }
+    }
+}
 
 /// A policy in numbered states that has no weights: its probabilities are given, and may be 0. It cannot learn, but
 /// everything that is exactly true of it can be computed.
@@ -27,6 +64,23 @@ impl Fixed {
     pub fn new(task: &Task, rows: &[Vec<f64>]) -> Result<Self, ProblemError> {
         let rows = task.problem().check_policy("the target", rows)?;
         Ok(Self { features: Features::one_hot(rows.len()), rows })
+    }
+
+    /// The policy whose probabilities are these features; `None` if they are no probabilities.
+    fn of_table(table: &Table) -> Option<Self> {
+        let row = |s: usize| {
+            let mut row = vec![0.0; table.len()];
+            table.active(s).for_each(|(action, p)| row[action] = p);
+            let is_policy = row.iter().all(|p| *p >= 0.0) && (row.iter().sum::<f64>() - 1.0).abs() < 1e-9;
+            is_policy.then_some(row)
+        };
+        let rows = (0..table.states()).map(row).collect::<Option<_>>()?;
+        Some(Self { features: Features::one_hot(table.states()), rows })
+    }
+
+    /// Returns the recipe of this policy: its features are the probabilities.
+    pub fn recipe(&self) -> Result<PartRecipe, FeatureError> {
+        Ok(PartRecipe::new(Self::DECLARATION.name).with_features(Table::dense(&self.rows)?))
     }
 }
 

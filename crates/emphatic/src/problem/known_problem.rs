@@ -2,11 +2,12 @@
 
 use super::{ContinuousCounterexample, Task};
 use crate::boxed::WithIsa;
+use crate::critic::{Critic, ExactCritic};
 use crate::emphasis::{Emphasis, ExactEmphasis};
 use crate::features::Table;
 use crate::instruction_set::Isa;
 use crate::part::ComposeError;
-use crate::policy::{DeterministicLinear, Gaussian, Softmax};
+use crate::policy::{DeterministicLinear, Fixed, Gaussian, Softmax};
 use crate::real::Real;
 use crate::theory::{ExactObjective, ModelStates, Objective};
 use std::any::Any;
@@ -24,6 +25,7 @@ pub enum KnownProblem {
 /// A problem with a policy for which its Bellman equations can be written out.
 pub(crate) enum Solvable<'a> {
     Softmax(Arc<Task>, &'a Softmax),
+    Fixed(Arc<Task>, &'a Fixed),
     Gaussian(Arc<ContinuousCounterexample>, &'a Gaussian),
     Deterministic(Arc<ContinuousCounterexample>, &'a DeterministicLinear),
 }
@@ -92,9 +94,10 @@ impl KnownProblem {
     pub(crate) fn with_policy<'a>(&self, policy: &'a dyn Any) -> Result<Solvable<'a>, ComposeError> {
         let refuse = |message: &str| Err(ComposeError::Incompatible(message.to_owned()));
         match self {
-            Self::Finite(task) => match policy.downcast_ref() {
-                Some(policy) => Ok(Solvable::Softmax(task.clone(), policy)),
-                None => refuse("this problem has finitely many actions: it needs a Softmax policy"),
+            Self::Finite(task) => match (policy.downcast_ref(), policy.downcast_ref()) {
+                (Some(policy), _) => Ok(Solvable::Softmax(task.clone(), policy)),
+                (_, Some(policy)) => Ok(Solvable::Fixed(task.clone(), policy)),
+                _ => refuse("this problem has finitely many actions: it needs a Softmax or a Fixed policy"),
             },
             Self::Continuous(problem) => match (policy.downcast_ref(), policy.downcast_ref()) {
                 (Some(policy), _) => Ok(Solvable::Gaussian(problem.clone(), policy)),
@@ -110,8 +113,19 @@ impl KnownProblem {
     pub(crate) fn objective<R: Real>(&self, policy: &dyn Any) -> Result<Box<dyn Objective<R>>, ComposeError> {
         Ok(match self.with_policy(policy)? {
             Solvable::Softmax(task, policy) => Box::new(ExactObjective::new(task, policy)?),
+            Solvable::Fixed(task, policy) => Box::new(ExactObjective::new(task, policy)?),
             Solvable::Gaussian(problem, policy) => Box::new(ExactObjective::new(problem, policy)?),
             Solvable::Deterministic(problem, policy) => Box::new(ExactObjective::new(problem, policy)?),
+        })
+    }
+
+    /// v_π of policies of this form. A deterministic policy has values too, though no actor learns from them.
+    pub(crate) fn exact_critic<R: Real>(&self, policy: &dyn Any) -> Result<Box<dyn Critic<R>>, ComposeError> {
+        Ok(match self.with_policy(policy)? {
+            Solvable::Softmax(task, policy) => Box::new(ExactCritic::new(task, policy)?),
+            Solvable::Fixed(task, policy) => Box::new(ExactCritic::new(task, policy)?),
+            Solvable::Gaussian(problem, policy) => Box::new(ExactCritic::new(problem, policy)?),
+            Solvable::Deterministic(problem, policy) => Box::new(ExactCritic::new(problem, policy)?),
         })
     }
 
@@ -123,6 +137,9 @@ impl KnownProblem {
     ) -> Result<Box<dyn Emphasis<R>>, ComposeError> {
         Ok(match self.with_policy(policy)? {
             Solvable::Softmax(task, policy) => {
+                Box::new(WithIsa { isa, part: ExactEmphasis::new(task, policy)? })
+            }
+            Solvable::Fixed(task, policy) => {
                 Box::new(WithIsa { isa, part: ExactEmphasis::new(task, policy)? })
             }
             Solvable::Gaussian(problem, policy) => {

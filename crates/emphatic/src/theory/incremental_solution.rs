@@ -89,6 +89,9 @@ impl<R: Real, P: Policy, M: Model<P>> IncrementalSolution<R, M, P> {
     /// Updates the solution after the policy's weights have changed by an update in a state, or altogether.
     #[inline(always)]
     pub(crate) fn policy_changed(&mut self, weights: &[R], state: Option<State>) {
+        if weights.is_empty() && state.is_some() {
+            return; // An update leaves a policy without weights as it is.
+        }
         self.solution.version += 1;
         match state {
             Some(State::Number(state)) => {

@@ -5,10 +5,11 @@
 
 use crate::every_learner::{self, step};
 use crate::recipe_case::{Case, outcome};
+use emphatic::catalogue::{Role, Signal};
 use emphatic::{
     Action, Built, Catalogue, Composable, ComposeError, ContinuousCounterexample, Declaration, Declared,
     ExactCritic, Features, FollowOnAce, Gtd, Isa, KnownProblem, Lanes, Learner, PartBuilder, PartRecipe,
-    Problem, Random, Real, Recipe, RuleKind, SavedState, Softmax, State, Step, Subset, Table, Task,
+    Problem, Random, Range, Real, Recipe, RuleKind, SavedState, Softmax, State, Step, Subset, Table, Task,
     follow_on_ace, off_pac,
 };
 use std::marker::PhantomData;
@@ -369,6 +370,77 @@ fn a_step_that_overflows_counts_the_same_whether_or_not_another_lane_traces_some
         let alone = outcome(&mut *learned::<f64>(&case, &[recipe]), 0);
         assert_eq!(outcome(&mut *sixteen, lane), alone);
         assert_eq!(alone.0, Some(2));
+    }
+}
+
+/// The same where α δ overflows, but not δ: once an actor's trace of zero made NaN of it in lanes.
+#[test]
+fn an_actors_trace_that_overflows_counts_the_same_whether_or_not_another_lane_traces_something() {
+    let features = Features::from(Table::new(1, &[vec![(0, 1.0)], vec![]]).unwrap());
+    let steps = [step(0, 0, 1), Step { reward: 1e300, gamma: 0.9, gamma_next: 0.0, ..step(1, 0, 1) }];
+    let steps: Vec<_> = steps.iter().map(Step::view).collect();
+    let recipes = [0.0, 0.9].map(|lambda| {
+        let critic = PartRecipe::new("gtd").with("alpha_v", 1e-10).with("alpha_w", 0.0);
+        let policy = PartRecipe::new("softmax").with_features(features.clone());
+        let recipe = Recipe::new(Taken, policy, critic.with_features(features.clone()), none(), 1e10);
+        recipe.with_actions(2).with_actor(PartRecipe::new("trace").with("lambda", lambda))
+    });
+    let case = Case { name: "overflowing".to_owned(), problem: KnownProblem::Finite(three()), steps };
+    assert!(case.check(&recipes));
+    for (recipe, diverged) in recipes.iter().zip([None, Some(2)]) {
+        let mut alone = case.compose::<f64>(&[recipe], Isa::Plain);
+        alone.learn(Isa::Plain, &case.steps).unwrap();
+        assert_eq!(alone.diverged(0), diverged);
+    }
+}
+
+/// Once a learner without second weights had none to save, but beside one that had them it did: neither could be restored to the other.
+#[test]
+fn gradients_that_are_learned_with_and_without_second_weights() {
+    let task = three();
+    for (rule, critic, actor) in
+        [(Taken, gtd(task.critic(), 1), "gradient-values"), (All, exact(), "gradient-critic")]
+    {
+        same_bits(KnownProblem::Finite(task.clone()), [steps(&task)], |k| {
+            let actor = PartRecipe::new(actor).with("alpha_g", 0.1).with("eta", [0.0, 1.0][k % 2]);
+            in_task(&task, rule, critic.clone(), none(), k / 2).with_actor(actor.with_features(task.critic()))
+        });
+    }
+}
+
+/// An actor beside a critic that diverges in one lane.
+#[test]
+fn a_diverged_lane_leaves_the_actors_of_its_neighbours_alone() {
+    let task = three();
+    for actor in Catalogue::standard().of(Role::Actor) {
+        let recipe = |step_size: f64| {
+            let (rule, critic) = match actor.signals {
+                [Signal::Delta] => (Taken, gtd(task.critic(), 1).with("alpha_v", step_size)),
+                _ => (All, gq(task.critic(), 1).with("alpha_q", step_size)),
+            };
+            let mut part = PartRecipe::new(actor.name);
+            for setting in actor.settings {
+                part = part.with(setting.name, if setting.range == Range::Count { 3.0 } else { 0.25 });
+            }
+            if actor.features {
+                part = part.with_features(task.critic());
+            }
+            in_task(&task, rule, critic, none(), 2).with_actor(part)
+        };
+        let (name, problem) = (actor.name.to_owned(), KnownProblem::Finite(task.clone()));
+        let case = Case { name, problem, steps: task.stream(3, 0).take(60).collect() };
+        let [mut calm, mut wild] = [0.1, 1e200].map(|step_size| {
+            let recipes = [recipe(0.1), recipe(step_size), recipe(0.2)];
+            let mut learner = case.compose::<Lanes<16>>(&recipes.each_ref(), Isa::best());
+            learner.learn(Isa::best(), &case.steps).unwrap();
+            learner
+        });
+        assert_eq!(calm.check(), Ok(()), "{}", case.name);
+        assert!(wild.diverged(1).is_some(), "{}", case.name);
+        assert!(wild.weights().iter().all(|w| w.lane(1).is_nan()), "{}", case.name);
+        for lane in [0, 2] {
+            assert_eq!(outcome(&mut *wild, lane), outcome(&mut *calm, lane), "{}", case.name);
+        }
     }
 }
 

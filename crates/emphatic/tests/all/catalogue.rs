@@ -69,11 +69,18 @@ fn is_on_its_own(entry: &&Entry) -> bool {
 /// A part of a recipe: its name in saved states, its role, and the part itself.
 type PartOf = (&'static str, Role, fn(&mut Recipe) -> &mut PartRecipe);
 
-const PARTS: [PartOf; 3] = [
+const PARTS: [PartOf; 4] = [
     ("policy", Role::Policy, |r| &mut r.policy),
     ("critic", Role::Critic, |r| &mut r.critic),
     ("emphasis", Role::Emphasis, |r| &mut r.emphasis),
+    ("actor", Role::Actor, |r| r.actor.as_mut().expect("it has an actor")),
 ];
+
+/// The parts of a recipe: not all have an actor of their own.
+fn parts_of(recipe: &Recipe) -> impl Iterator<Item = PartOf> {
+    let has_actor = recipe.actor.is_some();
+    PARTS.into_iter().filter(move |(_, role, _)| has_actor || *role != Role::Actor)
+}
 
 /// An action of the other kind.
 fn other_kind(action: Action) -> Action {
@@ -99,12 +106,21 @@ fn recipe(policy: &Entry, rule: RuleKind, critic: &Entry, emphasis: &Entry, lane
     recipe
 }
 
+/// The same with an actor.
+fn with_actor(mut recipe: Recipe, actor: &Entry, lane: usize) -> Recipe {
+    let KnownProblem::Finite(task) = known(Acts::Finite) else { panic!("it is finite") };
+    let states = if recipe.actions.is_some() { task.states() } else { 3 };
+    let features = Features::from(Table::one_hot(states));
+    recipe.subset = None;
+    recipe.with_actor(part(actor, &features, lane + 2))
+}
+
 /// Returns whether a policy that acts like this has what a part needs of it.
 fn fits(acts: Acts, part: &Entry) -> bool {
     let has = |need: &Need| match need {
         Need::Ratio => acts != Acts::Deterministic,
         Need::Finite => acts == Acts::Finite,
-        Need::Problem => true,
+        Need::Problem | Need::Table => true,
     };
     part.needs.iter().all(has)
 }
@@ -112,6 +128,21 @@ fn fits(acts: Acts, part: &Entry) -> bool {
 /// Returns whether two parts are tried together: every part with the commonest of the other role.
 fn is_tried(critic: &Entry, emphasis: &Entry) -> bool {
     ["exact", "gtd", "gq"].contains(&critic.name) || ["none", "follow-on", "exact"].contains(&emphasis.name)
+}
+
+/// Returns whether actors are tried with these parts: with every critic, and with the commonest emphases.
+fn is_tried_with(critic: &Entry, emphasis: &Entry) -> bool {
+    emphasis.name == "none" || emphasis.name == "follow-on" && ["exact", "gtd", "gq"].contains(&critic.name)
+}
+
+/// A problem for policies that act like this, with some steps (in the continuous one, a hundred or so).
+fn case(name: String, acts: Acts, steps: usize) -> Case<'static> {
+    let problem = known(acts);
+    let steps = match &problem {
+        KnownProblem::Finite(task) => task.stream(3, 0).take(steps).collect(),
+        KnownProblem::Continuous(problem) => problem.stream(3, 0).take(steps.min(120)).collect(),
+    };
+    Case { name, problem, steps }
 }
 
 /// Valid compositions, each part in at least one of them.
@@ -128,18 +159,23 @@ fn cases() -> Vec<(Case<'static>, Vec<Recipe>)> {
                     if !fits(acts, emphasis) || !is_tried(critic, emphasis) {
                         continue;
                     }
-                    for entry in [policy, critic, emphasis] {
+                    let name = format!("{} {rule:?} {} {}", policy.name, critic.name, emphasis.name);
+                    let of = |lane| recipe(policy, rule, critic, emphasis, lane);
+                    cases.push((case(name.clone(), acts, 400), (0..SETTINGS).map(of).collect()));
+                    let learns = |actor: &&Entry| {
+                        fits(acts, actor)
+                            && actor.signals.contains(&signal)
+                            && is_tried_with(critic, emphasis)
+                    };
+                    let actors: Vec<&Entry> = catalogue.of(Role::Actor).filter(learns).collect();
+                    for actor in &actors {
+                        let name = format!("{name} {}", actor.name);
+                        let of = |lane| with_actor(of(lane), actor, lane);
+                        cases.push((case(name, acts, 150), (0..SETTINGS).map(of).collect()));
+                    }
+                    for entry in [policy, critic, emphasis].into_iter().chain(actors) {
                         unused.remove(&(entry.role.word(), entry.name));
                     }
-                    let of = |lane| recipe(policy, rule, critic, emphasis, lane);
-                    let problem = known(acts);
-                    let steps = match &problem {
-                        KnownProblem::Finite(task) => task.stream(3, 0).take(400).collect(),
-                        KnownProblem::Continuous(problem) => problem.stream(3, 0).take(120).collect(),
-                    };
-                    let name = format!("{} {rule:?} {} {}", policy.name, critic.name, emphasis.name);
-                    let case = Case { name, problem, steps };
-                    cases.push((case, (0..SETTINGS).map(of).collect()));
                 }
             }
         }
@@ -196,7 +232,7 @@ fn parts_inside_parts_have_the_same_bits_in_lanes() {
 fn what_makes_no_sense_is_refused_by_name() {
     for (case, recipes) in cases() {
         let first = &recipes[0];
-        for (_, role, part) in PARTS {
+        for (_, role, part) in parts_of(first) {
             let with = |change: &dyn Fn(&mut PartRecipe)| {
                 let mut recipe = first.clone();
                 change(part(&mut recipe));
@@ -269,7 +305,7 @@ fn other_settings(recipe: &Recipe) -> Vec<(String, Recipe)> {
     if let Some(Subset { seed, run, .. }) = recipe.subset {
         others.push(("subset".to_owned(), recipe.clone().with_subset(Subset { count: 2, seed, run })));
     }
-    for (path, role, part) in PARTS {
+    for (path, role, part) in parts_of(recipe) {
         let mut change_part = |place: &[String], change: &dyn Fn(&mut PartRecipe), name: &str| {
             let mut other = recipe.clone();
             change(place.iter().fold(part(&mut other), |part, name| part.inner.get_mut(name).unwrap()));
@@ -439,6 +475,42 @@ fn a_number_of_actions_is_refused_where_there_is_none() {
 }
 
 #[test]
+fn an_actor_is_refused_beside_what_it_does_not_learn_from() {
+    let catalogue = Catalogue::standard();
+    let [softmax, deterministic] =
+        ["softmax", "deterministic"].map(|name| catalogue.find(Role::Policy, name).unwrap());
+    let exact = catalogue.find(Role::Critic, "exact").unwrap();
+    let none = catalogue.find(Role::Emphasis, "none").unwrap();
+    for actor in catalogue.of(Role::Actor) {
+        let finite = case(actor.name.to_owned(), Acts::Finite, 0);
+        let by_values = actor.signals == [Signal::Delta];
+        let (own, other) =
+            if by_values { (RuleKind::Taken, RuleKind::All) } else { (RuleKind::All, RuleKind::Taken) };
+        let refused =
+            |rule| finite.refused(&with_actor(recipe(softmax, rule, exact, none, 1), actor, 1)).to_string();
+        let (critic, from) =
+            if by_values { ("values", "all actions") } else { ("actions", "the action taken") };
+        let right = format!("an actor that needs a critic of {critic} does not learn from {from}");
+        assert_eq!(refused(other), right);
+        let continuous = case(actor.name.to_owned(), Acts::Deterministic, 0);
+        let recipe_of = |policy, rule| with_actor(recipe(policy, rule, exact, none, 1), actor, 1);
+        let error = continuous.refused(&recipe_of(deterministic, RuleKind::Deterministic)).to_string();
+        let no_actor = "a deterministic policy follows ∂q/∂a: it has no other actor";
+        let no_actions = format!("the actor `{}` is for finitely many actions", actor.name);
+        assert!(error == no_actor || !by_values && error == no_actions, "{error}");
+        if actor.needs.contains(&Need::Table) {
+            let mut recipe = recipe_of(softmax, own);
+            recipe.actor = recipe.actor.map(|actor| actor.with_features(Features::dense(3)));
+            let error = finite.refused(&recipe).to_string();
+            assert!(error.ends_with("needs states with numbers: features that are a table"), "{error}");
+        }
+        let recipe = recipe_of(softmax, own).with_subset(Subset { count: 1, seed: 7, run: 0 });
+        let right = "only a learner from all actions draws some of them";
+        assert_eq!(finite.refused(&recipe).to_string(), right);
+    }
+}
+
+#[test]
 fn learners_of_other_parts_do_not_share_lanes() {
     let cases = cases();
     let recipes: Vec<&Recipe> = cases.iter().map(|(_, recipes)| &recipes[0]).collect();
@@ -465,7 +537,7 @@ fn declarations_are_complete() {
             assert!(name.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-')), "{name}");
             assert!(!entry.about.is_empty(), "{name}");
             assert_eq!(entry.source.is_empty(), role == Role::Schedule, "{name}");
-            assert_eq!(entry.signals.is_empty(), role != Role::Critic, "{name}");
+            assert_eq!(entry.signals.is_empty(), ![Role::Critic, Role::Actor].contains(&role), "{name}");
             assert_eq!(entry.acts.is_none(), role != Role::Policy, "{name}");
             let inside = |inner: &Inner| catalogue.find(inner.role, inner.default).expect(name).settings;
             let inner = entry.inner.iter().flat_map(inside);

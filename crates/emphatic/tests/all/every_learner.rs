@@ -2,14 +2,36 @@
 
 use emphatic::learner::{Composed, Rule};
 use emphatic::{
-    Action, Advantage, AllActions, AsState, Compatible, ContinuousCounterexample, Critic,
-    DeterministicLinear, Emphasis, ExactCritic, FeatureError, Features, FollowOn, Gaussian, Gq, Gtd, Learner,
-    LearnerBuilder, Policy, Seen, Softmax, Step, StepError, Subset, Task,
+    Action, ActorTrace, Advantage, AllActions, AsState, Compatible, ContinuousCounterexample, Critic,
+    DeterministicLinear, Emphasis, ExactCritic, FeatureError, Features, FollowOn, Gaussian, GeoffPac, Gq,
+    GradientCritic, GradientValues, Gtd, Learner, LearnerBuilder, ModelGradient, Policy, Seen, Softmax, Step,
+    StepError, Subset, Task, WithActionsActor, WithActor,
 };
 use std::sync::Arc;
 
 /// Checks a property of every learner.
 macro_rules! for_every_learner {
+    ($property:ident) => {
+        for_every_rule!($property);
+        for_every_actor!($property);
+    };
+}
+
+/// Checks a property of every learner with an actor of its own. They cannot be cloned.
+macro_rules! for_every_actor {
+    ($property:ident) => {
+        $property(&trace());
+        $property(&gaussian_trace());
+        $property(&gradient_values());
+        $property(&gradient_critic());
+        $property(&geoff_pac());
+        $property(&gaussian_geoff_pac());
+        $property(&model_gradient());
+    };
+}
+
+/// Checks a property of every learner whose actor is the rule's own.
+macro_rules! for_every_rule {
     ($property:ident) => {
         $property(&off_pac());
         $property(&ace());
@@ -40,6 +62,8 @@ pub struct Case<L, S> {
     pub critic: fn(&L) -> Vec<f64>,
     /// Whether it has traces.
     pub traces: bool,
+    /// Whether traces are all that changes where its step-sizes are zero: it counts nothing and has no running means.
+    pub can_freeze: bool,
     /// Whether M_t is m(S_t)/d_μ(S_t).
     pub exact_emphasis: bool,
     /// An action that does not exist, and the error.
@@ -71,6 +95,7 @@ impl<L: Learner<f64>, S: AsState> Case<L, S> {
             value,
             critic: |_| vec![],
             traces,
+            can_freeze: true,
             exact_emphasis,
             no_action,
             no_state,
@@ -325,4 +350,82 @@ pub fn exact_gaussian_ace() -> Case<impl Learner<f64> + Clone, usize> {
     };
     let case = numbered(make, REAL_ACTIONS).with_value(|learner, s| value(learner.critic(), s));
     Case { impossible: Some(vec![0.0, 0.0, 1000.0, 0.0]), ..case }
+}
+
+/// A learner with an actor that learns from δ, of three actions in dense states.
+macro_rules! by_values {
+    ($policy:expr, $weights:expr, |$factor:ident| $actor:expr) => {
+        |lambda_a, $factor| {
+            let learner = WithActor::builder($policy, scaled_gtd(TWO, $factor), follow_on(lambda_a));
+            started(learner.actor($actor.build().unwrap()), $factor, &$weights)
+        }
+    };
+}
+
+pub fn trace() -> Case<impl Learner<f64>, Vec<f64>> {
+    softmax(by_values!(THREE_ACTIONS, SOFTMAX, |factor| ActorTrace::builder().lambda(0.7)))
+        .with_value(|learner, x| dot(&learner.critic().weights(), x))
+        .with_critic(|learner| learner.critic().weights())
+}
+
+pub fn gaussian_trace() -> Case<impl Learner<f64>, Vec<f64>> {
+    let make = by_values!(Gaussian { features: TWO }, GAUSSIAN, |factor| ActorTrace::builder().lambda(0.7));
+    let case = dense(make, REAL_ACTIONS)
+        .with_value(|learner, x| dot(&learner.critic().weights(), x))
+        .with_critic(|learner| learner.critic().weights());
+    Case { impossible: Some(vec![1000.0, 0.0, 0.0, 0.0]), ..case }
+}
+
+/// It learns from what it has learned where ρ is zero, too.
+pub fn gradient_values() -> Case<impl Learner<f64>, Vec<f64>> {
+    let make =
+        by_values!(THREE_ACTIONS, SOFTMAX, |factor| GradientValues::builder(TWO).alpha_g(0.25 * factor));
+    let case = softmax(make)
+        .with_value(|learner, x| dot(&learner.critic().weights(), x))
+        .with_critic(|learner| learner.critic().weights());
+    Case { impossible: None, ..case }
+}
+
+pub fn geoff_pac() -> Case<impl Learner<f64>, Vec<f64>> {
+    let make = by_values!(THREE_ACTIONS, SOFTMAX, |factor| {
+        GeoffPac::builder(TWO).gamma_hat(0.6).alpha_c(0.25 * factor).penalty(0.1)
+    });
+    let case = softmax(make)
+        .with_value(|learner, x| dot(&learner.critic().weights(), x))
+        .with_critic(|learner| learner.critic().weights());
+    Case { impossible: None, can_freeze: false, ..case }
+}
+
+pub fn gaussian_geoff_pac() -> Case<impl Learner<f64>, Vec<f64>> {
+    let make = by_values!(Gaussian { features: TWO }, GAUSSIAN, |factor| {
+        GeoffPac::builder(TWO).gamma_hat(0.6).alpha_c(0.25 * factor)
+    });
+    let case = dense(make, REAL_ACTIONS)
+        .with_value(|learner, x| dot(&learner.critic().weights(), x))
+        .with_critic(|learner| learner.critic().weights());
+    Case { can_freeze: false, ..case }
+}
+
+pub fn gradient_critic() -> Case<impl Learner<f64>, Vec<f64>> {
+    let make = |lambda_a, factor| {
+        let critic = Gq::builder(TWO, 3, scaled_gtd(TWO, factor));
+        let critic = critic.alpha_q(0.25 * factor).alpha_h(0.1 * factor).lambda_q(0.4).build().unwrap();
+        let actor = GradientCritic::builder(TWO, 3).alpha_g(0.2 * factor).build().unwrap();
+        let learner = WithActionsActor::builder(THREE_ACTIONS, critic, follow_on(lambda_a));
+        started(learner.actor(actor), factor, &SOFTMAX)
+    };
+    let case = softmax(make).with_critic(|learner| learner.critic().weights());
+    Case { impossible: None, ..case }
+}
+
+pub fn model_gradient() -> Case<impl Learner<f64>, usize> {
+    let make = |lambda_a, factor| {
+        let task = Arc::new(Task::counterexample());
+        let policy = task.softmax();
+        let critic = ExactCritic::new(task, &policy).unwrap();
+        let actor = ModelGradient::builder(Features::one_hot(3), 2).solve_every(2.0).build().unwrap();
+        let learner = WithActionsActor::builder(policy, critic, follow_on(lambda_a));
+        started(learner.actor(actor), factor, &TABULAR)
+    };
+    Case { impossible: None, can_freeze: false, ..tabular(make) }
 }

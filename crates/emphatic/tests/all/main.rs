@@ -3,13 +3,16 @@
 #[macro_use]
 mod every_learner;
 mod recipe_case;
+mod reference;
 
+mod actor_identities;
 mod bindings;
 mod bits;
 mod catalogue;
 mod episodes;
 mod own_emphasis;
 mod readme;
+mod reference_actors;
 mod reference_critics;
 mod reference_emphases;
 mod refusals;

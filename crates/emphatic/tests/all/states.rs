@@ -217,6 +217,11 @@ fn a_learner_that_has_diverged_still_has_once_it_is_restored() {
     diverges_where_it_did(&all_actions_by_action_values());
     diverges_where_it_did(&all_actions_by_advantage());
     diverges_where_it_did(&dpg_by_compatible_features());
+    diverges_where_it_did(&trace());
+    diverges_where_it_did(&gaussian_trace());
+    diverges_where_it_did(&gradient_values());
+    diverges_where_it_did(&gradient_critic());
+    diverges_where_it_did(&geoff_pac());
 }
 
 /// Learners whose λ_a is 0, 1/16, 2/16 and so on.

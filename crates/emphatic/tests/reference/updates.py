@@ -1,6 +1,6 @@
-"""Worked steps of every emphasis and critic, from the equations, with sixty digits.
+"""Worked steps of every emphasis, critic and actor, from the equations, with sixty digits.
 
-    python updates.py            writes emphases.json, critics.json and action_critics.json beside this file
+    python updates.py            writes emphases.json, critics.json, action_critics.json and actors.json here
     python updates.py --check    checks the rules against identities, and the files against the rules
 
 Each rule is a class that reads like its equation; nothing here is taken from the library. The streams are
@@ -22,7 +22,7 @@ import sys
 from itertools import cycle, product
 from pathlib import Path
 
-from mpmath import inf, log10, lu_solve, matrix, mp, mpf, svd_r
+from mpmath import exp, inf, log, log10, lu_solve, matrix, mp, mpf, svd_r
 
 mp.dps = 60
 HERE = Path(__file__).parent
@@ -105,6 +105,11 @@ class Matrix:
     def solve(self, right):
         return Vector(lu_solve(matrix([list(row) for row in self.rows]), matrix(list(right))))
 
+    def solve_rows(self, right):
+        """X with A X = B, row by row."""
+        columns = [self.solve(row[j] for row in right.rows) for j in range(len(right.rows[0]))]
+        return Matrix(Vector(column[i] for column in columns) for i in range(len(right.rows)))
+
     def condition(self):
         values = list(svd_r(matrix([list(row) for row in self.rows]), compute_uv=False))
         return max(values) / min(values)
@@ -122,10 +127,10 @@ class Step:
     """One step of a stream, and the one before it."""
 
     def __init__(self, stream, row, before):
-        self.before = before
+        self.stream, self.row, self.before = stream, row, before
         self.x, self.x_next = Vector(row["x"]), Vector(row["x_next"])
         self.pi, self.pi_next = Vector(row["pi"]), Vector(row["pi_next"])
-        self.state, self.action = row["state"], row["action"]
+        self.state, self.state_next, self.action = row["state"], row["state_next"], row["action"]
         for name in ["mu", "reward", "gamma", "gamma_next", "interest", "rho"]:
             setattr(self, name, exact(row[name]))
         self.pi_taken = self.pi[self.action]
@@ -325,6 +330,107 @@ SPARSE = Stream(
 )
 
 STREAMS = {"dense": DENSE, "one-hot": ONE_HOT, "sparse": SPARSE}
+
+
+class ActorStream(Stream):
+    """A stream for a softmax policy that learns, with features of its own: `policy` has them for each state,
+    and the weights it starts from. The target policy of the states is that of these weights."""
+
+    def __init__(self, states, active, policy, theta, episodes):
+        self.policy, self.theta = policy, theta
+        self.policy_active = max(sum(entry != 0 for entry in y) for y in policy)
+        pis = [softmax(Vector(theta), Vector(y), len(states[0][1])) for y in policy]
+        super().__init__([(x, list(pi), b) for (x, b), pi in zip(states, pis, strict=True)], active, episodes)
+
+    def described(self):
+        return {**super().described(), "policy": self.policy, "theta": self.theta}
+
+
+def softmax(theta, y, actions):
+    """π(a|s) ∝ exp(y(s)·θ_a); the weight of feature f for action a is at f · actions + a."""
+    likely = [
+        exp(sum((y[f] * theta[f * actions + a] for f in range(len(y))), mpf(0))) for a in range(actions)
+    ]
+    return Vector(p / sum(likely) for p in likely)
+
+
+# Two actions. States 0 and 2 are one to the policy. The first episode is truncated, the second terminates.
+TWO_ACTIONS = ActorStream(
+    states=[
+        ([1.0, 0.0, 0.0], [0.5, 0.5]),
+        ([0.0, 1.0, 0.0], [0.25, 0.75]),
+        ([0.0, 0.0, 1.0], [0.625, 0.375]),
+        ([0.5, -1.0, 0.0], [0.5, 0.5]),
+    ],
+    active=2,
+    policy=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
+    # In state 3 the first action is never taken by the target.
+    theta=[0.25, -0.5, 0.75, 0.5, -1000.0, 0.125],
+    episodes=[
+        (
+            [
+                (0, 0, 1.0, 1.0, 0.90625),
+                (1, 1, -0.5, 0.5, 0.5),
+                (2, 1, -2.0, 1.5, 1.0),
+                (3, 1, -0.75, 2.0, 0.90625),
+                (1, 0, 0.5, 0.25, 0.953125),
+                (0, 1, -1.25, 1.0, 0.90625),
+            ],
+            2,
+        ),
+        (
+            [
+                (1, 0, 1.5, 1.25, 0.90625),
+                (3, 0, -1.0, 1.0, 0.953125),
+                (2, 0, 0.25, 0.75, 0.5),
+                (0, 0, -1.5, 0.0, 1.0),
+                (1, 1, 2.0, 1.0, 0.90625),
+                (2, 1, 0.75, 0.5, 0.0),
+            ],
+            0,
+        ),
+    ],
+)
+
+# Three actions, and features of both kinds that are not binary. The first episode terminates, the second is
+# truncated, and the third is one step.
+THREE_ACTIONS = ActorStream(
+    states=[
+        ([1.0, -0.5], [0.25, 0.5, 0.25]),
+        ([0.5, 1.25], [0.5, 0.25, 0.25]),
+        ([-0.75, 0.5], [0.25, 0.25, 0.5]),
+        ([0.25, 0.75], [0.25, 0.5, 0.25]),
+    ],
+    active=2,
+    policy=[[1.0, 0.5, 0.0], [-0.5, 1.0, 0.0], [0.75, -0.25, 0.0], [0.0, 0.0, 1.0]],
+    # In state 3 the last action is never taken by the target.
+    theta=[0.25, -0.5, 0.125, 0.5, 0.0, -0.25, 0.375, 0.25, -1000.0],
+    episodes=[
+        (
+            [
+                (0, 1, -1.0, 1.0, 0.90625),
+                (1, 2, 0.5, 0.5, 1.0),
+                (3, 0, 2.0, 1.5, 0.5),
+                (2, 0, -0.25, 1.0, 0.953125),
+                (0, 2, -1.5, 0.75, 0.0),
+            ],
+            1,
+        ),
+        (
+            [
+                (1, 0, 0.75, 1.25, 0.953125),
+                (3, 2, 1.0, 2.0, 0.90625),
+                (0, 0, -0.5, 0.0, 0.90625),
+                (2, 1, 1.25, 1.0, 0.5),
+                (1, 1, -2.0, 0.25, 0.90625),
+            ],
+            3,
+        ),
+        ([(2, 2, 0.5, 1.0, 0.0)], 0),
+    ],
+)
+
+ACTOR_STREAMS = {"two-actions": TWO_ACTIONS, "three-actions": THREE_ACTIONS}
 
 
 # Step-sizes of what an emphasis learns ----------------------------------------------------------------------
@@ -1105,6 +1211,204 @@ ACTION_CRITICS = {
 }
 
 
+# Actors -----------------------------------------------------------------------------------------------------
+#
+# A softmax policy learns, so π and ρ are those of the weights θ before the step; a critic learns beside it, and
+# its δ or q̂ is also from before the step. Without an emphasis M_t = i_t. θ += α · (what `gradient` returns).
+
+
+class Actor:
+    critic_parts = CRITICS
+
+    def __init__(self, stream, alpha, critic, emphasis):
+        self.theta, self.alpha = Vector(stream.theta), exact(alpha) / stream.policy_active
+        self.features = [Vector(y) for y in stream.policy]
+        self.actions = stream.actions
+        self.critic = build(self.critic_parts, critic["kind"], stream, without_kind(critic))
+        self.emphasis = emphasis_of(stream, **emphasis) if emphasis["kind"] != "none" else None
+        self.before = Nothing(stream.features)
+
+    def pi(self, state):
+        return softmax(self.theta, self.features[state], self.actions)
+
+    def psi(self, state, action):
+        """ψ(s, a) = ∇ ln π(a|s)"""
+        return block(self.features[state], unit(self.actions, action) - self.pi(state))
+
+    def step(self, s):
+        """A step as the present policy sees it."""
+        pi = self.pi(s.state)
+        now = {"pi": pi, "pi_next": self.pi(s.state_next), "rho": pi[s.action] / s.mu}
+        s = self.before = Step(s.stream, {**s.row, **now}, self.before)
+        m = self.emphasis.step(s)["emphasis"] if self.emphasis else s.interest
+        self.theta = self.theta + self.alpha * self.gradient(s, m)
+        return {"theta": self.theta}
+
+
+class ActorTrace(Actor):
+    """e_t = ρ_t (γ_t λ e_{t−1} + M_t ψ_t), θ += α δ e (OffPAC: Degris, White and Sutton 2012, with M_t = i_t)."""
+
+    def __init__(self, stream, lambda_, **settings):
+        super().__init__(stream, **settings)
+        self.lambda_, self.e = exact(lambda_), zeros(len(self.theta))
+
+    def gradient(self, s, m):
+        self.e = s.rho * (s.gamma * self.lambda_ * self.e + m * self.psi(s.state, s.action))
+        return self.critic.step(s)["delta"] * self.e
+
+
+def combined(rows, weights):
+    """Gᵀφ: the rows of G, each with its weight."""
+    return sum(
+        (weight * row for weight, row in zip(weights, rows.rows, strict=True)), zeros(len(rows.rows[0]))
+    )
+
+
+class Gradients(Actor):
+    """An actor with an estimate Gᵀφ of a gradient, and second weights H."""
+
+    def __init__(self, stream, length, alpha_g, eta, beta, **settings):
+        super().__init__(stream, **settings)
+        self.alpha_g, self.eta, self.beta = exact(alpha_g) / stream.active, exact(eta), exact(beta)
+        self.g = self.h = Matrix(zeros(len(self.theta)) for _ in range(length))
+
+    def learn(self, phi, phi_next, error, c=1):
+        """G += α c [φ εᵀ − γ′φ′ (φᵀH)], H += ηα [c φ (ε − Hᵀφ)ᵀ − β H]"""
+        second = combined(self.h, phi)
+        self.g = self.g + self.alpha_g * c * (outer(phi, error) - outer(phi_next, second))
+        self.h = self.h + self.eta * self.alpha_g * (c * outer(phi, error - second) - self.beta * self.h)
+
+
+class GradientCritic(Gradients):
+    """Γ̂(s, a) = Gᵀφ(s, a) learns ∇q(s, a):
+
+        ε = γ′ Σ_b π(b|S′)(ψ(S′, b) q̂(S′, b) + Γ̂(S′, b)) − Γ̂(S, A)
+
+    by TDRC, and θ += α M Σ_b π(b|S)(ψ(S, b) q̂(S, b) + λ_a Γ̂(S, b)) (TDRCΓ: Tosatto, Patterson, White and
+    Mahmood 2022, with a sum over the actions in place of one that is drawn)."""
+
+    def __init__(self, stream, lambda_a, **settings):
+        self.critic_parts = ACTION_CRITICS
+        super().__init__(stream, stream.features * stream.actions, **settings)
+        self.lambda_a = exact(lambda_a)
+
+    def semi_gradient(self, state, x, pi):
+        """Σ_b π(b|s) ψ(s, b) q̂(s, b)"""
+        total = zeros(len(self.theta))
+        for b in range(self.actions):
+            q = self.critic.w @ block(x, unit(self.actions, b))
+            total = total + pi[b] * q * self.psi(state, b)
+        return total
+
+    def gradient(self, s, m):
+        after = self.semi_gradient(s.state_next, s.x_next, s.pi_next) + combined(self.g, s.phi_next)
+        error = s.gamma_next * after - combined(self.g, s.phi)
+        here = block(s.x, s.pi)  # φ̄
+        whole = self.semi_gradient(s.state, s.x, s.pi) + self.lambda_a * combined(self.g, here)
+        self.learn(s.phi, s.gamma_next * s.phi_next, error)
+        self.critic.step(s)
+        return m * whole
+
+
+class GradientValues(Gradients):
+    """Ĝ(s) = Gᵀx(s) learns ∇v(s): ε = δ ψ + γ′Ĝ(S′) − Ĝ(S), all of it weighted by ρ; θ += α M Ĝ(S). With η = 0
+    it is G += α ρ x εᵀ. (ρ is on the whole of what H learns from, as in the textbook's TDC.)"""
+
+    def __init__(self, stream, **settings):
+        super().__init__(stream, stream.features, **settings)
+
+    def gradient(self, s, m):
+        here = combined(self.g, s.x)
+        delta = self.critic.step(s)["delta"]
+        error = delta * self.psi(s.state, s.action) + s.gamma_next * combined(self.g, s.x_next) - here
+        self.learn(s.x, s.gamma_next * s.x_next, error, s.rho)
+        return m * here
+
+
+class GeoffPac(Actor):
+    """With ĉ as `CopTd` learns it, read after its update at the step:
+
+        F¹_t = γ_t ρ_{t−1} F¹_{t−1} + i_t ĉ_t,  M¹_t = (1 − λ¹) i_t ĉ_t + λ¹ F¹_t
+        I_t = ĉ_{t−1} ρ_{t−1} ψ_{t−1},  F²_t = γ̂ ρ_{t−1} F²_{t−1} + I_t,  M²_t = (1 − λ²) I_t + λ² F²_t
+        θ += α [ρ_t M¹_t δ_t ψ_t + γ̂ i_t v̂(S_t) M²_t]
+
+    (Zhang, Boehmer and Whiteson 2019). At the start of an episode ĉ learns 1 − γ̂, which does not depend on θ, so
+    I_t and F²_t are 0."""
+
+    def __init__(self, stream, gamma_hat, lambda_1, lambda_2, alpha_c, penalty, **settings):
+        super().__init__(stream, **settings)
+        self.gamma_hat, self.lambda_1, self.lambda_2 = exact(gamma_hat), exact(lambda_1), exact(lambda_2)
+        self.ratio = CopTd(stream, gamma_hat, penalty, alpha_c, 0.01)
+        self.f_1, self.f_2 = mpf(0), zeros(len(self.theta))
+        self.score = zeros(len(self.theta))  # ĉ_{t−1} ρ_{t−1} ψ_{t−1}
+
+    def gradient(self, s, m):
+        self.ratio.step(s)
+        c, value, delta = self.ratio.u @ s.x, self.critic.w @ s.x, self.critic.step(s)["delta"]
+        self.f_1 = s.c * self.f_1 + s.interest * c
+        m_1 = (1 - self.lambda_1) * s.interest * c + self.lambda_1 * self.f_1
+        start = s.gamma == 0
+        i_2 = zeros(len(self.theta)) if start else self.score
+        self.f_2 = i_2 if start else self.gamma_hat * s.before.rho * self.f_2 + i_2
+        m_2 = (1 - self.lambda_2) * i_2 + self.lambda_2 * self.f_2
+        psi = self.psi(s.state, s.action)
+        self.score = c * s.rho * psi
+        return s.rho * m_1 * delta * psi + self.gamma_hat * s.interest * value * m_2
+
+
+class ModelGradient(GradientCritic):
+    """B̂(s, b) = W_b x(s) is a regression of γ′x′ on x over the steps with action b, each weighted by 1/μ, with a
+    ridge of 10⁻⁶. Ĝ(s) = Gᵀx(s) is the solution, with a ridge of 10⁻³, of
+
+        Σ_s N(s) x(s)(x(s) − Σ_b π(b|s) B̂(s, b))ᵀ G = Σ_s N(s) x(s) g(s)ᵀ,  g(s) = Σ_b π(b|s) ψ(s, b) q̂(s, b)
+
+    with N(s) the number of visits; for one-hot features this is (I − P̂) G = g. It is solved before the step where an
+    episode starts, and `solve_every` steps after it was solved last, from all steps before; θ += α M Ĝ(S)."""
+
+    def __init__(self, stream, solve_every, **settings):
+        super().__init__(stream, 1.0, alpha_g=0.0, eta=0.0, beta=0.0, **settings)
+        n = stream.features
+        self.solve_every, self.since, self.conditions = solve_every, 0, []
+        self.states = [Vector(x) for x, _, _ in stream.states]
+        self.n = [0] * len(self.states)
+        self.gram = [Matrix.identity(n, exact(1e-6)) for _ in range(self.actions)]
+        self.next = [Matrix.identity(n, 0) for _ in range(self.actions)]  # Σ x (γ′x′)ᵀ/μ
+        self.g = Matrix(zeros(len(self.theta)) for _ in range(n))
+
+    def solve(self):
+        n, size = len(self.states[0]), len(self.theta)
+        models = [gram.solve_rows(right) for gram, right in zip(self.gram, self.next, strict=True)]  # W_bᵀ
+        left, right = Matrix.identity(n, exact(1e-3)), Matrix(zeros(size) for _ in range(n))
+        for state, (x, visits) in enumerate(zip(self.states, self.n, strict=True)):
+            pi = self.pi(state)
+            expected = sum((pi[b] * combined(models[b], x) for b in range(self.actions)), zeros(n))
+            left = left + visits * outer(x, x - expected)
+            right = right + visits * outer(x, self.semi_gradient(state, x, pi))
+        self.conditions.append(left.condition())
+        self.g = left.solve_rows(right)
+
+    def gradient(self, s, m):
+        if self.since > 0 and (s.gamma == 0 or self.since >= self.solve_every):
+            self.solve()
+            self.since = 0
+        self.since += 1
+        self.n[s.state] += 1
+        weight = 1 / s.mu
+        self.gram[s.action] = self.gram[s.action] + weight * outer(s.x, s.x)
+        self.next[s.action] = self.next[s.action] + weight * outer(s.x, s.gamma_next * s.x_next)
+        self.critic.step(s)
+        return m * combined(self.g, s.x)
+
+
+ACTORS = {
+    "trace": ActorTrace,
+    "gradient-critic": GradientCritic,
+    "gradient-values": GradientValues,
+    "geoff-pac": GeoffPac,
+    "model-gradient": ModelGradient,
+}
+
+
 # Cases ------------------------------------------------------------------------------------------------------
 
 CONSTANT = {"kind": "constant"}
@@ -1211,6 +1515,37 @@ def action_critic_cases():
     yield "one-step-model", "one-hot", {"prior": 100}
 
 
+TD = {"kind": "td", "lambda": 0, "alpha": 0.5}
+
+
+def actor_cases():
+    """(part, stream, settings): each with the critic and the emphasis beside it."""
+    follow_on, none = {"kind": "follow-on"}, {"kind": "none"}
+    by_values = {"alpha": 0.25, "critic": TD}
+    tdrc = {"kind": "expected-tdrc", "lambda": 0, "alpha": 0.5, "eta": 1, "beta": 1}
+    by_actions = {"alpha": 0.25, "critic": tdrc}
+    for name, lambda_, emphasis in product(ACTOR_STREAMS, [0, 0.5, 1], [none, follow_on]):
+        yield "trace", name, {**by_values, "emphasis": emphasis, "lambda": lambda_}
+    emphases = cycle([none, none, none, follow_on, none])
+    for name, eta, beta, lambda_a in product(ACTOR_STREAMS, [0, 1], [0, 1], [0, 0.5, 1]):
+        learns = {"alpha_g": 0.5, "eta": eta, "beta": beta, "lambda_a": lambda_a}
+        yield "gradient-critic", name, {**by_actions, "emphasis": next(emphases), **learns}
+    for name, eta, beta in product(ACTOR_STREAMS, [0, 1], [0, 1]):
+        learns = {"alpha_g": 0.5, "eta": eta, "beta": beta}
+        yield "gradient-values", name, {**by_values, "emphasis": next(emphases), **learns}
+    for name, gamma_hat, penalty in product(ACTOR_STREAMS, [0, 0.5], [0, 0.1]):
+        for lambda_1, lambda_2 in product([0, 0.5, 1], repeat=2):
+            learns = {"gamma_hat": gamma_hat, "lambda_1": lambda_1, "lambda_2": lambda_2}
+            step_sizes = {"alpha_c": 0.5, "penalty": penalty}
+            yield "geoff-pac", name, {**by_values, "emphasis": none, **learns, **step_sizes}
+    for name, solve_every in product(ACTOR_STREAMS, [1, 3, 1000]):
+        yield "model-gradient", name, {**by_actions, "emphasis": next(emphases), "solve_every": solve_every}
+
+
+def without_kind(settings):
+    return {name: value for name, value in settings.items() if name != "kind"}
+
+
 def build(parts, part, stream, settings, schedule=None):
     """The rule of a case."""
     settings = {"lambda_" if name == "lambda" else name: value for name, value in settings.items()}
@@ -1228,14 +1563,20 @@ def worked(parts, part, name, settings, schedule=None):
     case["settings"] = {"lambda_a": 1, **settings} if parts is EMPHASES else settings
     if schedule is not None:
         case["schedule"] = schedule
-    case["steps"] = run(build(parts, part, STREAMS[name], settings, schedule), STREAMS[name])
+    stream = streams_of(parts)[name]
+    case["steps"] = run(build(parts, part, stream, settings, schedule), stream)
     return case
+
+
+def streams_of(parts):
+    return ACTOR_STREAMS if parts is ACTORS else STREAMS
 
 
 FILES = {
     "emphases.json": (EMPHASES, emphasis_cases),
     "critics.json": (CRITICS, critic_cases),
     "action_critics.json": (ACTION_CRITICS, action_critic_cases),
+    "actors.json": (ACTORS, actor_cases),
 }
 
 
@@ -1258,7 +1599,7 @@ def compact(value):
 def text_of(parts, cases):
     """A line for each step of a stream, and for each case."""
     streams = []
-    for name, stream in STREAMS.items():
+    for name, stream in streams_of(parts).items():
         described = stream.described()
         steps = ",\n".join(compact(step) for step in described.pop("steps"))
         streams.append(f'"{name}":{compact(described)[:-1]},"steps":[\n{steps}\n]}}')
@@ -1744,6 +2085,68 @@ def one_step_model_is_lstd_q():
         assert all(0 <= entry <= 1 for row in step["b"] for entry in row)
 
 
+@check
+def actor_streams_cover_what_matters():
+    densities = []
+    for name, stream in ACTOR_STREAMS.items():
+        trace = ActorTrace(stream, 0.5, alpha=0.25, critic=TD, emphasis={"kind": "follow-on"})
+        ratios = []
+        for s in stream.steps():
+            trace.step(s)
+            ratios.append(trace.before.rho)
+        assert sum(rho < 1e-300 for rho in ratios) == 1, name
+        assert any(rho > 1 for rho in ratios) and any(1e-3 < rho < 1 for rho in ratios), name
+        rows, ends = stream.rows(), [episode[-1]["gamma_next"] for episode in stream.episodes]
+        assert any(ends[:-1]) and not all(ends), name
+        assert {0.5, 0.90625, 0.953125, 1.0} <= {row["gamma"] for row in rows}, name
+        assert any(row["interest"] == 0 for row in rows) and len({row["interest"] for row in rows}) > 3, name
+        # Neither a value nor a density ratio of one sign would tell everything.
+        geoff = GeoffPac(stream, 0.5, 1, 1, 0.5, 0, alpha=0.25, critic=TD, emphasis={"kind": "none"})
+        values = []
+        for s in stream.steps():
+            values.append(geoff.critic.w @ s.x)
+            geoff.step(s)
+            densities.append(geoff.ratio.u @ s.x)
+        assert min(values) < 0 < max(values), name
+    assert min(densities) < 0 < max(densities)
+
+
+@check
+def scores_are_slopes():
+    actor = ActorTrace(THREE_ACTIONS, 0, alpha=0.25, critic=TD, emphasis={"kind": "none"})
+    theta, h = actor.theta, mpf(10) ** -25
+    for state, action in product(range(3), range(3)):
+        score = actor.psi(state, action)
+        for k in range(len(theta)):
+            logs = []
+            for sign in [1, -1]:
+                actor.theta = theta + sign * h * unit(len(theta), k)
+                logs.append(log(actor.pi(state)[action]))
+            assert abs((logs[0] - logs[1]) / (2 * h) - score[k]) < 1e-30
+        actor.theta = theta
+
+
+@check
+def relatives_of_actors():
+    for stream in ACTOR_STREAMS.values():
+        none = {"alpha": 0.25, "emphasis": {"kind": "none"}}
+        tdrc = {"kind": "expected-tdrc", "lambda": 0, "alpha": 0.5, "eta": 1, "beta": 1}
+        g = {"alpha_g": 0.5, "eta": 1, "beta": 1}
+        # Without its share a gradient critic tells nothing.
+        without = run(GradientCritic(stream, 0, critic=tdrc, **g, **none), stream)
+        same(
+            without,
+            run(GradientCritic(stream, 0, critic=tdrc, **{**g, "alpha_g": 0.0}, **none), stream),
+            "theta",
+        )
+        differ(without, run(GradientCritic(stream, 1, critic=tdrc, **g, **none), stream), "theta")
+        # γ̂ = 0 leaves the second trace out.
+        geoff = [run(GeoffPac(stream, 0, 1, l, 0.5, 0, critic=TD, **none), stream) for l in [0, 1]]
+        same(*geoff, "theta")
+        geoff = [run(GeoffPac(stream, 0.5, 1, l, 0.5, 0, critic=TD, **none), stream) for l in [0, 1]]
+        differ(*geoff, "theta")
+
+
 def all_cases():
     for parts, cases in FILES.values():
         for case in cases():
@@ -1759,9 +2162,9 @@ def every_rule_has_cases():
 @check
 def systems_are_well_conditioned():
     for parts, (part, name, *settings) in all_cases():
-        rule = build(parts, part, STREAMS[name], *settings)
+        rule = build(parts, part, streams_of(parts)[name], *settings)
         if hasattr(rule, "conditions"):
-            run(rule, STREAMS[name])
+            run(rule, streams_of(parts)[name])
             assert max(rule.conditions, default=0) < 1e5, (part, name, settings, max(rule.conditions))
 
 

@@ -1,0 +1,80 @@
+//! A part of the catalogue as an argument: `etd,lambda=0.5,emphasis=truncated,emphasis.n=3`.
+
+use emphatic::PartRecipe;
+use emphatic::catalogue::{Catalogue, Entry, Role};
+use emphatic::theory::{EmphasisKind, LinearActionCritic, LinearCritic};
+use emphatic_problems::suggest;
+use miette::MietteDiagnostic;
+
+/// Returns the part that a text names, or an error if the catalogue has no such part, or the theory knows nothing of it.
+pub(crate) fn part_argument(role: Role, text: &str) -> miette::Result<PartRecipe> {
+    let mut words = text.split(',').map(str::trim);
+    let kind = words.next().unwrap_or_default();
+    let mut part = PartRecipe::new(entry(role, kind)?.name);
+    for word in words {
+        let Some((name, value)) = word.split_once('=') else {
+            return wrong(format!("`{word}` in `{text}` is no setting"), "write a setting as name=number");
+        };
+        let path: Vec<&str> = name.trim().split('.').collect();
+        set(role, &mut part, &path, value.trim())?;
+    }
+    let features = emphatic::Table::one_hot(1);
+    let is_known = match role {
+        Role::Emphasis => EmphasisKind::of_part(&part, &features).is_some(),
+        _ => {
+            LinearCritic::of_part(&part, &features).is_some() || LinearActionCritic::of_part(&part).is_some()
+        }
+    };
+    if is_known {
+        return Ok(part);
+    }
+    let missing = entry(role, kind)?.settings.iter().filter(|setting| setting.default.is_none());
+    let missing: Vec<&str> =
+        missing.map(|setting| setting.name).filter(|name| !part.numbers.contains_key(*name)).collect();
+    let help = match missing.is_empty() {
+        true => "the expectation of its update is not known in closed form".to_owned(),
+        false => format!("it may need {}", missing.join(", ")),
+    };
+    wrong(format!("nothing can be computed of the {} `{part}`", role.word()), &help)
+}
+
+/// Sets a number, or the kind of a part inside, by the names that lead to it.
+fn set(role: Role, part: &mut PartRecipe, path: &[&str], value: &str) -> miette::Result<()> {
+    let (name, rest) = path.split_first().unwrap_or((&"", &[]));
+    let outer = entry(role, &part.kind)?;
+    if let Some(inner) = outer.inner.iter().find(|inner| inner.name == *name) {
+        if rest.is_empty() {
+            part.inner.insert((*name).to_owned(), PartRecipe::new(entry(inner.role, value)?.name));
+            return Ok(());
+        }
+        let default = || PartRecipe::new(inner.default);
+        return set(inner.role, part.inner.entry((*name).to_owned()).or_insert_with(default), rest, value);
+    }
+    let Some(setting) = outer.setting(name).filter(|_| rest.is_empty()) else {
+        let known = outer.settings.iter().map(|setting| setting.name);
+        let known = known.chain(outer.inner.iter().map(|inner| inner.name));
+        let help = suggest(name, known).unwrap_or_default();
+        return wrong(format!("the {} `{}` has no setting `{name}`", role.word(), outer.name), &help);
+    };
+    match value.parse::<f64>() {
+        Ok(number) if setting.range.contains(number) => {
+            part.numbers.insert(setting.name.to_owned(), number);
+            Ok(())
+        }
+        _ => wrong(format!("`{name}` is {value}; {}", setting.range.right()), setting.about),
+    }
+}
+
+fn entry(role: Role, kind: &str) -> miette::Result<&'static Entry> {
+    let catalogue = Catalogue::current();
+    if let Some(entry) = catalogue.find(role, kind) {
+        return Ok(entry);
+    }
+    let help = suggest(kind, catalogue.of(role).map(|entry| entry.name)).unwrap_or_default();
+    wrong(format!("there is no {} `{kind}`", role.word()), &help)
+}
+
+fn wrong<T>(message: String, help: &str) -> miette::Result<T> {
+    let diagnostic = MietteDiagnostic::new(message);
+    Err(if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }.into())
+}

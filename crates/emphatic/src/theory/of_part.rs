@@ -1,0 +1,185 @@
+//! Parts of the catalogue as the theory knows them.
+
+use super::{EmphasisKind, EmphasisRead, LearnedEmphasis, LearningRule, LinearActionCritic, LinearCritic};
+use crate::catalogue::{Catalogue, Role};
+use crate::features::{Features, Table};
+use crate::recipe::PartRecipe;
+
+/// A part with its settings, those left out by their defaults.
+struct Given<'a> {
+    part: &'a PartRecipe,
+    role: Role,
+}
+
+impl Given<'_> {
+    /// Returns a setting; `None` if it has to be given, but is not.
+    fn number(&self, name: &str) -> Option<f64> {
+        let default = || Catalogue::current().find(self.role, &self.part.kind)?.setting(name)?.default;
+        self.part.numbers.get(name).copied().or_else(default)
+    }
+
+    fn count(&self, name: &str) -> Option<usize> {
+        Some(self.number(name)? as usize)
+    }
+
+    /// The step-size of second weights as a multiple of that of the first; 1 if they are not given.
+    fn eta(&self, [first, second]: [&str; 2]) -> f64 {
+        let eta = self.number(first).zip(self.number(second)).map(|(first, second)| second / first);
+        eta.filter(|eta| eta.is_finite() && *eta > 0.0).unwrap_or(1.0)
+    }
+
+    fn tdrc(&self) -> Option<LearningRule> {
+        Some(LearningRule::Tdrc { eta: self.number("eta")?, beta: self.number("beta")? })
+    }
+}
+
+impl LinearCritic {
+    /// Returns a critic of the catalogue; `None` if it is not linear in features, or if the expectation of its update is not known here. A part
+    /// inside it has these features if it has none of its own.
+    pub fn of_part(critic: &PartRecipe, features: &Table) -> Option<Self> {
+        let given = Given { part: critic, role: Role::Critic };
+        let number = |name: &str| given.number(name);
+        let eta = || given.eta(["alpha_v", "alpha_w"]);
+        let td = |rule| Some(Self::Td { lambda: number("lambda")?, rule });
+        let emphatic = |rule| {
+            let follow_on = PartRecipe::new("follow-on");
+            let inside = critic.inner.get("emphasis").unwrap_or(&follow_on);
+            let emphasis = EmphasisKind::of_part(inside, features)?;
+            Some(Self::Emphatic { lambda: number("lambda")?, emphasis, rule })
+        };
+        match critic.kind.as_str() {
+            "td" => td(LearningRule::SemiGradient),
+            "gtd" => td(LearningRule::Gtd { eta: eta() }),
+            "gtd2" | "proximal-gtd2" => td(LearningRule::Gtd2 { eta: eta() }),
+            "tdrc" => td(given.tdrc()?),
+            "lstd" => td(LearningRule::LeastSquares),
+            "htd" => Some(Self::Hybrid { lambda: number("lambda")?, eta: eta() }),
+            "v-trace" => Some(Self::VTrace {
+                lambda: number("lambda")?,
+                rho_max: number("rho_max")?,
+                c_max: number("c_max")?,
+            }),
+            "tree-backup" => Some(Self::TreeBackup { lambda: number("lambda")? }),
+            "abtd" => Some(Self::abtd(number("zeta")?, [number("xi_0")?, number("xi_max")?])),
+            "etd" | "true-online-etd" => emphatic(LearningRule::SemiGradient),
+            "elstd" => emphatic(LearningRule::LeastSquares),
+            _ => None,
+        }
+    }
+}
+
+impl LinearActionCritic {
+    /// Returns a critic of actions of the catalogue; `None` if the expectation of its update is not known here.
+    pub fn of_part(critic: &PartRecipe) -> Option<Self> {
+        let given = Given { part: critic, role: Role::Critic };
+        let expected = |rule| Some(Self::Expected { lambda: given.number("lambda_q")?, rule });
+        match critic.kind.as_str() {
+            "gq" => expected(LearningRule::Gtd { eta: given.eta(["alpha_q", "alpha_h"]) }),
+            "expected-tdrc" => expected(given.tdrc()?),
+            "lstd-q" => expected(LearningRule::LeastSquares),
+            "retrace" => Some(Self::Retrace { lambda: given.number("lambda_q")? }),
+            "model" => Some(Self::Model),
+            _ => None,
+        }
+    }
+}
+
+impl LearnedEmphasis {
+    /// Returns an emphasis of the catalogue that is learned; `None` if it is not, or if the expectation of its update is not known here.
+    pub fn of_part(emphasis: &PartRecipe, features: &Table) -> Option<Self> {
+        let given = Given { part: emphasis, role: Role::Emphasis };
+        let (lambda_e, rule) = match emphasis.kind.as_str() {
+            "lambda-return" | "direct" => (given.number("lambda_e")?, LearningRule::SemiGradient),
+            "tderc" => (given.number("lambda_e")?, given.tdrc()?),
+            "gem" if given.number("ridge")? == 0.0 => {
+                (given.number("lambda_e")?, LearningRule::Gtd2 { eta: given.number("eta")? })
+            }
+            "lstd" => (given.number("lambda_e")?, LearningRule::LeastSquares),
+            // One step back, its mixture is a λ-return.
+            "x-etd" if given.count("n")? == 1 => (given.number("beta")?, LearningRule::SemiGradient),
+            "model" => (0.0, LearningRule::LeastSquares),
+            _ => return None,
+        };
+        let read = match given.number("read").unwrap_or(0.0) {
+            0.0 => EmphasisRead::Estimate,
+            1.0 => EmphasisRead::Return,
+            _ => return None,
+        };
+        let features = match &emphasis.features {
+            Some(Features::Table(own)) => own,
+            _ => features,
+        };
+        Some(Self { features: features.clone(), lambda_e, rule, read })
+    }
+}
+
+impl EmphasisKind {
+    /// Returns an emphasis of the catalogue; `None` if what it tends to is not known here.
+    pub fn of_part(emphasis: &PartRecipe, features: &Table) -> Option<Self> {
+        let given = Given { part: emphasis, role: Role::Emphasis };
+        match emphasis.kind.as_str() {
+            "none" => Some(Self::None),
+            "exact" => Some(Self::Exact),
+            "follow-on" | "ideal" => Some(Self::FollowOn),
+            "normalised" => Some(Self::Normalised),
+            "truncated" => Some(Self::Truncated { n: given.count("n")? }),
+            "periodic" => Some(Self::Periodic { period: given.count("period")? }),
+            "n-step" => Some(Self::NStep { n: given.count("n")? }),
+            "decayed" => Some(Self::Decayed { beta: given.number("beta")? }),
+            "clipped" => Some(Self::Clipped { rho_max: given.number("rho_max")? }),
+            _ => LearnedEmphasis::of_part(emphasis, features).map(Self::Learned),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Signal;
+
+    /// What the theory does not know is written down, so that a new part is not forgotten.
+    #[test]
+    fn parts_of_which_the_theory_knows_nothing() {
+        let features = Table::one_hot(2);
+        let unknown = |role: Role, known: &dyn Fn(&PartRecipe) -> bool| -> Vec<&str> {
+            let parts = Catalogue::standard().of(role);
+            let with_settings = |entry: &crate::catalogue::Entry| {
+                let settings = entry.settings.iter().filter(|setting| setting.default.is_none());
+                settings.fold(PartRecipe::new(entry.name), |part, setting| part.with(setting.name, 1.0))
+            };
+            parts.filter(|entry| !known(&with_settings(entry))).map(|entry| entry.name).collect()
+        };
+        let critic = |part: &PartRecipe| {
+            let tells = |signal| {
+                Catalogue::standard().find(Role::Critic, &part.kind).unwrap().signals.contains(&signal)
+            };
+            (tells(Signal::Delta) && LinearCritic::of_part(part, &features).is_some())
+                || (tells(Signal::Advantages) && LinearActionCritic::of_part(part).is_some())
+        };
+        assert_eq!(unknown(Role::Critic, &critic), ["exact", "advantage", "compatible"]);
+        let emphasis = |part: &PartRecipe| EmphasisKind::of_part(part, &features).is_some();
+        assert_eq!(unknown(Role::Emphasis, &emphasis), ["lc", "gradient-dice", "cop-td"]);
+    }
+
+    #[test]
+    fn settings_that_are_left_out_have_their_defaults() {
+        let features = Table::one_hot(2);
+        let critic = |part: PartRecipe| LinearCritic::of_part(&part, &features).unwrap();
+        assert_eq!(critic(PartRecipe::new("td")), LinearCritic::td(0.0));
+        assert_eq!(critic(PartRecipe::new("etd").with("lambda", 0.5)), LinearCritic::etd(0.5));
+        let truncated = PartRecipe::new("truncated").with("n", 3.0);
+        assert_eq!(
+            critic(PartRecipe::new("etd").with_inner("emphasis", truncated)),
+            LinearCritic::Emphatic {
+                lambda: 0.0,
+                emphasis: EmphasisKind::Truncated { n: 3 },
+                rule: LearningRule::SemiGradient
+            }
+        );
+        let gtd = PartRecipe::new("gtd").with("alpha_v", 0.5).with("alpha_w", 0.125);
+        assert_eq!(critic(gtd), LinearCritic::Td { lambda: 0.0, rule: LearningRule::Gtd { eta: 0.25 } });
+        assert_eq!(LinearCritic::of_part(&PartRecipe::new("abtd"), &features), None, "ζ must be given");
+        let learned = LearnedEmphasis::of_part(&PartRecipe::new("lambda-return"), &features).unwrap();
+        assert_eq!((learned.lambda_e, learned.read), (0.5, EmphasisRead::Return));
+    }
+}
