@@ -12,6 +12,7 @@ It can be asked while the experiment is still running.
 Examples:
   emphatic summarise results/experiment
   emphatic summarise results/experiment --select area
+  emphatic summarise results/experiment --above 1               how many fresh runs end above 1
   emphatic summarise results/experiment --json > summary.json
   emphatic summarise results/experiment --csv > settings.csv    a line for each setting";
 
@@ -25,6 +26,9 @@ pub(crate) struct SummariseArguments {
     /// A line for each setting, as CSV
     #[arg(long)]
     csv: bool,
+    /// Show the median of fresh runs, and how many end above this number
+    #[arg(long, value_name = "X", conflicts_with_all = ["json", "csv"], allow_negative_numbers = true)]
+    above: Option<f64>,
     /// By what the best setting is chosen, if not as the experiment says
     #[arg(long, value_name = "BY", value_parser = select())]
     select: Option<Select>,
@@ -43,6 +47,6 @@ pub(crate) fn summarise(arguments: &SummariseArguments) -> miette::Result<()> {
     match (arguments.json, arguments.csv) {
         (true, _) => print_json(&summary),
         (_, true) => print(&summary.csv()),
-        _ => print(&summary.text()),
+        _ => print(&arguments.above.map_or_else(|| summary.text(), |x| summary.text_above(x))),
     }
 }

@@ -125,6 +125,8 @@ pub struct FreshSummary {
     pub at_end: Statistics,
     /// Its quantiles over runs: 0, 5, 25, 50, 75, 95 and 100 %.
     pub final_quantiles: Vec<Option<f64>>,
+    /// Its values, ascending; those of runs that have diverged are left out.
+    pub final_values: Vec<f64>,
     /// The average of the quantity.
     pub area: Statistics,
     /// The learning curve.
@@ -270,6 +272,7 @@ impl<'a> Summariser<'a> {
             runs: runs.len(),
             at_end: self.fresh.statistics(setting, &runs, Select::Final, self.intervals),
             final_quantiles: QUANTILES.iter().map(|q| quantile(&values, *q)).collect(),
+            final_values: values,
             area: self.fresh.statistics(setting, &runs, Select::Area, self.intervals),
             curve: Vec::new(),
         })

@@ -11,9 +11,27 @@ const LONGEST_NAME: usize = 60;
 /// The most characters of a setting's value that are shown: an interest lists all states.
 const LONGEST_VALUE: usize = 40;
 
+/// The median of the fresh runs of a method at their end, and how many of them end above a number.
+fn ends(method: &MethodSummary, above: f64) -> [String; 2] {
+    let Some(fresh) = &method.fresh else { return [String::new(), String::new()] };
+    let median = fresh.final_quantiles[fresh.final_quantiles.len() / 2];
+    let count = fresh.final_values.iter().filter(|x| **x > above).count();
+    [number(median), format!("{count} of {}", fresh.runs)]
+}
+
 impl Summary {
     /// A table for people to read.
     pub fn text(&self) -> String {
+        self.text_with(None)
+    }
+
+    /// The same, with the median of fresh runs at their end, and how many of them end above a number: means hide that some runs end in one
+    /// place and some in another.
+    pub fn text_above(&self, number: f64) -> String {
+        self.text_with(Some(number))
+    }
+
+    fn text_with(&self, above: Option<f64>) -> String {
         let mut rows = vec![Vec::from(
             ["method", "best setting", "runs", "diverged", "mean", "±", "iqm", "95 % of iqm", "is the best"]
                 .map(str::to_owned),
@@ -21,13 +39,14 @@ impl Summary {
         let fresh = self.methods.iter().any(|m| m.fresh.is_some());
         if fresh {
             rows[0].extend(["fresh runs", "diverged", "mean", "±"].map(str::to_owned));
+            rows[0].extend(above.into_iter().flat_map(|x| ["median".to_owned(), format!("above {x}")]));
         }
         let fixed_points = self.methods.iter().any(|m| m.fixed_point.is_some());
         if fixed_points {
             rows[0].extend(["fixed point", "stable"].map(str::to_owned));
         }
         for method in &self.methods {
-            let mut row = self.row(method, fresh);
+            let mut row = self.row(method, fresh, above);
             if fixed_points {
                 row.extend(method.fixed_point.as_ref().map(FixedPoint::cells).unwrap_or_default());
             }
@@ -62,7 +81,7 @@ impl Summary {
         text
     }
 
-    fn row(&self, method: &MethodSummary, fresh: bool) -> Vec<String> {
+    fn row(&self, method: &MethodSummary, fresh: bool, above: Option<f64>) -> Vec<String> {
         let best = method.settings.iter().find(|s| s.setting == method.best);
         let none = Statistics::default();
         let statistics = best.map_or(&none, |best| self.judged(&best.at_end, &best.area));
@@ -88,6 +107,7 @@ impl Summary {
                 [fresh.runs.to_string(), diverged, number(judged.mean), number(judged.standard_error)]
             });
             row.extend(cells.unwrap_or_default());
+            row.extend(above.into_iter().flat_map(|x| ends(method, x)));
         }
         row
     }
