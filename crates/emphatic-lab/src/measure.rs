@@ -93,6 +93,14 @@ impl Measured<'_> {
         self.has_critic.then_some(()).ok_or_else(error)
     }
 
+    /// Returns an error if the target is fixed, so that what depends on the policy alone never changes.
+    fn check_learns(&self) -> Result<(), ValueError> {
+        let error = ValueError::new("the target that it evaluates does not change").help(
+            "record \"value_error\"; or, for methods that learn a policy, give `algorithm` and `alpha`",
+        );
+        if self.target.is_none() { Ok(()) } else { Err(error) }
+    }
+
     /// Returns an error if the target is not fixed.
     fn check_target(&self) -> Result<(), ValueError> {
         let error = || ValueError::new("it is computed for a fixed target, and the method learns a policy");

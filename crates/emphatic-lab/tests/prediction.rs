@@ -469,7 +469,7 @@ fn the_experiments_that_are_shipped() {
     for text in shipped {
         let steps = text.lines().find(|line| line.starts_with("steps")).unwrap();
         let experiment =
-            Experiment::parse(&text.replace(steps, "steps = 60"), "x.toml", Path::new("")).unwrap();
+            Experiment::parse(&text.replace(steps, "steps = 100"), "x.toml", Path::new("")).unwrap();
         let experiment = experiment.with_runs(1).unwrap();
         let dir = tempfile::tempdir().unwrap();
         run(&experiment, dir.path(), &Options::default(), &Stop::default(), &mut |_| {}).unwrap();

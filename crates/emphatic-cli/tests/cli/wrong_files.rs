@@ -52,7 +52,6 @@ critic = "exact"
 
 /// An experiment that evaluates a fixed target.
 const PREDICTION: &str = r#"problem = "counterexample"
-behaviour = "uniform"
 target = { A0 = 0.9, A1 = 0.1 }
 seed = 1
 runs = 2

@@ -1,8 +1,9 @@
 //! The objective J_μ of the current policy, computed exactly.
 
-use super::{Context, Goal, Kind, Measure, Recorder, require_known, single};
+use super::{Context, Goal, Kind, Measure, Measured, Recorder, require_known, single};
 use emphatic::theory::Objective;
 use emphatic::{Composable, ComposeError, Isa, Learner, Real};
+use emphatic_problems::ValueError;
 
 pub(super) const KIND: Kind = Kind {
     pattern: "objective",
@@ -16,6 +17,10 @@ struct Exact;
 impl Measure for Exact {
     fn goal(&self) -> Option<Goal> {
         Some(Goal::Largest)
+    }
+
+    fn check(&self, of: &Measured) -> Result<(), ValueError> {
+        of.check_learns()
     }
 
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {

@@ -1,7 +1,8 @@
 //! The weights of the policy.
 
-use super::{Context, Kind, Measure, Recorder, single};
+use super::{Context, Kind, Measure, Measured, Recorder, single};
 use emphatic::{Composable, ComposeError, Learner, Real, Recipe};
+use emphatic_problems::ValueError;
 
 pub(super) const KIND: Kind = Kind {
     pattern: "weights",
@@ -19,6 +20,10 @@ impl Measure for Weights {
 
     fn numbers(&self, _recipe: &Recipe, weights: usize) -> usize {
         weights
+    }
+
+    fn check(&self, of: &Measured) -> Result<(), ValueError> {
+        of.check_learns()
     }
 
     fn recorder<R: Composable>(&self, _: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
