@@ -11,9 +11,10 @@ use std::process::Command;
 const FILE: &str = "bindings/python/python/emphatic/catalogue.py";
 
 /// Files that hold what the command prints from the catalogue, and its arguments. (The command's tests check that they are current.)
-const PRINTED: [(&str, &[&str]); 2] = [
+const PRINTED: [(&str, &[&str]); 3] = [
     ("docs/parts.md", &["parts", "--markdown"]),
     ("crates/emphatic-lab/experiment.schema.json", &["schema"]),
+    ("crates/emphatic-problems/problem.schema.json", &["schema", "problem"]),
 ];
 
 /// Writes the files. With `check`, returns an error if Python's classes, a listing of the public API or a table of settings is not what would

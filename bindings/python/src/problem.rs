@@ -177,7 +177,7 @@ impl Problem {
         probabilities: Option<PyReadonlyArray2<'py, f64>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let file = self.with_target(weights, outputs, probabilities)?;
-        let solution = py.detach(|| solve(&file, lambda_a)).map_err(wrong_value)?;
+        let solution = py.detach(|| solve(&file, lambda_a, &[])).map_err(wrong_value)?;
         as_dict(py, &solution)
     }
 

@@ -57,7 +57,12 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
     }
     match asked {
         None => print(&list(catalogue)),
-        Some(_) => print(&found.into_iter().map(explanation).collect::<Vec<_>>().join("\n")),
+        Some(name) => {
+            // An algorithm may be called like its actor.
+            let algorithms = ALGORITHMS.iter().filter(|known| known.name == name);
+            let texts = found.into_iter().map(explanation).chain(algorithms.map(algorithm_explanation));
+            print(&texts.collect::<Vec<_>>().join("\n"))
+        }
     }
 }
 

@@ -221,6 +221,7 @@ impl LinearMethods {
                 Some(true) => "stable",
                 Some(false) => "not stable",
                 None if method.key_matrix.is_empty() => "not learned",
+                None if method.smallest_real_part.is_none() => "solved for",
                 None => "not decided",
             };
             let shown = |x: Option<f64>| x.map_or("–".to_owned(), number);

@@ -32,7 +32,7 @@ impl Written {
         let word = role.word();
         let mut column = match role {
             Role::Critic => name.to_owned(),
-            Role::Emphasis if name == "lambda_a" => name.to_owned(),
+            Role::Emphasis | Role::Actor if name == "lambda_a" => name.to_owned(),
             Role::Policy | Role::Emphasis | Role::Actor | Role::Schedule => format!("{word}.{name}"),
         };
         while self.columns.contains_key(&column) {

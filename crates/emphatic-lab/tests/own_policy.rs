@@ -223,7 +223,10 @@ fn messages_name_the_policies_of_the_catalogue() {
         error.help().unwrap().to_string()
     };
     let named = experiment("{}").replace("\"ace\"", "\"dpg\"");
-    assert_eq!(help(named), "it needs a softmax or tempered policy (offpac, ace or true-ace)");
+    assert_eq!(
+        help(named),
+        "it needs a softmax or tempered policy (offpac, ace, true-ace, cof-pac or geoff-pac)"
+    );
 
     let real = |policy: &str| {
         let text = experiment(policy).replace("\"counterexample\"", "\"continuous-counterexample\"");

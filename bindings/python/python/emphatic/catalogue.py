@@ -342,7 +342,7 @@ class LambdaReturn(Part):
     Source: here; after Graves, Imani, Kumaraswamy and White 2023, and Cao, Feng, Wang and Li 2023.
 
     `lambda_a`: λ_a: 1 is full emphasis, 0 none.
-    `lambda_e`: λ_e of the return: its variance is finite if λ_e² times that of the trace does not grow.
+    `lambda_e`: λ_e of the return: its variance is finite exactly for λ_e below 1/√r, with the r that `emphatic diagnose` shows.
     `read`: the share of the return F_t in what is read; 0 reads û(S_t).
     `alpha_u`: step-size of u.
     `features`: what it sees of a state; left out, what the policy sees.
@@ -563,7 +563,7 @@ class COPTD(Part):
 
     Source: Hallak and Mannor 2017; Gelada and Bellemare 2019.
 
-    `gamma`: the discount γ̂ of the ratio; 1 is COP-TD, the ratio of d_π to d_μ.
+    `gamma`: the discount γ̂ of the ratio; 1 is COP-TD, the ratio of d_π to d_μ, for tasks that never end.
     `alpha_u`: step-size of u.
     `lambda_a`: λ_a: 1 is full emphasis, 0 none.
     `read`: the share of the return in what is read; 0 reads ĉ(S_t).
@@ -1159,7 +1159,7 @@ class GradientCritic(Part):
 class GradientValues(Part):
     """θ follows an estimate Ĝ(S_t) of ∇v_π(S_t), learned by TD from ρ_t δ_t ∇ ln π(A_t|S_t).
 
-    Source: Tosatto, Patterson, White and Mahmood 2022.
+    Source: here; after Tosatto, Patterson, White and Mahmood 2022.
 
     `alpha_g`: step-size of G.
     `eta`: step-size of the second weights as a multiple of alpha_g; 0 is TD.

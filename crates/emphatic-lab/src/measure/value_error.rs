@@ -86,9 +86,6 @@ impl Measure for Weighting {
         if of.recipe.rule == RuleKind::Deterministic {
             return Err(ValueError::new("its critic tells ∂q/∂a, and no values"));
         }
-        if let Some(actor) = &of.recipe.actor {
-            return Err(ValueError::new(format!("beside the actor `{}` values are not told", actor.kind)));
-        }
         if matches!(self, Self::Target | Self::Emphatic) {
             of.check_target()?;
         }

@@ -5,7 +5,7 @@ use super::{Composed, LearnerBuilder, Rule, RuleInput, RuleSetup};
 use crate::policy::Looking;
 use crate::{
     ActionCritic, ActorInput, ActorRule, ComposeError, Critic, Features, FinitePolicy, Policy, Real, Row,
-    Scratch, State, StateError, StochasticPolicy, Visitor,
+    Scratch, Seen, State, StateError, StochasticPolicy, Visitor,
 };
 
 /// A learner with an actor that learns from a critic of values.
@@ -110,6 +110,10 @@ impl<R: Real, P: StochasticPolicy, C: Critic<R> + 'static> Rule<R, P, C> for ByA
         Self::with_policy(setup.by_values, policy)
     }
 
+    fn value(_policy: &P, _at: &P::Distribution<R>, critic: &mut C, step: &Seen) -> Option<R> {
+        Some(critic.value(step))
+    }
+
     by_actor!();
 }
 
@@ -119,6 +123,10 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R> + 'static> Rule<R, P, C>
     fn new(policy: &P, critic: &C, setup: RuleSetup<R>) -> Result<Self, ComposeError> {
         check_actions(policy, critic)?;
         Self::with_policy(setup.by_actions, policy)
+    }
+
+    fn value(policy: &P, at: &P::Distribution<R>, critic: &mut C, step: &Seen) -> Option<R> {
+        Some(critic.value(step, policy.probabilities(at)))
     }
 
     by_actor!();
