@@ -1,7 +1,7 @@
 //! Actors: how does the policy learn?
 //!
-//! The paper's own are [`TakenAction`](crate::TakenAction), [`EveryAction`](crate::EveryAction) and
-//! [`DeterministicAction`](crate::DeterministicAction). These take their place:
+//! The paper's own are [`TakenAction`](crate::learner::TakenAction), [`EveryAction`](crate::learner::EveryAction) and
+//! [`DeterministicAction`](crate::learner::DeterministicAction). These take their place:
 //!
 //! | actor | θ ← θ + α … | the critic |
 //! |---|---|---|
