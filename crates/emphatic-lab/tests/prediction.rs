@@ -457,23 +457,3 @@ fn methods_that_evaluate_and_methods_that_learn() {
     has(file(&drawn(3), td), &["3 of 2 features cannot be one"]);
     Experiment::parse(&file(&drawn(1), td), "x.toml", Path::new("")).unwrap();
 }
-
-/// The experiments that come with the program are read, and a run of each method is made.
-#[test]
-fn the_experiments_that_are_shipped() {
-    let shipped = [
-        include_str!("../../../experiments/collision.toml"),
-        include_str!("../../../experiments/random-walk.toml"),
-        include_str!("../../../experiments/baird.toml"),
-    ];
-    for text in shipped {
-        let steps = text.lines().find(|line| line.starts_with("steps")).unwrap();
-        let experiment =
-            Experiment::parse(&text.replace(steps, "steps = 100"), "x.toml", Path::new("")).unwrap();
-        let experiment = experiment.with_runs(1).unwrap();
-        let dir = tempfile::tempdir().unwrap();
-        run(&experiment, dir.path(), &Options::default(), &Stop::default(), &mut |_| {}).unwrap();
-        let summary = summarise(dir.path(), None).unwrap();
-        assert!(summary.methods.len() >= experiment.methods.len() && summary.best_is == "smallest");
-    }
-}

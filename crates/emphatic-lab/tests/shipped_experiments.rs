@@ -1,0 +1,31 @@
+//! Every experiment that comes with the program is run, in few steps: the whole of it takes minutes.
+
+use emphatic_lab::{Experiment, Options, Stop, run, summarise};
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn every_method_of_every_experiment_runs() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut count = 0;
+    for entry in fs::read_dir(&directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let shorter = |line: &str| match line.split_once(" = ").map(|(key, _)| key) {
+            Some(key @ ("steps" | "episodes")) => format!("{key} = 100\n"),
+            Some("fresh_runs") => "fresh_runs = 1\n".to_owned(),
+            _ => format!("{line}\n"),
+        };
+        let text: String = fs::read_to_string(&path).unwrap().lines().map(shorter).collect();
+        let experiment = Experiment::parse(&text, "experiment.toml", &directory).unwrap();
+        let experiment = experiment.with_runs(1).unwrap();
+        let results = tempfile::tempdir().unwrap();
+        run(&experiment, results.path(), &Options::default(), &Stop::default(), &mut |_| {}).unwrap();
+        let summary = summarise(results.path(), None).unwrap();
+        assert!(summary.complete && summary.methods.len() >= experiment.methods.len(), "{path:?}");
+        count += 1;
+    }
+    assert!(count >= 13, "{count}");
+}
