@@ -72,6 +72,34 @@ pub struct ActorInput<'a, R: Real> {
     pub emphasis: R,
 }
 
+/// The probability and the advantage of every action in a state.
+#[derive(Clone, Debug)]
+struct Actions<R> {
+    probabilities: Vec<R>,
+    advantages: Vec<R>,
+}
+
+impl<R: Real> Actions<R> {
+    fn new(actions: usize) -> Self {
+        Self { probabilities: vec![R::zero(); actions], advantages: vec![R::zero(); actions] }
+    }
+
+    /// Asks a policy for the probabilities in a state, given its features, at which the policy then looks.
+    fn ask(&mut self, policy: &mut dyn AnyPolicy<R>, weights: &[R], x: Row) {
+        policy.see(weights, x);
+        for (b, probability) in self.probabilities.iter_mut().enumerate() {
+            *probability = policy.probability(Action::Number(b));
+        }
+    }
+
+    /// out ← out + scale Σ_b π(b|s) A(s,b) ∇ ln π(b|s), where s is the state that the policy looks at.
+    fn add_gradient(&self, policy: &dyn AnyPolicy<R>, x: Row, scale: R, out: &mut [R]) {
+        for (b, (pi, advantage)) in self.probabilities.iter().zip(&self.advantages).enumerate() {
+            policy.add_score(x, Action::Number(b), scale * *pi * *advantage, out);
+        }
+    }
+}
+
 /// θ ← θ + α c g, unless the actor waits. Returns the sum of [`Real::nan_unless_finite`] over the weights.
 #[inline(always)]
 fn ascend<R: Real>(weights: &mut [R], step_size: R, c: R, gradient: &[R]) -> R {

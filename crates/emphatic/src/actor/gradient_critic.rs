@@ -1,15 +1,15 @@
 //! The gradient critic: the gradient of the action values, learned without ratios.
 
 use super::gradient_weights::GradientWeights;
-use super::{ActorInput, ActorRule, ascend};
+use super::{Actions, ActorInput, ActorRule, ascend};
 use crate::action::number;
 use crate::catalogue::{Extent, Need, Role, Signal, Size};
 use crate::critic::{mean, pair};
 use crate::part::SeenScratch;
 use crate::settings::settings;
 use crate::{
-    Action, ActionCritic, AnyPolicy, Built, ComposeError, Declaration, Declared, Features, PartBuilder, Real,
-    Row, Seen, SettingError, Settings, StateError, Visitor,
+    ActionCritic, AnyPolicy, Built, ComposeError, Declaration, Declared, Features, PartBuilder, Real, Seen,
+    SettingError, Settings, StateError, Visitor,
 };
 
 settings! {
@@ -67,33 +67,6 @@ pub struct GradientCritic<R = f64> {
     gradient: Vec<R>,
 }
 
-/// The probability and the advantage of every action in a state.
-#[derive(Clone, Debug)]
-struct Actions<R> {
-    probabilities: Vec<R>,
-    advantages: Vec<R>,
-}
-
-impl<R: Real> Actions<R> {
-    fn new(actions: usize) -> Self {
-        Self { probabilities: vec![R::zero(); actions], advantages: vec![R::zero(); actions] }
-    }
-
-    /// Asks a policy for the probabilities in the state it looks at.
-    fn ask(&mut self, policy: &dyn AnyPolicy<R>) {
-        for (b, probability) in self.probabilities.iter_mut().enumerate() {
-            *probability = policy.probability(Action::Number(b));
-        }
-    }
-
-    /// out ← out + scale Σ_b π(b|s) A(s,b) ∇ ln π(b|s).
-    fn add_gradient(&self, policy: &dyn AnyPolicy<R>, x: Row, scale: R, out: &mut [R]) {
-        for (b, (pi, advantage)) in self.probabilities.iter().zip(&self.advantages).enumerate() {
-            policy.add_score(x, Action::Number(b), scale * *pi * *advantage, out);
-        }
-    }
-}
-
 impl<R: Real> GradientCritic<R> {
     fn new(features: Features, actions: usize, settings: Settings<R>) -> Result<Self, SettingError> {
         Ok(Self {
@@ -132,16 +105,14 @@ impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for GradientCritic<R> {
 
         error.fill(R::zero());
         if step.gamma_next > 0.0 {
-            policy.see(weights, x_next);
-            next.ask(policy);
+            next.ask(policy, weights, x_next);
             critic.next_advantages(&seen, &next.probabilities, &mut next.advantages);
             next.add_gradient(policy, x_next, gamma_next, error);
             g.add_estimate(mean(own.x_next, &next.probabilities), gamma_next, error);
         }
         g.add_estimate(pair(own.x, actions, action).map(|(k, x)| (k, R::splat(x))), -R::one(), error);
 
-        policy.see(weights, x);
-        now.ask(policy);
+        now.ask(policy, weights, x);
         critic.advantages(&seen, &now.probabilities, &mut now.advantages);
         gradient.fill(R::zero());
         now.add_gradient(policy, x, R::one(), gradient);

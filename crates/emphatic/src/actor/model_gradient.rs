@@ -1,6 +1,6 @@
 //! The gradient of the values, solved for from a model.
 
-use super::{ActorInput, ActorRule, ascend};
+use super::{Actions, ActorInput, ActorRule, ascend};
 use crate::action::number;
 use crate::catalogue::{Extent, Need, Role, Signal, Size};
 use crate::expectation_model::ExpectationModel;
@@ -8,8 +8,8 @@ use crate::linear_system::eliminate;
 use crate::part::SeenScratch;
 use crate::settings::settings;
 use crate::{
-    Action, ActionCritic, AnyPolicy, Built, ComposeError, Declaration, Declared, Features, PartBuilder, Real,
-    Seen, SettingError, Settings, State, StateError, Step, Visitor,
+    ActionCritic, AnyPolicy, Built, ComposeError, Declaration, Declared, Features, PartBuilder, Real, Seen,
+    SettingError, Settings, State, StateError, Step, Visitor,
 };
 
 settings! {
@@ -35,7 +35,7 @@ impl Declared for ModelGradient {
     fn size(of: &Extent) -> Size {
         let (square, weights) = (of.features * of.features, of.weights);
         Size {
-            in_lanes: square + of.features * (2.0 * weights + 1.0) + weights + 3.0 * of.actions,
+            in_lanes: square + of.features * (2.0 * weights + 1.0) + weights + 4.0 * of.actions,
             shared: square * (3.0 + 3.0 * of.actions) + of.features * weights + of.states,
         }
     }
@@ -71,9 +71,8 @@ pub struct ModelGradient<R = f64> {
     since: u64,
     scratch: SeenScratch,
     of_critic: SeenScratch,
-    probabilities: Vec<R>,
-    next: Vec<R>,
-    advantages: Vec<R>,
+    now: Actions<R>,
+    next: Actions<R>,
     gradient: Vec<R>,
     /// Room for B̂(s,π), for the equations in lanes, and for those of one lane.
     expected: Vec<R>,
@@ -84,7 +83,6 @@ pub struct ModelGradient<R = f64> {
 impl<R: Real> ModelGradient<R> {
     fn new(features: Features, actions: usize, settings: Settings<R>) -> Result<Self, SettingError> {
         let states = if let Features::Table(table) = &features { table.states() } else { 0 };
-        let of_actions = vec![R::zero(); actions];
         Ok(Self {
             model: ExpectationModel::new(features.len(), actions),
             visits: vec![0.0; states],
@@ -94,9 +92,8 @@ impl<R: Real> ModelGradient<R> {
             since: 0,
             scratch: SeenScratch::of(&features),
             of_critic: SeenScratch::default(),
-            probabilities: of_actions.clone(),
-            next: of_actions.clone(),
-            advantages: of_actions,
+            now: Actions::new(actions),
+            next: Actions::new(actions),
             gradient: Vec::new(),
             expected: vec![R::zero(); features.len()],
             equations: Vec::new(),
@@ -106,16 +103,16 @@ impl<R: Real> ModelGradient<R> {
         })
     }
 
-    /// The number of the policy's weights.
+    /// The length of an equation: a number for each feature and each weight of the policy.
     fn width(&self) -> usize {
-        self.gradient.len()
+        self.features.len() + self.gradient.len()
     }
 
     /// Solves for G. Returns the sum of [`Real::nan_unless_finite`] over what it changed.
     #[inline(never)]
     fn solve(&mut self, policy: &mut dyn AnyPolicy<R>, weights: &[R], critic: &mut dyn ActionCritic<R>) -> R {
         self.model.solve();
-        let (len, width) = (self.features.len(), len_and_width(&self.features, self.width()));
+        let (len, width) = (self.features.len(), self.width());
         self.equations.fill(R::zero());
         for state in 0..self.visits.len() {
             if self.visits[state] > 0.0 {
@@ -143,19 +140,17 @@ impl<R: Real> ModelGradient<R> {
         weights: &[R],
         critic: &mut dyn ActionCritic<R>,
     ) {
-        let (len, width) = (self.features.len(), len_and_width(&self.features, self.width()));
+        let (len, width) = (self.features.len(), self.width());
         let x_policy = self.of_policy.of_number(state);
-        ask(policy, weights, x_policy, &mut self.probabilities);
+        self.now.ask(policy, weights, x_policy);
         let step = Step::in_state(State::Number(state));
         let features = critic.features().cloned();
         let seen = Seen::new(&step, features.as_ref(), &mut self.of_critic);
-        critic.advantages(&seen, &self.probabilities, &mut self.advantages);
+        critic.advantages(&seen, &self.now.probabilities, &mut self.now.advantages);
         self.gradient.fill(R::zero());
-        for (b, (pi, advantage)) in self.probabilities.iter().zip(&self.advantages).enumerate() {
-            policy.add_score(x_policy, Action::Number(b), *pi * *advantage, &mut self.gradient);
-        }
+        self.now.add_gradient(policy, x_policy, R::one(), &mut self.gradient);
         let x = self.features.of_number(state);
-        self.model.expect(x, self.probabilities.iter().copied(), &mut self.expected);
+        self.model.expect(x, self.now.probabilities.iter().copied(), &mut self.expected);
         for (j, y) in x.iter() {
             let scale = R::splat(self.visits[state] * y);
             let row = &mut self.equations[j * width..][..width];
@@ -165,17 +160,6 @@ impl<R: Real> ModelGradient<R> {
             rhs.iter_mut().zip(&self.gradient).for_each(|(cell, g)| *cell += scale * *g);
         }
     }
-}
-
-/// The length of an equation: a number for each feature and each weight of the policy.
-fn len_and_width(features: &Features, weights: usize) -> usize {
-    features.len() + weights
-}
-
-/// Writes π(·|s) to `out`.
-fn ask<R: Real>(policy: &mut dyn AnyPolicy<R>, weights: &[R], x: crate::Row, out: &mut [R]) {
-    policy.see(weights, x);
-    out.iter_mut().enumerate().for_each(|(b, out)| *out = policy.probability(Action::Number(b)));
 }
 
 impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for ModelGradient<R> {
@@ -192,9 +176,9 @@ impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for ModelGradient<R> {
             return Err(ComposeError::Policy);
         }
         let (len, weights) = (self.features.len(), policy.weights());
-        let width = len_and_width(&self.features, weights);
         self.g = vec![R::zero(); len * weights];
         self.gradient = vec![R::zero(); weights];
+        let width = self.width();
         self.equations = vec![R::zero(); len * width];
         self.room = vec![0.0; len * width];
         self.of_policy = policy.features().clone();
@@ -210,11 +194,11 @@ impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for ModelGradient<R> {
         }
         self.since = self.since.saturating_add(1);
         if step.gamma_next > 0.0 {
-            ask(policy, weights, x_next, &mut self.next);
+            self.next.ask(policy, weights, x_next);
         }
-        ask(policy, weights, x, &mut self.probabilities);
-        critic.advantages(&seen, &self.probabilities, &mut self.advantages);
-        changed += critic.learn(&seen, &self.probabilities, &self.next, rho);
+        self.now.ask(policy, weights, x);
+        critic.advantages(&seen, &self.now.probabilities, &mut self.now.advantages);
+        changed += critic.learn(&seen, &self.now.probabilities, &self.next.probabilities, rho);
         let own = Seen::new(step, Some(&self.features), &mut self.scratch);
         self.model.observe(&own);
         self.visits[own.number()] += 1.0;
@@ -225,7 +209,7 @@ impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for ModelGradient<R> {
             self.gradient.iter_mut().zip(row).for_each(|(out, g)| *out += x * *g);
         }
         changed += ascend(weights, step_size, emphasis, &self.gradient);
-        [self.advantages[number(step.action)], changed]
+        [self.now.advantages[number(step.action)], changed]
     }
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
