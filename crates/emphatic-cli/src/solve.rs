@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use emphatic::ProblemError;
 use emphatic::catalogue::Role;
 use emphatic_diagnosis::Solution;
-use emphatic_diagnosis::linear_methods::PartOf;
+use emphatic_diagnosis::linear_methods::{LinearMethods, PartOf};
 use emphatic_problems::ProblemFile;
-use miette::MietteDiagnostic;
+use miette::{MietteDiagnostic, miette};
 use std::path::PathBuf;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -91,8 +91,18 @@ pub(crate) fn unsolved(problem: &ProblemFile, error: &ProblemError) -> miette::R
 fn solution_of(arguments: &SolveArguments) -> miette::Result<Solution> {
     let problem = ProblemFile::open(&arguments.file)?;
     let asked = arguments.asked()?;
-    emphatic_diagnosis::solve(&problem, arguments.lambda_a, &asked)
-        .map_err(|error| unsolved(&problem, &error))
+    let solution = emphatic_diagnosis::solve(&problem, arguments.lambda_a, &asked)
+        .map_err(|error| unsolved(&problem, &error))?;
+    let shown: Vec<&str> = solution.linear_methods.iter().flat_map(LinearMethods::names).collect();
+    match asked.iter().find(|asked| !shown.contains(&asked.part.to_string().as_str())) {
+        Some(PartOf { role, part }) => Err(miette!(
+            help = "that takes finitely many actions and at most 100 weights, and an expectation that exists",
+            "{}: nothing can be computed of the {} `{part}`",
+            problem.name,
+            role.word()
+        )),
+        None => Ok(solution),
+    }
 }
 
 pub(crate) fn solve(arguments: &SolveArguments) -> miette::Result<()> {

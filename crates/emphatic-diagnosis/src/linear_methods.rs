@@ -209,6 +209,12 @@ fn usual() -> Vec<PartOf> {
 }
 
 impl LinearMethods {
+    /// The names of all of them.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let all = [&self.critics, &self.action_critics, &self.emphases];
+        all.into_iter().flatten().map(|method| method.name.as_str())
+    }
+
     /// A table of each kind.
     pub(crate) fn text(&self) -> String {
         let kinds = [

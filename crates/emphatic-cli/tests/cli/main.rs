@@ -11,5 +11,6 @@ mod problem_files;
 mod python;
 mod regressions;
 mod reproduce;
+mod solve_parts;
 mod wrong_files;
 mod wrong_problems;

@@ -1,0 +1,40 @@
+//! Parts that `solve` is asked about.
+
+use crate::common::{ended, printed, refused};
+
+#[test]
+fn a_part_with_settings_is_shown_under_its_name() {
+    let text = printed(["solve", "theta-2theta", "--critic", "etd,emphasis=decayed,emphasis.beta=0.5"]);
+    assert!(text.contains("\n  etd, emphasis = decayed, emphasis.beta = 0.5 "), "{text}");
+    // The key matrix of TDRC(0) with β = 1/10 on θ → 2θ has the eigenvalues (2.4 ± √5.68)/2.
+    let text = printed(["solve", "theta-2theta", "--critic", "tdrc,beta=0.1"]);
+    let line = text.lines().find(|line| line.contains("tdrc, beta = 0.1")).expect("it is shown");
+    assert!(line.contains(" stable ") && line.contains("0.00836"), "{line}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_refused_with_the_reason() {
+    let wrong = [
+        ("--critic", "tdx", "did you mean `td`?"),
+        ("--critic", "", "there is no critic ``"),
+        ("--critic", "td,lamda=1", "did you mean `lambda`?"),
+        ("--critic", "td,lambda=2", "it must lie between 0 and 1"),
+        ("--critic", "td,lambda", "write a setting as name=number"),
+        ("--critic", "exact", "not known in closed form"),
+        ("--critic", "etd,emphasis.n=3", "`follow-on` has no setting `n`"),
+        ("--emphasis", "truncated", "it may need n"),
+        ("--emphasis", "lc,beta=0.5", "not known in closed form"),
+    ];
+    for (option, part, words) in wrong {
+        refused(&ended(["solve", "theta-2theta", option, part]), &[words]);
+    }
+}
+
+/// Once such a part was left out of the table without a word.
+#[test]
+fn a_problem_that_is_too_large_or_has_real_actions_is_refused() {
+    for problem in ["four-rooms", "continuous-counterexample"] {
+        let output = ended(["solve", problem, "--critic", "td"]);
+        refused(&output, &["nothing can be computed of the critic `td`", "at most 100 weights"]);
+    }
+}
