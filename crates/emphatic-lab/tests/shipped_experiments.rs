@@ -27,5 +27,5 @@ fn every_method_of_every_experiment_runs() {
         assert!(summary.complete && summary.methods.len() >= experiment.methods.len(), "{path:?}");
         count += 1;
     }
-    assert!(count >= 15, "{count}");
+    assert!(count >= 16, "{count}");
 }
