@@ -3,6 +3,8 @@
 //! An experiment is a list of grids. The settings of a grid differ in numbers alone, so that they can learn side by side in lanes; they
 //! are numbered throughout the experiment and cut into blocks.
 
+mod evaluation;
+mod fit;
 mod method;
 mod part;
 mod scenario;
@@ -305,7 +307,7 @@ impl Experiment {
         (experiment.scenarios, experiment.problem_copies) = (all, copies);
         experiment.check_episodes(&file)?;
         experiment.draw_features()?;
-        let evaluates = method::all_evaluate(&file)?;
+        let evaluates = evaluation::all_evaluate(&file)?;
         if evaluates {
             experiment.evaluate_targets(&file)?;
         }
@@ -709,7 +711,7 @@ fn whole(
 
 /// Returns what is recorded if the file does not say.
 fn default_record(file: &ExperimentFile, evaluates: bool) -> &'static str {
-    match (evaluates, method::all_have_critics(file)) {
+    match (evaluates, evaluation::all_have_critics(file)) {
         (false, _) => "objective",
         (true, true) => "value_error",
         (true, false) => "emphasis_error",

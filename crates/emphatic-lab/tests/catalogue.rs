@@ -96,7 +96,7 @@ impl Composition {
         let has = |need: &Need| match need {
             Need::Ratio => policy.acts != Some(Acts::Deterministic),
             Need::Finite => policy.acts == Some(Acts::Finite),
-            Need::Problem | Need::Table => true,
+            Need::Problem | Need::Table | Need::NoEmphasis => true,
         };
         let fits = |part: &Entry| part.needs.iter().all(has);
         rule && critic.signals.contains(&self.signal)

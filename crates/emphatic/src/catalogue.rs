@@ -122,6 +122,8 @@ pub enum Need {
     Finite,
     /// States with numbers: features that are a table.
     Table,
+    /// No emphasis beside it, since it has its own.
+    NoEmphasis,
 }
 
 impl Need {
@@ -132,6 +134,7 @@ impl Need {
             Self::Ratio => "importance ratios, so a policy that draws its actions",
             Self::Finite => "finitely many actions",
             Self::Table => "states with numbers",
+            Self::NoEmphasis => "no emphasis beside it, since it has its own",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 mod fused;
 
-use crate::catalogue::{Acts, Entry, Inner, Role, Signal};
+use crate::catalogue::{Acts, Entry, Inner, Need, Role, Signal};
 use crate::learner::Rule;
 use crate::theory::Objective;
 use crate::{
@@ -502,6 +502,13 @@ impl<'a, R: Real> PartBuilder<'a, R> {
     fn actor_of(&self, policy: &dyn Any) -> Result<Option<Built<R>>, ComposeError> {
         let actors = self.composer.recipes.iter().filter_map(|recipe| recipe.actor.as_ref());
         let actors: Vec<&PartRecipe> = actors.collect();
+        let emphasis = &self.composer.recipe().emphasis.kind;
+        let is_ignored = |entry: &Entry| entry.needs.contains(&Need::NoEmphasis) && emphasis != "none";
+        let find = |part: &&PartRecipe| self.composer.catalogue.find(Role::Actor, &part.kind);
+        if let Some(actor) = actors.first().and_then(find).filter(|entry| is_ignored(entry)) {
+            let (name, words) = (actor.name, Need::NoEmphasis.words());
+            return incompatible(format!("the actor `{name}` needs {words}: use `none`, not `{emphasis}`"));
+        }
         if actors.is_empty() {
             return Ok(None);
         }

@@ -44,6 +44,7 @@ pub use gem::{Gem, GemBuilder};
 pub use gradient_dice::{GradientDice, GradientDiceBuilder};
 pub use ideal::Ideal;
 pub use lambda_return::{LambdaReturn, LambdaReturnBuilder};
+pub(crate) use lc::lc_share;
 pub use lc::{Lc, LcBuilder};
 pub use lstd::{LstdEmphasis, LstdEmphasisBuilder};
 pub use model::{ModelEmphasis, ModelEmphasisBuilder};

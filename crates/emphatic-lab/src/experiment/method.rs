@@ -1,13 +1,13 @@
 //! Methods, and the grids of settings that their lists make.
 
-use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, joined, joined_in_quotes, values};
+use super::evaluation::{check_evaluation, evaluates};
+use super::fit::{check_actor, check_emphasis_beside, check_needs, check_policy, rule, rule_of};
+use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, values};
 use super::{Axis, Cell, Grid, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
-use crate::experiment_file::{
-    Actions, ExperimentFile, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors,
-};
+use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::learners::learners;
 use crate::one_or_list::{Located, OneOrList};
-use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Need, Role, Signal};
+use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Role};
 use emphatic::learner::{ALPHA, WARM_UP};
 use emphatic::{Declared, Fixed, Recipe, RuleKind, Subset, TimeUnit};
 use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
@@ -28,55 +28,6 @@ struct Choice<'a> {
     interest: Option<&'a Located<Interest>>,
     actions: Option<&'a Located<Actions>>,
     subset: Option<&'a Located<Whole>>,
-}
-
-/// Returns the methods of a file with the places of each: a method with combinations is several.
-fn each_method(file: &ExperimentFile) -> Vec<(MethodFile, Range<usize>)> {
-    let mut all = Vec::new();
-    for method in file.method.get_ref() {
-        match &method.get_ref().combinations {
-            None => all.push((method.get_ref().clone(), method.span())),
-            Some(list) => {
-                let with =
-                    |c: &Spanned<MethodFile>| (method.get_ref().with_combination(c.get_ref()), c.span());
-                all.extend(list.get_ref().iter().map(with));
-            }
-        }
-    }
-    all
-}
-
-/// Returns whether a method only evaluates a target, and learns no policy.
-fn evaluates(method: &MethodFile) -> bool {
-    method.algorithm.is_none() && method.alpha.is_none() && method.actor.is_none()
-}
-
-/// Returns whether all methods of a file evaluate a target, or an error if some of them learn a policy of their own.
-pub(super) fn all_evaluate(file: &ExperimentFile) -> Result<bool, Mistake> {
-    let methods = each_method(file);
-    let Some((first, _)) = methods.first() else { return Ok(false) };
-    let all = evaluates(first);
-    if let Some((_, place)) = methods.iter().find(|(method, _)| evaluates(method) != all) {
-        let message = match all {
-            true => "this method learns a policy, but others only evaluate a target",
-            false => {
-                "this method only evaluates a target (it has no `algorithm`, `alpha` or `actor`), but others learn a policy"
-            }
-        };
-        return Err(Mistake::at(place, message).help("put them into experiments of their own"));
-    }
-    match &file.target {
-        Some(target) if !all => {
-            Err(Mistake::at(&target.span, "`target` has no meaning here: these methods learn a policy of their own")
-                .help("leave it out; or leave `algorithm`, `alpha` and `actor` out of the methods, which then evaluate the target"))
-        }
-        _ => Ok(all),
-    }
-}
-
-/// Returns whether all methods of a file have a critic.
-pub(super) fn all_have_critics(file: &ExperimentFile) -> bool {
-    each_method(file).iter().all(|(method, _)| method.critic.is_some())
 }
 
 /// Reads a method, the one with this number, and adds its grids.
@@ -244,22 +195,6 @@ fn add_grids(
     Ok(())
 }
 
-/// Returns an error if a method that evaluates a target has a value of those that learn a policy.
-fn check_evaluation(file: &MethodFile) -> Result<(), Mistake> {
-    let span = |key, place: Option<&Range<usize>>| place.map(|place| (key, place.clone()));
-    let foreign = [
-        span("policy", file.policy.as_ref().map(|x| &x.span)),
-        span("warm_up", file.warm_up.as_ref().map(|x| &x.span)),
-        span("actions", file.actions.as_ref().map(|x| &x.span)),
-        span("subset", file.subset.as_ref().map(|x| &x.span)),
-    ];
-    match foreign.into_iter().flatten().next() {
-        None => Ok(()),
-        Some((key, place)) => Err(Mistake::at(&place, format!("`{key}` has no meaning here"))
-            .help("the method learns no policy, since it has no `algorithm`, `alpha` or `actor`: it evaluates the target")),
-    }
-}
-
 /// Returns one choice, with a critic, for each combination of values that are not numbers.
 fn all_choices<'a>(
     file: &'a MethodFile,
@@ -398,6 +333,7 @@ impl GridReader<'_> {
         let actor = choice.actor;
         if let Some(actor) = actor {
             check_needs(policy.entry, actor, &actor.span)?;
+            check_emphasis_beside(actor, emphasis)?;
         }
         let rule = match actor {
             Some(actor) => rule_of(actor, choice.actions, policy.entry, critic)?,
@@ -653,173 +589,4 @@ impl Parts<'_> {
 /// Converts numbers to values of a part's table.
 fn part_values(numbers: &OneOrList<Number>) -> OneOrList<PartValue> {
     numbers.map(|number| PartValue::Number(number.0))
-}
-
-/// Returns the rule by which the actor learns. The critic must provide what the rule needs.
-fn rule(
-    actions: Option<&Located<Actions>>,
-    policy: &Entry,
-    critic: &PartChoice,
-) -> Result<RuleKind, Mistake> {
-    let tells = |what: Signal| critic.entry.signals.contains(&what);
-    if let Some(actions) = actions {
-        check_actions(actions, policy, critic)?;
-    }
-    let all = actions.map_or(!tells(Signal::Delta), |actions| actions.value == Actions::All);
-    let (rule, needs) = match policy.acts {
-        Some(Acts::Deterministic) => (RuleKind::Deterministic, Signal::Slope),
-        Some(Acts::Finite) if all && tells(Signal::Advantages) => (RuleKind::All, Signal::Advantages),
-        _ => (RuleKind::Taken, Signal::Delta),
-    };
-    if tells(needs) {
-        return Ok(rule);
-    }
-    let message = format!(
-        "a {} policy needs {}, which the critic `{}` does not tell",
-        policy.name,
-        needs.words(),
-        critic.entry.name
-    );
-    Err(Mistake::at(&critic.span, message).help(critics_for(needs)))
-}
-
-/// Returns the rule by which an actor learns. The critic must provide what the actor needs.
-fn rule_of(
-    actor: &PartChoice,
-    actions: Option<&Located<Actions>>,
-    policy: &Entry,
-    critic: &PartChoice,
-) -> Result<RuleKind, Mistake> {
-    let name = actor.entry.name;
-    if policy.acts == Some(Acts::Deterministic) {
-        let message = format!("the actor `{name}` needs a policy that draws its actions");
-        return Err(Mistake::at(&actor.span, message)
-            .help("a deterministic policy learns from ∂q/∂a: leave `actor` out"));
-    }
-    if let Some(actions) = actions {
-        return Err(Mistake::at(&actions.span, "`actions` has no meaning here")
-            .help(format!("the actor `{name}` knows from which actions it learns")));
-    }
-    let needs = actor.entry.signals.first().copied().unwrap_or(Signal::Delta);
-    if !critic.entry.signals.contains(&needs) {
-        let message = format!(
-            "the actor `{name}` needs {}, which the critic `{}` does not tell",
-            needs.words(),
-            critic.entry.name
-        );
-        return Err(Mistake::at(&critic.span, message).help(critics_for(needs)));
-    }
-    Ok(if needs == Signal::Advantages { RuleKind::All } else { RuleKind::Taken })
-}
-
-/// Returns an error if an algorithm has another actor than the one that is given.
-fn check_actor(
-    algorithm: &Algorithm,
-    name: &Located<String>,
-    actor: Option<&PartChoice>,
-) -> Result<(), Mistake> {
-    let Some(own) = algorithm.actor else { return Ok(()) };
-    match actor {
-        Some(actor) if actor.entry.name == own => Ok(()),
-        Some(actor) => {
-            Err(Mistake::at(&actor.span, format!("the algorithm `{}` has its own actor", algorithm.name))
-                .help(format!("kind = \"{own}\"")))
-        }
-        None => Err(Mistake::at(
-            &name.span,
-            format!("the algorithm `{}` needs an actor with its settings", algorithm.name),
-        )
-        .help(format!("actor = {{ kind = \"{own}\", … }}"))),
-    }
-}
-
-/// Returns an error if a method cannot learn from the actions that its file asks for.
-fn check_actions(actions: &Located<Actions>, policy: &Entry, critic: &PartChoice) -> Result<(), Mistake> {
-    let tells = |what: Signal| critic.entry.signals.contains(&what);
-    let right = match actions.value {
-        Actions::Taken if !tells(Signal::Delta) && tells(Signal::Advantages) => {
-            "this critic compares actions: the actor learns from all of them".to_owned()
-        }
-        Actions::Taken if policy.acts == Some(Acts::Deterministic) => {
-            "a deterministic policy learns from ∂q/∂a".to_owned()
-        }
-        Actions::All if policy.acts != Some(Acts::Finite) => {
-            "a real action has no list of alternatives".to_owned()
-        }
-        Actions::All if !tells(Signal::Advantages) => format!(
-            "the critic `{}` does not compare actions: {}",
-            critic.entry.name,
-            critics_for(Signal::Advantages)
-        ),
-        Actions::Taken | Actions::All => return Ok(()),
-    };
-    Err(Mistake::at(&actions.span, "`actions` has no meaning here").help(right))
-}
-
-/// Returns an advice: which critics provide this.
-pub(super) fn critics_for(what: Signal) -> String {
-    let critics = Catalogue::current().of(Role::Critic).filter(|entry| entry.signals.contains(&what));
-    format!("use {}", joined_in_quotes(critics.map(|entry| entry.name), "or"))
-}
-
-/// Returns an error if a policy does not fit the problem, or is not the one that was asked for.
-fn check_policy(
-    policy: &Entry,
-    kind: Option<&Located<String>>,
-    asked: Option<&Entry>,
-    drawn: Acts,
-    place: &Range<usize>,
-) -> Result<(), Mistake> {
-    if (policy.acts == Some(Acts::Finite)) != (drawn == Acts::Finite) {
-        let has = if drawn == Acts::Finite { "named actions" } else { "one real action" };
-        let place = kind.map_or(place, |kind| &kind.span);
-        let message = format!("a {} policy does not fit this problem, which has {has}", policy.name);
-        return Err(Mistake::at(place, message).help(format!("it needs {}", policies_for(drawn))));
-    }
-    match (kind, asked) {
-        (Some(kind), Some(asked)) if asked.name != policy.name => {
-            let message =
-                format!("the algorithm needs a {} policy here, not a {} one", policy.name, asked.name);
-            Err(Mistake::at(&kind.span, message).help("leave `kind` out"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns whether a policy has what a part needs of it.
-fn has(policy: &Entry, need: Need) -> bool {
-    match need {
-        Need::Ratio => policy.acts != Some(Acts::Deterministic),
-        Need::Finite => policy.acts == Some(Acts::Finite),
-        Need::Problem | Need::Table => true,
-    }
-}
-
-/// Returns an error if a part, or one inside it, needs what the policy does not have.
-fn check_needs(policy: &Entry, part: &PartChoice, place: &Range<usize>) -> Result<(), Mistake> {
-    let Some(missing) = part.entry.needs.iter().find(|need| !has(policy, **need)) else {
-        return part.inner.iter().try_for_each(|(_, inner)| check_needs(policy, inner, &inner.span));
-    };
-    let what = if *missing == Need::Ratio { "ratio" } else { "finitely many actions" };
-    let (role, name) = (part.entry.role, part.entry.name);
-    let word = role.word();
-    let message = format!("a {} policy has no {what}, which the {word} `{name}` needs", policy.name);
-    let fits = |entry: &&Entry| entry.needs.iter().all(|need| has(policy, *need));
-    let fit = Catalogue::current().of(role).filter(fits);
-    let help = format!("use the {word} {}", joined_in_quotes(fit.map(|entry| entry.name), "or"));
-    Err(Mistake::at(place, message).help(help))
-}
-
-/// Returns the policies that fit a problem whose actions are drawn like this and, if not all do, the algorithms.
-fn policies_for(drawn: Acts) -> String {
-    let fits = |acts: Acts| (acts == Acts::Finite) == (drawn == Acts::Finite);
-    let policies = Catalogue::current().of(Role::Policy).filter(|entry| entry.acts.is_some_and(fits));
-    let policies: Vec<&str> = policies.map(|entry| entry.name).collect();
-    let fits = |known: &&Algorithm| fits(if known.deterministic { Acts::Deterministic } else { drawn });
-    let algorithms: Vec<&str> = ALGORITHMS.iter().filter(fits).map(|known| known.name).collect();
-    let policies = format!("a {} policy", joined(&policies, "or"));
-    if algorithms.len() == ALGORITHMS.len() {
-        return policies;
-    }
-    format!("{policies} ({})", joined(&algorithms, "or"))
 }

@@ -1,6 +1,7 @@
 //! Parts of methods: what the catalogue makes of their tables.
 
-use super::method::{check_kinds, critics_for};
+use super::fit::critics_for;
+use super::method::check_kinds;
 use super::{Axis, Cell, Owner, Scenario};
 use crate::experiment_file::{PartEntry, PartFile, PartValue, PolicyFile};
 use crate::one_or_list::{Located, OneOrList};

@@ -1,7 +1,7 @@
 //! Geoff-PAC: the gradient of the counterfactual objective.
 
 use super::{ActorInput, ActorRule};
-use crate::catalogue::{Extent, Role, Signal, Size};
+use crate::catalogue::{Extent, Need, Role, Signal, Size};
 use crate::learner::unless_waiting;
 use crate::part::SeenScratch;
 use crate::real::{blend, product};
@@ -26,6 +26,7 @@ impl Declared for GeoffPac {
         settings: SETTINGS,
         features: true,
         signals: &[Signal::Delta],
+        needs: &[Need::NoEmphasis],
         ..Declaration::new(
             Role::Actor,
             "geoff-pac",
@@ -52,7 +53,7 @@ impl Declared for GeoffPac {
 /// ```
 ///
 /// F² and I are as long as θ; both are zero where an episode starts. The objective is Σ_s d_γ̂(s) i(s) v_π(s), where d_γ̂ looks back to the
-/// start of an episode at most. With γ̂ = 0, ĉ is 1 and this is ACE(λ¹). The emphasis of the learner plays no part: use none.
+/// start of an episode at most. With γ̂ = 0, ĉ is 1 and this is ACE(λ¹). It has its own emphasis: the learner's must be none.
 #[derive(Clone, Debug)]
 pub struct GeoffPac<R = f64> {
     settings: Settings<R>,

@@ -58,17 +58,22 @@ pub struct Lc<R = f64> {
     steps: u64,
 }
 
+/// c_1 and p in c_t = c_1 t^−p; `None` if there is no such variant.
+pub(crate) fn lc_share<R: Real>(variant: usize, beta: R) -> Option<(R, R)> {
+    match variant {
+        1 => Some((R::one() - beta, beta)),
+        2 => Some((R::one(), beta)),
+        3 => Some((R::one() - beta, R::one())),
+        _ => None,
+    }
+}
+
 impl<R: Real> Lc<R> {
     fn new(settings: Settings<R>) -> Result<Self, SettingError> {
-        let beta = settings.number("beta")?;
-        let (first, power) = match settings.count("variant")? {
-            1 => (R::one() - beta, beta),
-            2 => (R::one(), beta),
-            3 => (R::one() - beta, R::one()),
-            other => {
-                let (name, right) = ("variant", "it must be 1, 2 or 3");
-                return Err(SettingError::OutOfRange { name, value: other as f64, lane: None, right });
-            }
+        let variant = settings.count("variant")?;
+        let Some((first, power)) = lc_share(variant, settings.number("beta")?) else {
+            let (name, right) = ("variant", "it must be 1, 2 or 3");
+            return Err(SettingError::OutOfRange { name, value: variant as f64, lane: None, right });
         };
         Ok(Self {
             lambda_a: LambdaA::new(&settings)?,

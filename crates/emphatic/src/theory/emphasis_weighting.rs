@@ -13,6 +13,7 @@
 //! | n-step | i_t + (Π of the last n γ ρ) F_{t−n} | (I − (Pⁿ)ᵀ)⁻¹ i |
 //! | decayed | i_t + β ρ_{t−1} F_{t−1}, restarted where γ_t = 0 | (I − P_{π,β}ᵀ)⁻¹ i |
 //! | clipped | i_t + γ_t min(ρ_{t−1}, ρ̄) F_{t−1} | (I − P_{min(π, ρ̄ μ),γ}ᵀ)⁻¹ i |
+//! | lc | (1 − c_t) ρ_{t−1} F_{t−1} + c_t i_t, with c_t = c_1 t^−p | where nothing ends, d_π times E\[i\] |
 //! | learned | û(S_t), or a λ-return that looks back to û | see [`LearnedEmphasis`] |
 
 use super::trace_matrix::TraceMatrix;
@@ -57,6 +58,13 @@ pub enum EmphasisKind {
     Clipped {
         /// ρ̄, the largest ratio.
         rho_max: f64,
+    },
+    /// The trace of LC-ETD, whose share of what is new, c_t, falls with the steps since an episode began.
+    Lc {
+        /// c_1.
+        first: f64,
+        /// p in c_t = c_1 t^−p.
+        power: f64,
     },
     /// What is learned as a linear function of features.
     Learned(LearnedEmphasis),
@@ -112,6 +120,7 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
                 let clipped = |s: usize, a: usize| self.clipped(s, a, rho_max);
                 Ok(self.trace_matrix(clipped, |gamma| gamma).accumulation()?.of(&interest))
             }
+            EmphasisKind::Lc { first, power } => self.lc_weighting(first, power),
             EmphasisKind::Learned(ref learned) => self.learned_weighting(learned),
         }
     }

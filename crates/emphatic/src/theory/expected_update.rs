@@ -65,6 +65,17 @@ impl LearningRule {
     }
 }
 
+/// A further number ν, which learns the mean of the estimate and draws it to where it should be:
+/// Δw = α (… − strength (ν − mean) x̄) and Δν = α rate (x̄·w − ν).
+#[derive(Clone, Debug)]
+pub(super) struct MeanPenalty {
+    /// x̄ = E[x].
+    pub(super) features: Vec<f64>,
+    pub(super) strength: f64,
+    pub(super) mean: f64,
+    pub(super) rate: f64,
+}
+
 /// The expected update of a linear estimate.
 #[derive(Clone, Debug)]
 pub struct ExpectedUpdate {
@@ -79,6 +90,7 @@ pub struct ExpectedUpdate {
     pub(super) rule: LearningRule,
     /// A_μ and η, for the hybrid rule, which takes the place of the other.
     pub(super) hybrid: Option<(Matrix, f64)>,
+    pub(super) mean: Option<MeanPenalty>,
     /// The features of all that is updated.
     pub(super) updated: Vec<Vec<f64>>,
 }
@@ -99,9 +111,20 @@ impl ExpectedUpdate {
         &self.gram
     }
 
-    /// G, row by row: A itself, or for a rule with second weights a matrix of twice the size. `None` for least squares, which takes no
-    /// steps that could be unstable.
+    /// G, row by row: A itself, or for a rule with second weights a matrix of twice the size; one more row if the mean is penalised. `None` for
+    /// least squares, which takes no steps that could be unstable.
     pub fn system_matrix(&self) -> Option<Vec<Vec<f64>>> {
+        let mut g = self.system_matrix_without_mean()?;
+        if let Some(MeanPenalty { features, strength, rate, .. }) = &self.mean {
+            let of = |f: usize| features.get(f).copied().unwrap_or(0.0);
+            let last = (0..g.len()).map(|f| -rate * of(f)).chain([*rate]).collect();
+            g.iter_mut().enumerate().for_each(|(f, row)| row.push(strength * of(f)));
+            g.push(last);
+        }
+        Some(g)
+    }
+
+    fn system_matrix_without_mean(&self) -> Option<Matrix> {
         let (a, n, c) = (&self.key_matrix, &self.correction, &self.gram);
         let entries = |f: fn(f64, f64) -> f64, x: &Matrix, y: &Matrix| -> Matrix {
             x.iter().zip(y).map(|(x, y)| x.iter().zip(y).map(|(x, y)| f(*x, *y)).collect()).collect()
@@ -127,7 +150,29 @@ impl ExpectedUpdate {
     /// The weights that the expected update, starting from zero, leaves as they are, whether or not it leads to them; `None` if there are none, or
     /// more than one. In directions in which nothing is updated they stay zero.
     pub fn fixed_point(&self) -> Option<Vec<f64>> {
-        self.solved(&self.key_matrix, &self.key_vector)
+        let Some(MeanPenalty { features, strength, mean, .. }) = &self.mean else {
+            return self.solved(&self.key_matrix, &self.key_vector);
+        };
+        // What the rule alone leaves as it is solves (A, b), and so does what leaves the mean as it is. Both together are a compromise,
+        // which depends on how the rule weighs its own error.
+        let (mut matrix, mut vector) = match self.rule {
+            LearningRule::Gtd2 { .. } => self.normal_equations()?,
+            _ => (self.key_matrix.clone(), self.key_vector.clone()),
+        };
+        for ((row, rhs), x) in matrix.iter_mut().zip(&mut vector).zip(features) {
+            row.iter_mut().zip(features).for_each(|(entry, y)| *entry += strength * x * y);
+            *rhs += strength * mean * x;
+        }
+        self.solved(&matrix, &vector)
+    }
+
+    /// AᵀC⁻¹A and AᵀC⁻¹b.
+    fn normal_equations(&self) -> Option<(Matrix, Vec<f64>)> {
+        let columns = transposed(&self.key_matrix);
+        let weighed = |x: &Vec<f64>| self.solved(&self.gram, x);
+        let inner: Option<Matrix> = columns.iter().map(weighed).collect();
+        let b = weighed(&self.key_vector)?;
+        Some((products(&columns, &inner?), columns.iter().map(|column| dot(column, &b)).collect()))
     }
 
     /// √(gᵀC⁻¹g) with g = b − A w, the root of the mean square of the projected Bellman error: how far the estimate is from what one step of its own bootstrapping

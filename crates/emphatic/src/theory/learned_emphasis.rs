@@ -9,11 +9,14 @@
 //!
 //! and u learns to predict it: E[Δu] = α (b − A u) with A = E[x_t (x_t − y_t)ᵀ] and b = E[c_t x_t]. Learning backwards in time, A is the
 //! transposed key matrix of off-policy TD(λ_e): so the one is stable exactly where the other is.
+//!
+//! X-ETD looks back n steps at once, with the product of their γ ρ. COP-TD has a discount of its own in place of γ_t, and 1 in place of i_t. A density ratio is
+//! (1 − γ̂) times what is meant by u here.
 
 use super::Exact;
-use super::emphasis_weighting::fraction;
+use super::emphasis_weighting::{at_least_one, fraction, not_negative, positive};
 use super::expected_update::{
-    ExpectedUpdate, LearningRule, Matrix, check_features, columns, products, updated, weighted,
+    ExpectedUpdate, LearningRule, Matrix, MeanPenalty, check_features, columns, products, updated, weighted,
 };
 use super::feature_span::dot;
 use crate::features::Table;
@@ -27,10 +30,42 @@ pub struct LearnedEmphasis {
     pub features: Table,
     /// λ_e: 0 looks back one step, 1 is the follow-on trace.
     pub lambda_e: f64,
-    /// How u learns. All rules have the same fixed point.
+    /// How many steps it looks back at once.
+    pub steps: usize,
+    /// γ̂, in place of the discount wherever that is not 0, with 1 in place of the interest.
+    pub discount: Option<f64>,
+    /// What draws the mean of u·x to where it should be.
+    pub drawn: Option<DrawnMean>,
+    /// How u learns. Unless the mean is drawn, all rules have the same fixed point.
     pub rule: LearningRule,
     /// What is taken for the emphasis of a step.
     pub read: EmphasisRead,
+}
+
+impl LearnedEmphasis {
+    /// û(S_t), learned toward the λ-return of one step.
+    pub fn direct(features: Table, lambda_e: f64) -> Self {
+        Self {
+            features,
+            lambda_e,
+            steps: 1,
+            discount: None,
+            drawn: None,
+            rule: LearningRule::SemiGradient,
+            read: EmphasisRead::Estimate,
+        }
+    }
+}
+
+/// How the mean of a density ratio is drawn to that of the interest, and so that of its emphasis to E[i]/(1 − γ̂); or to E[i], for γ̂ = 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DrawnMean {
+    /// γ̂.
+    pub gamma: f64,
+    /// How strongly.
+    pub penalty: f64,
+    /// The step-size of the mean's own estimate relative to that of u.
+    pub rate: f64,
 }
 
 /// What of a learned emphasis is taken for the emphasis of a step. (A floor at the interest does not matter where û is nowhere
@@ -62,20 +97,50 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
     }
 
     fn lambda_return(&self, learned: &LearnedEmphasis) -> Result<LambdaReturn, ProblemError> {
-        let LearnedEmphasis { features, lambda_e, rule, .. } = learned;
-        fraction("lambda_e", *lambda_e)?;
-        rule.check()?;
-        check_features(features, self.model.states())?;
-        let x = columns(features);
-        let (stationary, p) = (self.stationary().to_vec(), self.observed_transitions());
-        let accumulation =
-            self.trace_matrix(|s, a| lambda_e * self.observed(s, a), |gamma| gamma).accumulation()?;
+        learned.check(self.model.states())?;
+        let LearnedEmphasis { lambda_e, steps, discount, .. } = *learned;
+        let x = columns(&learned.features);
+        let stationary = self.stationary().to_vec();
+        let discounted = |gamma| discount.unwrap_or(gamma);
+        let p = self.trace_matrix(|s, a| self.observed(s, a), discounted);
+        // So that the look back over all steps is multiplied by λ_e.
+        let each_step = lambda_e.powf(1.0 / steps as f64);
+        let trace = self.trace_matrix(|s, a| each_step * self.observed(s, a), discounted);
+        let accumulation = trace.accumulation_of_power(steps)?;
         let looked_back = |x: &Vec<f64>| {
-            let one_step: Vec<f64> = p.passed_on(x).into_iter().map(|y| (1.0 - lambda_e) * y).collect();
-            accumulation.of(&one_step)
+            let passed = (0..steps).fold(x.clone(), |passed, _| p.passed_on(&passed));
+            accumulation.of(&passed.into_iter().map(|y| (1.0 - lambda_e) * y).collect::<Vec<_>>())
         };
         let looked_back = weighted(&stationary, &x).iter().map(looked_back).collect();
-        Ok(LambdaReturn { own: accumulation.of(&self.interest()), looked_back, x, stationary })
+        let interest = match discount {
+            None => self.interest(),
+            // Nothing is new in a ratio that only has to be passed on.
+            Some(1.0) => vec![0.0; stationary.len()],
+            Some(_) => stationary.clone(),
+        };
+        let mean_interest = if discount.is_some() { 1.0 } else { self.interest().iter().sum() };
+        let mean = learned.drawn.map(|DrawnMean { gamma, penalty, rate }| MeanPenalty {
+            features: x.iter().map(|x| dot(x, &stationary)).collect(),
+            strength: penalty,
+            mean: if gamma < 1.0 { mean_interest / (1.0 - gamma) } else { mean_interest },
+            rate,
+        });
+        Ok(LambdaReturn { own: accumulation.of(&interest), looked_back, x, stationary, mean })
+    }
+}
+
+impl LearnedEmphasis {
+    fn check(&self, states: usize) -> Result<(), ProblemError> {
+        fraction("lambda_e", self.lambda_e)?;
+        at_least_one("n of the emphasis", self.steps)?;
+        self.discount.map_or(Ok(()), |gamma| fraction("gamma of the emphasis", gamma))?;
+        if let Some(DrawnMean { gamma, penalty, rate }) = self.drawn {
+            fraction("gamma of the emphasis", gamma)?;
+            not_negative("penalty of the emphasis", penalty)?;
+            positive("the rate of the mean", rate)?;
+        }
+        self.rule.check()?;
+        check_features(&self.features, states)
     }
 }
 
@@ -89,6 +154,7 @@ struct LambdaReturn {
     own: Vec<f64>,
     /// d_μ E[y_t | s], column by column.
     looked_back: Matrix,
+    mean: Option<MeanPenalty>,
 }
 
 impl LambdaReturn {
@@ -103,6 +169,7 @@ impl LambdaReturn {
             gram,
             rule,
             hybrid: None,
+            mean: self.mean.clone(),
             updated: updated(&self.stationary, &self.x),
         }
     }

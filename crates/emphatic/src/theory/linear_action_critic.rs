@@ -107,6 +107,7 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
                 .collect(),
             rule: critic.rule(),
             hybrid: None,
+            mean: None,
             updated: updated(&d, &phi),
         })
     }

@@ -178,6 +178,7 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
                 .collect(),
             rule: critic.rule(),
             hybrid,
+            mean: None,
             updated: updated(&f, &x),
         })
     }

@@ -1,7 +1,10 @@
 //! Parts of the catalogue as the theory knows them.
 
-use super::{EmphasisKind, EmphasisRead, LearnedEmphasis, LearningRule, LinearActionCritic, LinearCritic};
+use super::{
+    DrawnMean, EmphasisKind, EmphasisRead, LearnedEmphasis, LearningRule, LinearActionCritic, LinearCritic,
+};
 use crate::catalogue::{Catalogue, Role};
+use crate::emphasis::lc_share;
 use crate::features::{Features, Table};
 use crate::recipe::PartRecipe;
 
@@ -26,6 +29,12 @@ impl Given<'_> {
     fn eta(&self, [first, second]: [&str; 2]) -> f64 {
         let eta = self.number(first).zip(self.number(second)).map(|(first, second)| second / first);
         eta.filter(|eta| eta.is_finite() && *eta > 0.0).unwrap_or(1.0)
+    }
+
+    /// What draws the mean of a density ratio; `Some(None)` if nothing does.
+    fn drawn_mean(&self, rate: f64) -> Option<Option<DrawnMean>> {
+        let (gamma, penalty) = (self.number("gamma")?, self.number("penalty")?);
+        Some((penalty > 0.0).then_some(DrawnMean { gamma, penalty, rate }))
     }
 
     fn tdrc(&self) -> Option<LearningRule> {
@@ -88,28 +97,42 @@ impl LearnedEmphasis {
     /// Returns an emphasis of the catalogue that is learned; `None` if it is not, or if the expectation of its update is not known here.
     pub fn of_part(emphasis: &PartRecipe, features: &Table) -> Option<Self> {
         let given = Given { part: emphasis, role: Role::Emphasis };
-        let (lambda_e, rule) = match emphasis.kind.as_str() {
-            "lambda-return" | "direct" => (given.number("lambda_e")?, LearningRule::SemiGradient),
-            "tderc" => (given.number("lambda_e")?, given.tdrc()?),
-            "gem" if given.number("ridge")? == 0.0 => {
-                (given.number("lambda_e")?, LearningRule::Gtd2 { eta: given.number("eta")? })
-            }
-            "lstd" => (given.number("lambda_e")?, LearningRule::LeastSquares),
-            // One step back, its mixture is a λ-return.
-            "x-etd" if given.count("n")? == 1 => (given.number("beta")?, LearningRule::SemiGradient),
-            "model" => (0.0, LearningRule::LeastSquares),
-            _ => return None,
-        };
-        let read = match given.number("read").unwrap_or(0.0) {
-            0.0 => EmphasisRead::Estimate,
-            1.0 => EmphasisRead::Return,
-            _ => return None,
-        };
+        let number = |name: &str| given.number(name);
         let features = match &emphasis.features {
             Some(Features::Table(own)) => own,
             _ => features,
         };
-        Some(Self { features: features.clone(), lambda_e, rule, read })
+        let direct = |lambda_e, rule| Self { rule, ..Self::direct(features.clone(), lambda_e) };
+        let learned = match emphasis.kind.as_str() {
+            "lambda-return" | "direct" => direct(number("lambda_e")?, LearningRule::SemiGradient),
+            "tderc" => direct(number("lambda_e")?, given.tdrc()?),
+            "gem" if number("ridge")? == 0.0 => {
+                direct(number("lambda_e")?, LearningRule::Gtd2 { eta: number("eta")? })
+            }
+            "lstd" => direct(number("lambda_e")?, LearningRule::LeastSquares),
+            "model" => direct(0.0, LearningRule::LeastSquares),
+            // Its mixture is a λ-return.
+            "x-etd" => {
+                Self { steps: given.count("n")?, ..direct(number("beta")?, LearningRule::SemiGradient) }
+            }
+            "gradient-dice" => {
+                let eta = number("eta")?;
+                let drawn = given.drawn_mean(eta * number("penalty")?)?;
+                Self { drawn, ..direct(0.0, LearningRule::Gtd2 { eta }) }
+            }
+            "cop-td" => {
+                let (discount, drawn) =
+                    (number("gamma"), given.drawn_mean(given.eta(["alpha_u", "alpha_n"]))?);
+                Self { discount, drawn, ..direct(0.0, LearningRule::SemiGradient) }
+            }
+            _ => return None,
+        };
+        let read = match number("read").unwrap_or(0.0) {
+            0.0 => EmphasisRead::Estimate,
+            1.0 => EmphasisRead::Return,
+            _ => return None,
+        };
+        Some(Self { read, ..learned })
     }
 }
 
@@ -127,6 +150,10 @@ impl EmphasisKind {
             "n-step" => Some(Self::NStep { n: given.count("n")? }),
             "decayed" => Some(Self::Decayed { beta: given.number("beta")? }),
             "clipped" => Some(Self::Clipped { rho_max: given.number("rho_max")? }),
+            "lc" => {
+                let (first, power) = lc_share(given.count("variant")?, given.number("beta")?)?;
+                Some(Self::Lc { first, power })
+            }
             _ => LearnedEmphasis::of_part(emphasis, features).map(Self::Learned),
         }
     }
@@ -158,7 +185,7 @@ mod tests {
         };
         assert_eq!(unknown(Role::Critic, &critic), ["exact", "advantage", "compatible"]);
         let emphasis = |part: &PartRecipe| EmphasisKind::of_part(part, &features).is_some();
-        assert_eq!(unknown(Role::Emphasis, &emphasis), ["lc", "gradient-dice", "cop-td"]);
+        assert_eq!(unknown(Role::Emphasis, &emphasis), [""; 0]);
     }
 
     #[test]

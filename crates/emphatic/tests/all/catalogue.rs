@@ -120,7 +120,7 @@ fn fits(acts: Acts, part: &Entry) -> bool {
     let has = |need: &Need| match need {
         Need::Ratio => acts != Acts::Deterministic,
         Need::Finite => acts == Acts::Finite,
-        Need::Problem | Need::Table => true,
+        Need::Problem | Need::Table | Need::NoEmphasis => true,
     };
     part.needs.iter().all(has)
 }
@@ -498,6 +498,12 @@ fn an_actor_is_refused_beside_what_it_does_not_learn_from() {
         let no_actor = "a deterministic policy follows ∂q/∂a: it has no other actor";
         let no_actions = format!("the actor `{}` is for finitely many actions", actor.name);
         assert!(error == no_actor || !by_values && error == no_actions, "{error}");
+        if actor.needs.contains(&Need::NoEmphasis) {
+            let follow_on = catalogue.find(Role::Emphasis, "follow-on").unwrap();
+            let recipe = with_actor(recipe(softmax, own, exact, follow_on, 1), actor, 1);
+            let error = finite.refused(&recipe).to_string();
+            assert!(error.ends_with("has its own: use `none`, not `follow-on`"), "{error}");
+        }
         if actor.needs.contains(&Need::Table) {
             let mut recipe = recipe_of(softmax, own);
             recipe.actor = recipe.actor.map(|actor| actor.with_features(Features::dense(3)));

@@ -10,6 +10,7 @@ mod bindings;
 mod bits;
 mod catalogue;
 mod episodes;
+mod limits;
 mod own_emphasis;
 mod readme;
 mod reference_actors;

@@ -1,19 +1,14 @@
 //! The learned emphasis against the expectation of its rules, and the identities that it obeys.
 
-use super::{EmphasisRead, LearnedEmphasis};
+use super::{DrawnMean, EmphasisRead, LearnedEmphasis};
 use crate::theory::follow_on_moments::tests::{relatively_near, right, two_states};
 use crate::theory::tests::trace_expectation::{At, Case, random_cases, trace_expectation};
-use crate::theory::tests::{close, solve};
-use crate::theory::{EmphasisKind, LearningRule, LinearCritic};
+use crate::theory::tests::{close, continuing, random_weights, solve};
+use crate::theory::{EmphasisKind, ExpectedUpdate, LearningRule, LinearCritic};
 use crate::{Exact, ProblemError, Random, Table};
 
 fn direct(features: &Table, lambda_e: f64) -> LearnedEmphasis {
-    LearnedEmphasis {
-        features: features.clone(),
-        lambda_e,
-        rule: LearningRule::SemiGradient,
-        read: EmphasisRead::Estimate,
-    }
+    LearnedEmphasis::direct(features.clone(), lambda_e)
 }
 
 /// c_t and y_t.
@@ -175,5 +170,149 @@ fn a_singular_key_matrix_is_refused() {
     for features in [vec![vec![1.0], vec![k]], vec![vec![1e200], vec![1e200]]] {
         let kind = EmphasisKind::Learned(direct(&Table::dense(&features).unwrap(), 0.0));
         assert_eq!(exact.emphasis_weighting(&kind, 1.0), Err(ProblemError::Singular("the emphasis")));
+    }
+}
+
+/// X-ETD, followed step by step: what it looks back to is passed on through as many steps as it looks back.
+#[test]
+fn several_steps_at_once() {
+    let (steps, lambda_e) = (3, 0.4);
+    for case in &random_cases(95, 6) {
+        let (exact, k) = (case.exact(), case.features.len());
+        // c_t and y_t, and of the last three steps what will be looked back to.
+        let z = trace_expectation(&case.task, &case.pi, (1 + k) * (1 + steps), |at: &At, there, past| {
+            let mut passed: Vec<f64> = past.iter().map(|x| at.gamma * at.rho_prev() * x).collect();
+            let mut now = passed.split_off(steps * (1 + k));
+            now[0] += case.task.interest()[at.state] * there;
+            let x = std::iter::once(0.0).chain(case.x(at.state));
+            let seen = now.iter().zip(x).map(|(z, x)| (1.0 - lambda_e) * x * there + lambda_e * z);
+            let seen: Vec<f64> = seen.collect();
+            [now, seen, passed[1 + k..].to_vec()].concat()
+        });
+        let sum = |s: usize, f: usize| z[s].iter().map(|z| z[f]).sum::<f64>();
+        let learned = LearnedEmphasis { steps, ..direct(&case.features, lambda_e) };
+        let u = exact.emphasis_update(&learned).unwrap().fixed_point().unwrap();
+        let kind = EmphasisKind::Learned(LearnedEmphasis { read: EmphasisRead::Return, ..learned });
+        let found = exact.emphasis_weighting(&kind, 1.0).unwrap();
+        let of = |s: usize| sum(s, 0) + (0..k).map(|f| u[f] * sum(s, 1 + f)).sum::<f64>();
+        close("F", &found, &(0..found.len()).map(of).collect::<Vec<f64>>(), 1e-8);
+        // Nothing is left to learn: E[(F_t − û(S_t)) x_t] = 0.
+        let error = |s: usize| {
+            let x = case.x(s);
+            found[s] - case.task.stationary()[s] * x.iter().zip(&u).map(|(x, u)| x * u).sum::<f64>()
+        };
+        let left = |f: usize| (0..found.len()).map(|s| error(s) * case.x(s)[f]).sum::<f64>();
+        close("error", &(0..k).map(left).collect::<Vec<f64>>(), &vec![0.0; k], 1e-8);
+    }
+}
+
+/// The expected updates of COP-TD and GradientDICE as their own rules write them, summed over all transitions.
+#[test]
+fn density_ratios_are_what_their_rules_expect() {
+    let (gamma, penalty, eta, rate) = (0.7, 0.8, 0.6, 0.3);
+    // Weights are determined where there are as many states as features.
+    for case in random_cases(96, 12).iter().filter(|case| case.task.states() >= case.features.len()) {
+        let (exact, k) = (case.exact(), case.features.len());
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        // The probability of each pair of steps, with S_t, S_{t−1}, γ_t and ρ_{t−1}.
+        let mut pairs = Vec::new();
+        case.transitions(|s, a, p, _, discount, next| {
+            let (mu, pi) = (case.task.behaviour(s)[a], case.pi[s][a]);
+            if mu > 0.0 {
+                pairs.push((case.task.stationary()[s] * mu * p, next, s, discount, pi / mu));
+            }
+        });
+        // u, κ, and the mean.
+        let dice = |z: &[f64]| {
+            let (u, kappa, mean) = (&z[..k], &z[k..2 * k], z[2 * k]);
+            let mut update = vec![0.0; 2 * k + 1];
+            for &(p, s, s_prev, discount, rho) in &pairs {
+                let (x, i) = (case.x(s), case.task.interest()[s]);
+                let y: Vec<f64> = case.x(s_prev).iter().map(|x| discount * rho * x).collect();
+                let delta = (1.0 - gamma) * i + dot(&y, u) - dot(&x, u);
+                for f in 0..k {
+                    update[f] += p * (dot(&x, kappa) * (x[f] - y[f]) - penalty * mean * x[f]);
+                    update[k + f] += p * eta * (delta - dot(&x, kappa)) * x[f];
+                }
+                update[2 * k] += p * eta * penalty * (dot(&x, u) - i - mean);
+            }
+            update
+        };
+        let cop = |z: &[f64]| {
+            let (u, mean) = (&z[..k], z[k]);
+            let mut update = vec![0.0; k + 1];
+            for &(p, s, s_prev, discount, rho) in &pairs {
+                let x = case.x(s);
+                let past = if discount > 0.0 { gamma * rho * dot(&case.x(s_prev), u) } else { 0.0 };
+                let error = past + 1.0 - gamma - dot(&x, u) - penalty * (mean - 1.0);
+                (0..k).for_each(|f| update[f] += p * error * x[f]);
+                update[k] += p * rate * (dot(&x, u) - mean);
+            }
+            update
+        };
+        let drawn = |rate| Some(DrawnMean { gamma, penalty, rate });
+        let rule = LearningRule::Gtd2 { eta };
+        let learned = LearnedEmphasis { drawn: drawn(eta * penalty), rule, ..direct(&case.features, 0.0) };
+        follows("GradientDICE", &exact.emphasis_update(&learned).unwrap(), &dice, gamma);
+        let learned =
+            LearnedEmphasis { discount: Some(gamma), drawn: drawn(rate), ..direct(&case.features, 0.0) };
+        follows("COP-TD", &exact.emphasis_update(&learned).unwrap(), &cop, gamma);
+    }
+}
+
+/// Whether an update, which is linear, changes as the system matrix says and rests at 1 − γ̂ times the fixed point.
+fn follows(name: &str, update: &ExpectedUpdate, rule: &dyn Fn(&[f64]) -> Vec<f64>, gamma: f64) {
+    let g = update.system_matrix().unwrap();
+    let at_zero = rule(&vec![0.0; g.len()]);
+    for column in 0..g.len() {
+        let mut unit = vec![0.0; g.len()];
+        unit[column] = 1.0;
+        let found: Vec<f64> = g.iter().map(|row| -row[column]).collect();
+        let right: Vec<f64> = rule(&unit).iter().zip(&at_zero).map(|(x, zero)| x - zero).collect();
+        close(&format!("G of {name}"), &found, &right, 1e-11);
+    }
+    let scaled: Vec<f64> = update.fixed_point().unwrap().iter().map(|u| (1.0 - gamma) * u).collect();
+    let at_rest = solve(g, at_zero);
+    close(&format!("the fixed point of {name}"), &scaled, &at_rest[..scaled.len()], 1e-7);
+}
+
+/// With a feature for each state and no end, COP-TD without a discount finds d_π/d_μ: its mean has to be drawn to 1.
+#[test]
+fn without_a_discount_the_ratio_is_that_of_the_targets_own_states() {
+    let mut random = Random::new(97, 0);
+    for _ in 0..5 {
+        let task = continuing(&mut random, 0.9);
+        let policy = task.softmax();
+        let weights = random_weights(&mut random, &policy);
+        let exact = Exact::new(&task, &policy, &weights).unwrap();
+        let states = Table::one_hot(task.states());
+        let alone = LearnedEmphasis { discount: Some(1.0), ..direct(&states, 0.0) };
+        let weighting = |learned: &LearnedEmphasis| {
+            exact.emphasis_weighting(&EmphasisKind::Learned(learned.clone()), 1.0)
+        };
+        assert_eq!(weighting(&alone), Err(ProblemError::Singular("the emphasis")));
+        let drawn = Some(DrawnMean { gamma: 1.0, penalty: 0.5, rate: 0.1 });
+        let found = weighting(&LearnedEmphasis { drawn, ..alone }).unwrap();
+        close("d_π", &found, &exact.target_stationary().unwrap(), 1e-9);
+    }
+}
+
+/// With one discount, GradientDICE's penalty changes nothing: the mean is right already.
+#[test]
+fn where_each_state_has_a_feature_a_density_ratio_is_the_emphasis() {
+    let mut random = Random::new(98, 0);
+    let gamma = 0.8;
+    let task = continuing(&mut random, gamma);
+    let policy = task.softmax();
+    let weights = random_weights(&mut random, &policy);
+    let exact = Exact::new(&task, &policy, &weights).unwrap();
+    let states = Table::one_hot(task.states());
+    let m = exact.emphatic_weighting(1.0);
+    let drawn = Some(DrawnMean { gamma, penalty: 2.0, rate: 1.0 });
+    let dice = LearnedEmphasis { drawn, rule: LearningRule::Gtd2 { eta: 1.0 }, ..direct(&states, 0.0) };
+    let cop = LearnedEmphasis { drawn, discount: Some(gamma), ..direct(&states, 0.0) };
+    for learned in [dice, cop] {
+        let found = exact.emphasis_weighting(&EmphasisKind::Learned(learned), 1.0).unwrap();
+        close("m", &found, &m, 1e-9);
     }
 }

@@ -282,10 +282,8 @@ fn critics_that_see_the_states_learn_their_values() {
         let exact = case.exact();
         let states = Table::one_hot(case.task.states());
         let emphasis = EmphasisKind::Learned(LearnedEmphasis {
-            features: states.clone(),
-            lambda_e: 0.5,
-            rule: LearningRule::SemiGradient,
             read: EmphasisRead::Return,
+            ..LearnedEmphasis::direct(states.clone(), 0.5)
         });
         let rule = LearningRule::LeastSquares;
         let visited: Vec<f64> = exact.stationary().iter().map(|d| f64::from(u8::from(*d > 0.0))).collect();

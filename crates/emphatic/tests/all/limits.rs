@@ -1,0 +1,222 @@
+//! Where parts go, if they learn for long, and which parts are others under another name.
+//!
+//! For a fixed target the theory knows the mean of every emphasis in each state, and the weights at which every linear critic comes to rest. Here the
+//! parts themselves learn from a long stream, and their means have to agree, up to what their own variation explains.
+
+use emphatic::catalogue::{Catalogue, Entry, Role, Signal};
+use emphatic::theory::{EmphasisKind, LinearActionCritic, LinearCritic};
+use emphatic::{
+    Action, Composable, Exact, Features, Fixed, Isa, KnownProblem, Learner, Numbers, PartRecipe, Problem,
+    Random, Recipe, RuleKind, State, Step, Table, Task, Update,
+};
+use std::sync::Arc;
+
+/// How many means are taken of a run, from which its standard error follows. The first is left out.
+const BATCHES: usize = 40;
+const BATCH: usize = 5_000;
+
+/// A step-size, and how far it may keep a learner from its limit.
+const ALPHA: f64 = 0.005;
+const BIAS: f64 = 0.03;
+
+/// Five states in a ring that may be left, with discounts, interests and ratios of their own.
+fn task() -> Task {
+    let mut builder = Problem::builder().states(["0", "1", "2", "3", "4"]).actions(["on", "back"]);
+    for s in 0..5usize {
+        let reward = s as f64 - 1.5;
+        builder =
+            builder.transition(s, 0, (s + 1) % 5, 0.9, reward, 0.5 + 0.08 * s as f64).end(s, 0, 0.1, 1.0);
+        builder = builder.transition(s, 1, (s + 3) % 5, 1.0, -reward, 0.7);
+    }
+    let behaviour: Vec<Vec<f64>> =
+        (0..5).map(|s| vec![0.4 + 0.05 * f64::from(s), 0.6 - 0.05 * f64::from(s)]).collect();
+    let task = Task::new(builder.start("0", 0.5).start("2", 0.5).build().unwrap(), &behaviour).unwrap();
+    task.with_interest(vec![1.0, 0.5, 2.0, 1.0, 0.7]).unwrap()
+}
+
+/// Two states look alike.
+fn coarse() -> Table {
+    let rows = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]];
+    Table::dense(&rows.map(Vec::from)).unwrap()
+}
+
+/// A part with values for the settings that it has to be given.
+fn part(entry: &Entry) -> PartRecipe {
+    let value = |name: &str| match name {
+        "n" | "period" => 3.0,
+        "alpha_w" | "alpha_h" => 5.0 * ALPHA,
+        name if name.starts_with("alpha") => ALPHA,
+        "rho_max" => 1.1,
+        _ => 0.5,
+    };
+    let missing = entry.settings.iter().filter(|setting| setting.default.is_none());
+    let part = missing.fold(PartRecipe::new(entry.name), |part, s| part.with(s.name, value(s.name)));
+    if entry.features { part.with_features(coarse()) } else { part }
+}
+
+/// A learner whose policy stays uniform.
+fn recipe(task: &Task, rule: RuleKind, critic: PartRecipe, emphasis: PartRecipe) -> Recipe {
+    let policy = PartRecipe::new("softmax").with_features(task.actor());
+    Recipe::new(rule, policy, critic, emphasis, 0.0).with_actions(task.actions())
+}
+
+fn compose(recipe: &Recipe, task: &Arc<Task>) -> Box<dyn Learner<f64>> {
+    let problem = KnownProblem::Finite(task.clone());
+    f64::compose(Catalogue::standard(), &[recipe], &[problem], Isa::Plain).unwrap()
+}
+
+fn uniform(task: &Task) -> Fixed {
+    Fixed::new(task, &vec![vec![0.5; 2]; task.states()]).unwrap()
+}
+
+/// Checks means of batches against their limits, given how large such numbers are.
+fn check(what: &str, batches: &[Vec<f64>], limits: &[f64]) {
+    let count = (batches.len() - 1) as f64;
+    for (k, limit) in limits.iter().enumerate() {
+        let values = || batches[1..].iter().map(|batch| batch[k]);
+        let mean = values().sum::<f64>() / count;
+        let error = (values().map(|x| (x - mean).powi(2)).sum::<f64>() / (count * (count - 1.0))).sqrt();
+        assert!(mean.is_finite(), "{what}");
+        let near = 4.5 * error + BIAS * limit.abs();
+        assert!((mean - limit).abs() <= near, "{what}, {k}: {mean} ± {error}, in the limit {limit}");
+        // Means that say nothing agree with everything.
+        assert!(error <= 0.1 * (1.0 + limit.abs()), "{what}, {k}: {mean} ± {error}");
+    }
+}
+
+#[test]
+fn every_emphasis_has_the_mean_that_the_theory_says() {
+    let task = Arc::new(task());
+    let policy = uniform(&task);
+    let exact = Exact::new(&*task, &policy, &[]).unwrap();
+    let steps: Vec<_> = task.stream(3, 0).take(BATCHES * BATCH).collect();
+    for entry in Catalogue::standard().of(Role::Emphasis) {
+        let emphasis = part(entry);
+        let kind = EmphasisKind::of_part(&emphasis, &coarse()).unwrap();
+        let weighting = exact.emphasis_weighting(&kind, 1.0).unwrap();
+        let limits: Vec<f64> = weighting.iter().zip(task.stationary()).map(|(m, d)| m / d).collect();
+        let mut learner = compose(&recipe(&task, RuleKind::Taken, PartRecipe::new("exact"), emphasis), &task);
+        let means = |steps: &[Step<State, Action>]| {
+            let (mut sums, mut counts) = (vec![0.0; task.states()], vec![0.0; task.states()]);
+            for step in steps {
+                let Update { emphasis, .. } = learner.update(step).unwrap();
+                let State::Number(s) = step.state else { panic!("a state has a number") };
+                sums[s] += emphasis;
+                counts[s] += 1.0;
+            }
+            sums.iter().zip(counts).map(|(sum, count)| sum / count).collect()
+        };
+        check(entry.name, &steps.chunks(BATCH).map(means).collect::<Vec<_>>(), &limits);
+    }
+}
+
+fn numbers(learner: &mut dyn Learner<f64>, name: &str) -> Vec<f64> {
+    match learner.state().unwrap().into_tensors().remove(name) {
+        Some(Numbers::Real(numbers)) => numbers,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+#[test]
+fn every_linear_critic_comes_to_rest_where_the_theory_says() {
+    let task = Arc::new(task());
+    let policy = uniform(&task);
+    let exact = Exact::new(&*task, &policy, &[]).unwrap();
+    let steps: Vec<_> = task.stream(4, 0).take(BATCHES * BATCH).collect();
+    let none = || PartRecipe::new("none");
+    let mut checked = 0;
+    for entry in Catalogue::standard().of(Role::Critic) {
+        let critic = part(entry);
+        let of_values =
+            LinearCritic::of_part(&critic, &coarse()).filter(|_| entry.signals.contains(&Signal::Delta));
+        let (rule, update, name) = if let Some(kind) = of_values {
+            (RuleKind::Taken, exact.critic_update(&kind, &coarse()).unwrap(), "critic.v")
+        } else if let Some(kind) = LinearActionCritic::of_part(&critic) {
+            (RuleKind::All, exact.action_critic_update(&kind, &coarse()).unwrap(), "critic.q")
+        } else {
+            continue;
+        };
+        let mut learner = compose(&recipe(&task, rule, critic, none()), &task);
+        // What a learner knows at the end of each tenth of a batch.
+        let mut means = |steps: &[Step<State, Action>]| {
+            let mut mean = Vec::new();
+            for steps in steps.chunks(BATCH / 10) {
+                steps.iter().for_each(|step| drop(learner.update(step).unwrap()));
+                let weights = numbers(&mut *learner, name);
+                mean.resize(weights.len(), 0.0);
+                mean.iter_mut().zip(weights).for_each(|(mean, w)| *mean += w / 10.0);
+            }
+            mean
+        };
+        let batches: Vec<Vec<f64>> = steps.chunks(BATCH).map(&mut means).collect();
+        check(entry.name, &batches[BATCHES / 4..], &update.fixed_point().unwrap());
+        checked += 1;
+    }
+    assert!(checked >= 17, "{checked}");
+}
+
+/// Whether two emphases are the same at each step, to the bit or up to rounding.
+fn same(task: &Arc<Task>, one: PartRecipe, other: PartRecipe, factor: f64, tolerance: f64) {
+    let what = format!("{} and {}", one.kind, other.kind);
+    let [mut one, mut other] = [one, other]
+        .map(|emphasis| compose(&recipe(task, RuleKind::Taken, PartRecipe::new("exact"), emphasis), task));
+    for step in task.stream(5, 0).take(500) {
+        let [x, y] = [&mut one, &mut other].map(|learner| learner.update(&step).unwrap().emphasis);
+        assert!((x - factor * y).abs() <= tolerance * x.abs().max(1.0), "{what}: {x} {y}");
+    }
+}
+
+/// A problem with one discount that never ends.
+fn continuing(gamma: f64) -> Task {
+    let mut builder = Problem::builder().states(["0", "1", "2"]).actions(["on", "stay"]).start("0", 1.0);
+    for s in 0..3usize {
+        builder = builder.transition(s, 0, (s + 1) % 3, 1.0, 1.0, gamma).transition(s, 1, s, 1.0, 0.0, gamma);
+    }
+    Task::new(builder.build().unwrap(), &[vec![0.4, 0.6], vec![0.7, 0.3], vec![0.55, 0.45]]).unwrap()
+}
+
+#[test]
+fn parts_that_are_others_under_another_name() {
+    let make = |name: &str, numbers: &[(&str, f64)]| {
+        let entry = Catalogue::standard().find(Role::Emphasis, name).unwrap();
+        let part = numbers.iter().fold(part(entry), |part, (name, x)| part.with(name, *x));
+        if entry.features { part.with_features(Table::one_hot(5)) } else { part }
+    };
+    let follow_on = || make("follow-on", &[("lambda_a", 1.0)]);
+    let varied = Arc::new(task());
+    // To the bit.
+    same(&varied, make("ideal", &[]), follow_on(), 1.0, 0.0);
+    same(&varied, make("n-step", &[("n", 1.0)]), follow_on(), 1.0, 0.0);
+    same(&varied, make("clipped", &[("rho_max", 1e9)]), follow_on(), 1.0, 0.0);
+    same(&varied, make("periodic", &[("period", 1.0)]), make("none", &[]), 1.0, 0.0);
+    same(&varied, make("decayed", &[("beta", 0.0)]), make("none", &[]), 1.0, 0.0);
+    // A return that looks back for ever is the trace, whatever is learned beside it.
+    for name in ["lambda-return", "direct", "tderc", "gem", "lstd"] {
+        same(&varied, make(name, &[("lambda_e", 1.0), ("read", 1.0)]), follow_on(), 1.0, 1e-12);
+    }
+    same(&varied, make("x-etd", &[("n", 1.0), ("beta", 1.0), ("read", 1.0)]), follow_on(), 1.0, 1e-12);
+    same(&varied, make("truncated", &[("n", 1000.0)]), follow_on(), 1.0, 1e-12);
+    // One step at once and no look back beyond it.
+    let [direct, x_etd] = [("direct", "lambda_e"), ("x-etd", "beta")]
+        .map(|(name, share)| make(name, &[(share, 0.3), ("alpha_u", 0.1)]).with("read", 1.0));
+    same(&varied, direct, x_etd.with("n", 1.0), 1.0, 1e-12);
+    // TDERC without second weights is the direct form; GradientDICE without its penalty is GEM.
+    let tderc = make("tderc", &[("eta", 0.0), ("alpha_u", 0.1), ("lambda_e", 0.0)]);
+    same(&varied, tderc, make("direct", &[("alpha_u", 0.1), ("lambda_e", 0.0), ("read", 0.0)]), 1.0, 1e-12);
+    let dice = make("gradient-dice", &[("gamma", 0.6), ("penalty", 0.0), ("alpha_u", 0.1)]);
+    same(&varied, dice, make("gem", &[("alpha_u", 0.1), ("lambda_e", 0.0), ("read", 0.0)]), 1.0, 1e-12);
+
+    let constant = Arc::new(continuing(0.8));
+    let make = |name: &str, numbers: &[(&str, f64)]| {
+        let entry = Catalogue::standard().find(Role::Emphasis, name).unwrap();
+        numbers.iter().fold(part(entry), |part, (name, x)| part.with(name, *x))
+    };
+    same(&constant, make("decayed", &[("beta", 0.8)]), follow_on(), 1.0, 0.0);
+    // On-policy an emphasis is a number: Σ γᵏ.
+    let behaviour: Vec<Vec<f64>> = vec![vec![0.5; 2]; 3];
+    let on_policy = Arc::new(constant.with_behaviour(&behaviour).unwrap());
+    let mut learner =
+        compose(&recipe(&on_policy, RuleKind::Taken, PartRecipe::new("exact"), follow_on()), &on_policy);
+    let last = on_policy.stream(6, 0).take(300).map(|step| learner.update(&step).unwrap().emphasis).last();
+    assert!((last.unwrap() - 5.0).abs() < 1e-12);
+}
