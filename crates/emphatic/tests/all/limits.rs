@@ -6,8 +6,8 @@
 use emphatic::catalogue::{Catalogue, Entry, Role, Signal};
 use emphatic::theory::{EmphasisKind, LinearActionCritic, LinearCritic};
 use emphatic::{
-    Action, Composable, Exact, Features, Fixed, Isa, KnownProblem, Learner, Numbers, PartRecipe, Problem,
-    Random, Recipe, RuleKind, State, Step, Table, Task, Update,
+    Action, Composable, Exact, Fixed, Isa, KnownProblem, Learner, Numbers, PartRecipe, Problem, Recipe,
+    RuleKind, State, Step, Table, Task, Update,
 };
 use std::sync::Arc;
 
@@ -179,7 +179,7 @@ fn continuing(gamma: f64) -> Task {
 fn parts_that_are_others_under_another_name() {
     let make = |name: &str, numbers: &[(&str, f64)]| {
         let entry = Catalogue::standard().find(Role::Emphasis, name).unwrap();
-        let part = numbers.iter().fold(part(entry), |part, (name, x)| part.with(name, *x));
+        let part = numbers.iter().fold(part(entry), |part, (name, x)| part.with(*name, *x));
         if entry.features { part.with_features(Table::one_hot(5)) } else { part }
     };
     let follow_on = || make("follow-on", &[("lambda_a", 1.0)]);
@@ -209,7 +209,7 @@ fn parts_that_are_others_under_another_name() {
     let constant = Arc::new(continuing(0.8));
     let make = |name: &str, numbers: &[(&str, f64)]| {
         let entry = Catalogue::standard().find(Role::Emphasis, name).unwrap();
-        numbers.iter().fold(part(entry), |part, (name, x)| part.with(name, *x))
+        numbers.iter().fold(part(entry), |part, (name, x)| part.with(*name, *x))
     };
     same(&constant, make("decayed", &[("beta", 0.8)]), follow_on(), 1.0, 0.0);
     // On-policy an emphasis is a number: Σ γᵏ.
