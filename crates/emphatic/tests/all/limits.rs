@@ -145,6 +145,10 @@ fn every_linear_critic_comes_to_rest_where_the_theory_says() {
         let (rule, update, name) = if let Some(kind) = of_values {
             (RuleKind::Taken, exact.critic_update(&kind, &coarse()).unwrap(), "critic.v")
         } else if let Some(kind) = LinearActionCritic::of_part(&critic) {
+            // The model has no weights of actions; a test of its own has it at the solution of least squares.
+            if kind == LinearActionCritic::Model {
+                continue;
+            }
             (RuleKind::All, exact.action_critic_update(&kind, &coarse()).unwrap(), "critic.q")
         } else {
             continue;
