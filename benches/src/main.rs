@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["solve", width, height, file] => solve::sparse(width.parse()?, height.parse()?, file, out),
         ["dense", width, height] => solve::dense(width.parse()?, height.parse()?, out),
         ["python", kind, steps, weights] => python::run(kind, python::Files { steps, weights }, out),
-        ["parts"] => parts::run(Bench { repeats: 5, only: None, out }, parts::STEPS),
+        ["parts"] => parts::run(Bench { repeats: 15, only: None, out }, parts::STEPS),
         [path] => run(Bench { repeats: 3, only: None, out }, Some(path.as_ref()), &LENGTHS),
         [path, workload] => {
             run(Bench { repeats: 3, only: Some(workload), out }, Some(path.as_ref()), &LENGTHS)
@@ -354,12 +354,23 @@ mod tests {
         run(bench, None, &Lengths { figure_3: 20, figure_4: 20, figure_5: 10, tdrc: 20 }).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 16);
+        assert_eq!(lines.len(), 17);
         // The weights are the same with f64 and in lanes.
         let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
-        for (alone, lanes) in
-            [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (6, 7), (6, 8), (6, 9), (10, 11), (12, 13), (14, 15)]
-        {
+        for (alone, lanes) in [
+            (0, 1),
+            (0, 2),
+            (0, 3),
+            (0, 4),
+            (0, 5),
+            (6, 7),
+            (6, 8),
+            (6, 9),
+            (10, 11),
+            (12, 13),
+            (14, 15),
+            (14, 16),
+        ] {
             assert_eq!(probe(alone), probe(lanes));
         }
     }
