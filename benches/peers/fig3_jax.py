@@ -1,19 +1,9 @@
 """ACE with a GTD(lambda) critic over a grid of settings, in JAX on one CPU core."""
 
-import os
-
-# Before the imports, which read them.
-os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
-for variable in ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
 import fig3
-import jax
-import jax.numpy as jnp
-import numpy as np
-
-jax.config.update("jax_enable_x64", True)
+import sweep
+import with_jax
+from with_jax import jax, jnp
 
 
 # One setting, as the documentation of JAX teaches it, and vmap for the rest.
@@ -85,12 +75,5 @@ def tuned(settings, steps):
     return theta.reshape(4, -1).T
 
 
-def prepare(ace, settings, steps):
-    settings = jnp.asarray(settings)
-    steps = tuple(jnp.asarray(column) for column in steps)
-    compiled = ace.lower(settings, steps).compile()
-    return lambda: np.asarray(compiled(settings, steps).block_until_ready())
-
-
 if __name__ == "__main__":
-    fig3.main("jax", jax.__version__, prepare, plain=plain, tuned=tuned)
+    sweep.main(fig3.NAME, fig3.grid(), with_jax, plain=plain, tuned=tuned)

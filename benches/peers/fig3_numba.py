@@ -3,8 +3,9 @@
 import math
 
 import fig3
-import numba
 import numpy as np
+import sweep
+import with_numba
 from numba import njit
 
 
@@ -140,10 +141,5 @@ def tuned(settings, state, action, mu, reward, next_state, gamma, gamma_next, in
     return theta_out
 
 
-def prepare(ace, settings, steps):
-    ace(settings, *(column[:100] for column in steps))  # compiles
-    return lambda: ace(settings, *steps)
-
-
 if __name__ == "__main__":
-    fig3.main("numba", numba.__version__, prepare, plain=plain, tuned=tuned)
+    sweep.main(fig3.NAME, fig3.grid(), with_numba, plain=plain, tuned=tuned)

@@ -1,7 +1,9 @@
-//! The time of an update in the workloads of the paper, with `f64` and in lanes.
+//! The time of an update in the workloads of the paper and in a sweep of TDRC, with `f64` and in lanes.
 //!
-//! `emphatic-bench STREAM` writes figure 3's stream of steps to the file STREAM, for the peers to learn from, and
-//! prints one line of JSON for each measurement, in nanoseconds an update. `emphatic-bench STREAM 3` measures figure 3 alone, for a profiler.
+//! `emphatic-bench DIRECTORY` writes the streams of steps that the peers learn from to files in DIRECTORY, and prints one line of JSON for each
+//! measurement, in nanoseconds an update. `emphatic-bench DIRECTORY 3` measures figure 3 alone, for a profiler.
+//!
+//! `emphatic-bench parts` measures every part of the catalogue in a learner that is otherwise the same.
 //!
 //! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it reports its peak memory, and
 //! writes v and m to FILE; `emphatic-bench dense WIDTH HEIGHT` does so by dense elimination.
@@ -9,22 +11,27 @@
 //! `emphatic-bench python KIND STEPS WEIGHTS` measures the learner that the Python package is compared with. It writes the steps and
 //! the final weights to files, for Python to learn from and to compare.
 
+mod parts;
 mod python;
 mod solve;
+mod tdrc;
 
 use emphatic::catalogue::{Catalogue, Declaration, Declared, Range, Role, Setting};
 use emphatic::{
     Action, ActorCritic, Built, Composable, ComposeError, ContinuousCounterexample, Critic, Emphasis,
-    Features, FollowOn, Gtd, Isa, KnownProblem, Lanes, Learner, PartBuilder, PartRecipe, Real, Recipe,
+    Features, Fixed, FollowOn, Gtd, Isa, KnownProblem, Lanes, Learner, PartBuilder, PartRecipe, Real, Recipe,
     RuleKind, State, Step, Task, WithIsa, follow_on_ace,
 };
 use std::error::Error;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The settings of figure 3 whose final weights are shown, so that the peers can be compared.
-const PROBES: [usize; 4] = [0, 1234, 2250, 4499];
+/// Which of so many settings have their final weights shown, so that implementations can be compared.
+fn probes(settings: usize) -> [usize; 4] {
+    [0, 2 * settings / 7, settings / 2, settings - 1]
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,10 +41,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["solve", width, height, file] => solve::sparse(width.parse()?, height.parse()?, file, out),
         ["dense", width, height] => solve::dense(width.parse()?, height.parse()?, out),
         ["python", kind, steps, weights] => python::run(kind, python::Files { steps, weights }, out),
-        [path] => run(Bench { repeats: 3, only: None, out }, Some(path), &LENGTHS),
-        [path, figure] => run(Bench { repeats: 3, only: Some(figure), out }, Some(path), &LENGTHS),
-        _ => Err("usage: emphatic-bench STREAM [FIGURE] | solve WIDTH HEIGHT FILE | dense WIDTH HEIGHT \
-                  | python KIND STEPS WEIGHTS"
+        ["parts"] => parts::run(Bench { repeats: 15, only: None, out }, parts::STEPS),
+        [path] => run(Bench { repeats: 3, only: None, out }, Some(path.as_ref()), &LENGTHS),
+        [path, workload] => {
+            run(Bench { repeats: 3, only: Some(workload), out }, Some(path.as_ref()), &LENGTHS)
+        }
+        _ => Err("usage: emphatic-bench DIRECTORY [3 | 4 | 5 | tdrc] | parts | solve WIDTH HEIGHT FILE \
+                  | dense WIDTH HEIGHT | python KIND STEPS WEIGHTS"
             .into()),
     }
 }
@@ -47,17 +57,23 @@ struct Lengths {
     figure_3: usize,
     figure_4: usize,
     figure_5: usize,
+    tdrc: usize,
 }
 
-const LENGTHS: Lengths = Lengths { figure_3: 10_000, figure_4: 50_000, figure_5: 2_000 };
+const LENGTHS: Lengths = Lengths { figure_3: 10_000, figure_4: 50_000, figure_5: 2_000, tdrc: 10_000 };
 
-/// Measures all workloads.
-fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: &Lengths) -> Result<(), Box<dyn Error>> {
-    let steps: Vec<_> = Task::counterexample().stream(1, 0).take(lengths.figure_3).collect();
-    if let Some(path) = path {
-        write_stream(path, &steps)?;
-    }
+/// Measures all workloads, and writes the streams of those that have peers to a directory.
+fn run(
+    mut bench: Bench<impl Write>,
+    directory: Option<&Path>,
+    lengths: &Lengths,
+) -> Result<(), Box<dyn Error>> {
+    let write = |name: &str, steps: &[Experience]| {
+        directory.map_or(Ok(()), |directory| write_stream(&directory.join(name), steps))
+    };
     if bench.wants("3") {
+        let steps: Vec<_> = Task::counterexample().stream(1, 0).take(lengths.figure_3).collect();
+        write("fig3.f64", &steps)?;
         figure_3(&mut bench, &steps)?;
     }
     if bench.wants("4") {
@@ -65,6 +81,12 @@ fn run(mut bench: Bench<impl Write>, path: Option<&str>, lengths: &Lengths) -> R
     }
     if bench.wants("5") {
         figure_5(&mut bench, lengths.figure_5)?;
+    }
+    if bench.wants("tdrc") {
+        let prediction = tdrc::Prediction::new()?;
+        let steps: Vec<_> = prediction.task.stream(1, 0).take(lengths.tdrc).collect();
+        write("tdrc.f64", &steps)?;
+        prediction.measure(&mut bench, &steps)?;
     }
     Ok(())
 }
@@ -75,7 +97,7 @@ type Experience = Step<State<'static>, Action>;
 type Any<R> = Result<Box<dyn Learner<R>>, Box<dyn Error>>;
 
 /// Writes eight numbers for each step.
-fn write_stream(path: &str, steps: &[Experience]) -> std::io::Result<()> {
+fn write_stream(path: &Path, steps: &[Experience]) -> std::io::Result<()> {
     let number = |state: State| if let State::Number(number) = state { number as f64 } else { f64::NAN };
     let rows = steps.iter().flat_map(|s| {
         let action = if let Action::Number(number) = s.action { number as f64 } else { f64::NAN };
@@ -85,7 +107,7 @@ fn write_stream(path: &str, steps: &[Experience]) -> std::io::Result<()> {
 }
 
 /// Writes little-endian `f64`.
-fn write_numbers(path: &str, numbers: impl IntoIterator<Item = f64>) -> std::io::Result<()> {
+fn write_numbers(path: impl AsRef<Path>, numbers: impl IntoIterator<Item = f64>) -> std::io::Result<()> {
     std::fs::write(path, numbers.into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>())
 }
 
@@ -120,14 +142,14 @@ impl Block<'_> {
 
 struct Bench<'a, W> {
     repeats: usize,
-    /// The only figure that is measured.
+    /// The only workload that is measured.
     only: Option<&'a str>,
     out: W,
 }
 
 impl<W: Write> Bench<'_, W> {
-    fn wants(&self, figure: &str) -> bool {
-        self.only.is_none_or(|only| only == figure)
+    fn wants(&self, workload: &str) -> bool {
+        self.only.is_none_or(|only| only == workload)
     }
 
     /// Times learners that are composed from recipes, with `f64` and in lanes.
@@ -164,8 +186,10 @@ impl<W: Write> Bench<'_, W> {
                 learner.learn(isa, steps)?;
                 nanoseconds += start.elapsed().as_nanos() as f64;
                 if repeat == 0 {
-                    let within = PROBES.iter().filter(|k| (first..first + R::LANES).contains(k));
-                    probe.extend(within.map(|&k| format!("\"{k}\": [{}]", weights(&*learner, k - first))));
+                    let within = |k: &usize| (first..first + R::LANES).contains(k);
+                    for k in probes(settings.len()).into_iter().filter(within) {
+                        probe.push(format!("\"{k}\": [{}]", weights(&mut *learner, k - first)?));
+                    }
                 }
             }
             best = best.min(nanoseconds / (settings.len() * steps.len()) as f64);
@@ -183,10 +207,14 @@ impl<W: Write> Bench<'_, W> {
     }
 }
 
-/// A lane's weights as JSON; `null` for those that are not finite.
-fn weights<R: Real>(learner: &dyn Learner<R>, lane: usize) -> String {
+/// A lane's weights as JSON, those of the critic if the policy has none; `null` for those that are not finite.
+fn weights<R: Real>(learner: &mut dyn Learner<R>, lane: usize) -> Result<String, Box<dyn Error>> {
+    let mut weights: Vec<f64> = learner.weights().iter().map(|w| w.lane(lane)).collect();
+    if weights.is_empty() {
+        weights = learner.estimates_in(lane)?.into_iter().flat_map(|(_, estimate)| estimate).collect();
+    }
     let number = |x: f64| if x.is_finite() { x.to_string() } else { "null".to_owned() };
-    learner.weights().iter().map(|w| number(w.lane(lane))).collect::<Vec<_>>().join(", ")
+    Ok(weights.into_iter().map(number).collect::<Vec<_>>().join(", "))
 }
 
 /// The follow-on trace as a part from outside the library: learners with it have boxed parts.
@@ -209,7 +237,7 @@ fn composed<R: Composable>(
     block: Block,
     recipe: impl Fn(&Numbers) -> Recipe,
 ) -> Any<R> {
-    let catalogue = Catalogue::standard().clone().with::<Outside>();
+    let catalogue = Catalogue::standard().clone().with::<Outside>().with::<Fixed>();
     let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
     let recipes: Vec<&Recipe> = recipes.iter().collect();
     Ok(R::compose(&catalogue, &recipes, std::slice::from_ref(problem), Isa::best())?)
@@ -323,15 +351,26 @@ mod tests {
     fn every_workload_runs_and_agrees_with_itself() {
         let mut out = Vec::new();
         let bench = Bench { repeats: 1, only: None, out: &mut out };
-        run(bench, None, &Lengths { figure_3: 20, figure_4: 20, figure_5: 10 }).unwrap();
+        run(bench, None, &Lengths { figure_3: 20, figure_4: 20, figure_5: 10, tdrc: 20 }).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 14);
+        assert_eq!(lines.len(), 17);
         // The weights are the same with f64 and in lanes.
         let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
-        for (alone, lanes) in
-            [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (6, 7), (6, 8), (6, 9), (10, 11), (12, 13)]
-        {
+        for (alone, lanes) in [
+            (0, 1),
+            (0, 2),
+            (0, 3),
+            (0, 4),
+            (0, 5),
+            (6, 7),
+            (6, 8),
+            (6, 9),
+            (10, 11),
+            (12, 13),
+            (14, 15),
+            (14, 16),
+        ] {
             assert_eq!(probe(alone), probe(lanes));
         }
     }

@@ -21,11 +21,13 @@ struct Goal {
     aim: f64,
 }
 
-const GOALS: [Goal; 4] = [
+const GOALS: [Goal; 6] = [
     Goal { workload: "figure 3", against: "f64", at_least: 4.0, aim: 6.0 },
     Goal { workload: "figure 3", against: "numba, plain", at_least: 4.0, aim: 8.0 },
     Goal { workload: "figure 3", against: "jax, plain", at_least: 7.0, aim: 12.0 },
     Goal { workload: "figure 4, exact critic", against: "f64", at_least: 4.0, aim: 6.0 },
+    Goal { workload: "TDRC", against: "numba, plain", at_least: 8.0, aim: 8.0 },
+    Goal { workload: "TDRC", against: "jax, plain", at_least: 8.0, aim: 8.0 },
 ];
 
 /// How much longer than in Rust a step from Python may take at most, in nanoseconds.
@@ -145,12 +147,14 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
     run(cargo().args(["build", "--release", "--package", "emphatic-bench", "--package", "emphatic-cli"]))?;
     let python = environment(target, peers)?;
     let with_peers = peers.then_some(python.as_path());
-    let stream = target.join("stream.f64");
-    let [mut updates, mut command_line, mut solutions, mut steps] = [(); 4].map(|()| Measurements::default());
+    let [mut updates, mut parts, mut command_line, mut solutions, mut steps] =
+        [(); 5].map(|()| Measurements::default());
     for round in 1..=ROUNDS {
         let begin = |what: &str| eprintln!("round {round} of {ROUNDS}: {what}");
         begin("emphatic");
-        updates.add_printed(on_one_core(PROGRAM).arg(&stream))?;
+        updates.add_printed(on_one_core(PROGRAM).arg(target))?;
+        begin("parts");
+        parts.add_printed(on_one_core(PROGRAM).arg("parts"))?;
         begin("figure 3 from the command line");
         run_whole_experiment(target, &mut command_line)?;
         begin("exact solutions");
@@ -159,15 +163,20 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
         learn_in_python(target, &python, peers, &mut steps)?;
         for (python, peer) in with_peers.iter().flat_map(|python| [(python, "numba"), (python, "jax")]) {
             begin(peer);
-            let script = format!("benches/peers/fig3_{peer}.py");
-            updates.add_printed(on_one_core(python).arg(script).arg(&stream).args(["--repeat", "2"]))?;
+            for workload in ["fig3", "tdrc"] {
+                let script = format!("benches/peers/{workload}_{peer}.py");
+                let stream = target.join(format!("{workload}.f64"));
+                updates.add_printed(on_one_core(python).arg(script).arg(stream).args(["--repeat", "2"]))?;
+            }
         }
     }
     updates.compare_with("f64")?;
+    parts.compare_with("f64")?;
     solutions.compare_with("emphatic")?;
     let results = json!({
         "measured": updates.report("workload", "ns/update", is_lanes),
         "goals": report_goals(&updates),
+        "parts": report_parts(&parts),
         "command_line": report_command_line(&updates, &command_line),
         "solutions": solutions.report("exact solution", "seconds", |by| by == "emphatic"),
         "python": steps.report("learning from Python", "ns/step", |by| by == "package, learn"),
@@ -278,6 +287,21 @@ fn report_goals(all: &Measurements) -> Vec<Value> {
         let ratio = other / lanes;
         println!("{workload:<38} {against:<14} {ratio:>9.1}× {at_least:>9}× {aim:>4}×");
         rows.push(json!({"workload": workload, "against": against, "ratio": ratio, "at_least": at_least, "aim": aim}));
+    }
+    rows
+}
+
+/// Prints what each part costs as a table in Markdown, and returns it as JSON.
+fn report_parts(all: &Measurements) -> Vec<Value> {
+    println!("\n| role | part | ns per update, `f64` | in 16 lanes | times as fast |\n|---|---|---|---|---|");
+    let mut rows = Vec::new();
+    for Measured { workload, time, .. } in all.0.iter().filter(|m| m.by == "f64") {
+        let (Some((role, part)), Some(lanes)) = (workload.split_once(": "), all.lanes(workload)) else {
+            continue;
+        };
+        let ratio = time / lanes;
+        println!("| {role} | `{part}` | {time:.0} | {lanes:.1} | {ratio:.1} |");
+        rows.push(json!({"role": role, "part": part, "f64": time, "lanes": lanes, "ratio": ratio}));
     }
     rows
 }
