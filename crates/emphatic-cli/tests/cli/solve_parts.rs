@@ -12,6 +12,22 @@ fn a_part_with_settings_is_shown_under_its_name() {
     assert!(line.contains(" stable ") && line.contains("0.00836"), "{line}");
 }
 
+/// θ → 2θ with γ = 0.9: m/d_μ is (1, 19). The target is always in the second state, so LC-ETD's trace tends to (0, 2).
+#[test]
+fn traces_and_density_ratios_are_shown() {
+    let error = |part: &str, name: &str| {
+        let text = printed(["solve", "theta-2theta", "--emphasis", part]);
+        let line = text.lines().find(|line| line.contains(name)).expect("it is shown").to_owned();
+        line.split_whitespace().last().expect("it has an error").parse::<f64>().expect("a number")
+    };
+    let right = ((1.0 + 17.0f64.powi(2)) / 2.0).sqrt();
+    assert!((error("lc,beta=0.5", "lc, beta = 0.5") - right).abs() < 1e-3);
+    // One feature, 1 and 2: GradientDICE without a penalty is GEM, and comes to rest at −7.5, so at (−7.5, −15).
+    let right = ((8.5f64.powi(2) + 34.0f64.powi(2)) / 2.0).sqrt();
+    let dice = "gradient-dice,gamma=0.9,penalty=0";
+    assert!((error(dice, "gradient-dice") - right).abs() < 1e-3);
+}
+
 #[test]
 fn what_cannot_be_shown_is_refused_with_the_reason() {
     let wrong = [
@@ -23,7 +39,8 @@ fn what_cannot_be_shown_is_refused_with_the_reason() {
         ("--critic", "exact", "not known in closed form"),
         ("--critic", "etd,emphasis.n=3", "`follow-on` has no setting `n`"),
         ("--emphasis", "truncated", "it may need n"),
-        ("--emphasis", "lc,beta=0.5", "not known in closed form"),
+        ("--emphasis", "gem,ridge=0.1", "not known in closed form"),
+        ("--emphasis", "lc,beta=0.5,variant=4", "not known in closed form"),
     ];
     for (option, part, words) in wrong {
         refused(&ended(["solve", "theta-2theta", option, part]), &[words]);
