@@ -116,9 +116,11 @@ impl Line {
         });
         format!(
             "<g class=\"method\" data-method=\"{}\" {}>\
-             <path class=\"band\" fill=\"currentColor\" fill-opacity=\"0.18\" stroke=\"none\" d=\"{band}\"/>{}{}</g>",
+             <path class=\"band\" fill=\"currentColor\" fill-opacity=\"{}\" stroke=\"none\" d=\"{band}\"/>{}{}</g>",
             escape(&self.method),
             style.attributes(),
+            // Many bands on top of each other would hide the lines.
+            if position.count > 8 { 0.08 } else { 0.18 },
             style.line(&path),
             style.marks(marked),
         )

@@ -132,9 +132,11 @@ fn em(character: char) -> f64 {
 fn pieces(label: &str) -> Vec<(Place, String)> {
     let (mut pieces, mut rest) = (Vec::new(), label);
     while let Some(character) = rest.chars().next() {
-        let (place, text, length) = shifted(rest)
-            .or_else(|| escaped(rest))
-            .unwrap_or((Place::Line, character.into(), character.len_utf8()));
+        let (place, text, length) = shifted(rest).or_else(|| escaped(rest)).unwrap_or((
+            Place::Line,
+            character.into(),
+            character.len_utf8(),
+        ));
         match pieces.last_mut() {
             Some((last, line)) if *last == place && place == Place::Line => String::push_str(line, &text),
             _ => pieces.push((place, text)),

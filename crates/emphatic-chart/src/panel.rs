@@ -182,7 +182,7 @@ pub(crate) fn data(ruler: &Ruler) -> String {
     format!("{} {} {} {} {scale}", ruler.low, ruler.high, px(ruler.from), px(ruler.to))
 }
 
-/// As many ticks as their labels have room for.
+/// As many ticks as their labels have room for, and not many more than ten.
 pub(crate) fn x_ticks(ruler: &Ruler) -> Vec<Tick> {
     let fits = |ticks: &Vec<Tick>| {
         let (places, labels): (Vec<f64>, Vec<&String>) =
@@ -190,7 +190,8 @@ pub(crate) fn x_ticks(ruler: &Ruler) -> Vec<Tick> {
         let closest = places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
         closest >= widest(labels.into_iter(), SMALL) + 6.0
     };
-    let mut tries = [24.0, 34.0, 44.0, 56.0].into_iter().map(|distance| ruler.ticks(distance));
+    let least = (ruler.to - ruler.from).abs() / 12.0;
+    let mut tries = [24.0, 34.0, 44.0, 56.0].into_iter().map(|distance| ruler.ticks(least.max(distance)));
     tries.find(fits).unwrap_or_else(|| ruler.ticks(72.0))
 }
 

@@ -53,11 +53,11 @@ pub struct Strip {
 /// All of these, one below the other, in one document as wide as a page, with text below.
 pub fn strips(title: &str, all: &[Strips], caption: &str) -> String {
     let rows = || all.iter().flat_map(|strips| &strips.rows);
-    let names: Vec<String> =
-        rows().map(|row| literal(&fitted(&row.method, SMALL, LONGEST_NAME))).collect();
+    let names: Vec<String> = rows().map(|row| literal(&fitted(&row.method, SMALL, LONGEST_NAME))).collect();
     let notes: Vec<String> = rows().map(|row| literal(&row.note)).collect();
-    let left = widest(names.iter(), SMALL) + GAP;
-    let right = PAGE_WIDTH - widest(notes.iter(), SMALL) - GAP;
+    // Fonts differ in width, and short names err more.
+    let room = |labels: &[String]| 1.05 * widest(labels.iter(), SMALL) + 2.0 * GAP;
+    let (left, right) = (room(&names), PAGE_WIDTH - room(&notes));
     let whole = Area { left: 0.0, top: 0.0, width: PAGE_WIDTH, height: 0.0 };
     let mut body = heading(title, whole, whole, BOLD);
     let mut end = TITLE_HEIGHT + 4.0;
@@ -80,12 +80,8 @@ pub fn strips(title: &str, all: &[Strips], caption: &str) -> String {
 impl Strips {
     fn draw(&self, frame: Area) -> String {
         let values = self.rows.iter().flat_map(|row| row.values.iter().copied().chain(row.mean));
-        let ruler = self.x.ruler(
-            &values.collect::<Vec<_>>(),
-            &[],
-            0.02,
-            (frame.left + INSET, frame.right() - INSET),
-        );
+        let ruler =
+            self.x.ruler(&values.collect::<Vec<_>>(), &[], 0.02, (frame.left + INSET, frame.right() - INSET));
         let mut svg = format!("<g class=\"plot\" data-x=\"{}\">", data(&ruler));
         svg += &self.grid(&ruler, frame);
         let area = Area { height: frame.height + AXIS_HEIGHT, ..frame };
@@ -121,7 +117,7 @@ impl Strip {
         );
         svg += &tick_label(&name, (frame.left - GAP, baseline), "end");
         svg += &tick_label(&literal(&self.note), (frame.right() + GAP, baseline), "start");
-        let _ = write!(svg, "<g class=\"runs\" fill=\"{}\" fill-opacity=\"0.4\">", self.style.colour);
+        let _ = write!(svg, "<g class=\"runs\" fill=\"{}\" fill-opacity=\"0.5\">", self.style.colour);
         let mut values = self.values.clone();
         values.sort_by(f64::total_cmp);
         for (number, value) in values.into_iter().enumerate() {
@@ -146,16 +142,15 @@ fn dot(x: f64, y: f64) -> String {
 }
 
 fn median(x: f64, y: f64) -> String {
-    mark("median", &polyline([(x - 1.1, y - MEDIAN), (x + 1.1, y - MEDIAN), (x + 1.1, y + MEDIAN), (x - 1.1, y + MEDIAN)]))
+    format!(
+        "<path class=\"median\" stroke=\"{INK}\" stroke-width=\"1.3\" d=\"{}\"/>",
+        polyline([(x, y - MEDIAN), (x, y + MEDIAN)])
+    )
 }
 
 fn mean(x: f64, y: f64) -> String {
-    mark("mean", &polyline([(x, y - 4.2), (x + 3.6, y), (x, y + 4.2), (x - 3.6, y)]))
-}
-
-/// White around it separates it from the dots.
-fn mark(class: &str, path: &str) -> String {
-    format!("<path class=\"{class}\" fill=\"{INK}\" stroke=\"#fff\" stroke-width=\"0.8\" d=\"{path}Z\"/>")
+    let path = polyline([(x, y - 3.4), (x + 2.8, y), (x, y + 3.4), (x - 2.8, y)]);
+    format!("<path class=\"mean\" fill=\"{INK}\" stroke=\"#fff\" stroke-width=\"0.5\" d=\"{path}Z\"/>")
 }
 
 /// What the marks mean, around a place.
@@ -163,7 +158,7 @@ fn key(middle: f64, y: f64) -> String {
     let (first, second, third) = (middle - 70.0, middle - 14.0, middle + 38.0);
     let text = |label: &str, x: f64| tick_label(label, (x + 7.0, y + MIDDLE * SMALL), "start");
     format!(
-        "<g class=\"legend\"><g fill-opacity=\"0.4\">{}</g>{}{}{}{}{}</g>",
+        "<g class=\"legend\"><g fill-opacity=\"0.5\">{}</g>{}{}{}{}{}</g>",
         dot(first, y),
         text("a run", first),
         mean(second, y),

@@ -15,7 +15,10 @@ use std::path::Path;
 use thiserror::Error;
 
 /// The most characters of a problem's name and values in a title.
-const LONGEST_TITLE: usize = 70;
+const LONGEST_TITLE: usize = 90;
+
+/// With more lines than this, a panel needs the width of the page.
+const MANY_LINES: usize = 8;
 
 /// What a picture shows of the best setting of each method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,7 +140,7 @@ fn methods(best: &BestRuns) -> Vec<Method<'_>> {
         let is_taken = |label: &str| {
             methods.iter().any(|m| m.label == label && scenario(&best.experiment, m.summary) == problem)
         };
-        // Two methods may have the same name.
+        // Long names and values are cut, so two may look the same.
         let numbered = (2..).map(|number| format!("{plain} [{number}]"));
         let label = std::iter::once(plain.clone()).chain(numbered).find(|label| !is_taken(label));
         let label = label.unwrap_or(plain);
@@ -198,18 +201,22 @@ impl Picture<'_> {
         };
         let panels: Vec<Panel> = self.problems.iter().map(panel).collect();
         let points = || panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.points);
-        let mut caption = format!("Means over {} of each method's best setting", self.which_runs());
+        let mut caption = format!("Each method's best setting: means over {}", self.which_runs());
         if points().any(|point| point.uncertainty.is_some()) {
             caption += ", with 95 % bootstrap intervals";
         }
         caption += ". ";
-        let missing: Vec<String> = self.all().filter_map(|(problem, method)| {
-            let missing = Some(method.missing()).filter(|missing| !missing.is_empty())?;
-            let place = if self.problems.len() > 1 { format!(" in {problem}") } else { String::new() };
-            Some(format!("{missing} of {}{place}", method.label))
-        }).collect();
+        let missing: Vec<String> = self
+            .all()
+            .filter_map(|(problem, method)| {
+                let missing = Some(method.missing()).filter(|missing| !missing.is_empty())?;
+                let place = if self.problems.len() > 1 { format!(" in {problem}") } else { String::new() };
+                Some(format!("{missing} of {}{place}", method.label))
+            })
+            .collect();
         if !missing.is_empty() {
-            caption += &format!("Means are over the runs that have not diverged yet: {}. ", missing.join("; "));
+            caption +=
+                &format!("Means are over the runs that have not diverged yet: {}. ", missing.join("; "));
         }
         let hidden = points().filter_map(|point| point.y).filter(|y| self.log && *y <= 0.0).count();
         if points().filter(|point| point.y.is_some()).count() == hidden && hidden > 0 {
@@ -218,8 +225,13 @@ impl Picture<'_> {
         if hidden > 0 {
             caption += "Means that are not positive have no place on the logarithmic axis. ";
         }
-        caption += &self.best.summary.under_way().unwrap_or_default();
-        let columns = if panels.len() > 1 { 2 } else { 1 };
+        caption += &self.remarks();
+        let many = panels.iter().any(|panel| panel.lines.len() > MANY_LINES);
+        let columns = match panels.len() {
+            _ if many => 1,
+            4 => 2,
+            count => count.min(3),
+        };
         let panels: Vec<Drawing> = panels.into_iter().map(Drawing::from).collect();
         Some(grid("Learning curves", &panels, columns, &caption))
     }
@@ -236,8 +248,8 @@ impl Picture<'_> {
         if self.log && values().next().is_some() && values().all(|value| *value <= 0.0) {
             return None;
         }
-        let mut caption = format!("The ends of {} of each method's best setting. ", self.which_runs());
-        caption += &self.best.summary.under_way().unwrap_or_default();
+        let mut caption = format!("Each method's best setting: the ends of {}. ", self.which_runs());
+        caption += &self.remarks();
         Some(strips("Where runs end", &all, &caption))
     }
 
@@ -257,6 +269,13 @@ impl Picture<'_> {
             values,
             note: notes.join(", "),
         }
+    }
+
+    /// What is to be known about the results, wherever the picture goes.
+    fn remarks(&self) -> String {
+        let summary = &self.best.summary;
+        let warnings = summary.warnings.iter().map(|warning| format!("Warning: {warning}."));
+        summary.under_way().into_iter().chain(warnings).collect::<Vec<_>>().join(" ")
     }
 
     fn axis(&self, after: &str) -> Axis {
@@ -282,7 +301,7 @@ impl Picture<'_> {
         let count = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
         let fresh = self.all().filter(|(_, method)| method.summary.fresh.is_some()).count();
         match fresh {
-            0 => format!("the {count} runs that it was chosen by,"),
+            0 => format!("the {count} runs that it was chosen by"),
             _ if fresh == self.all().count() => format!("{count} fresh runs"),
             _ => format!("{count} runs (fresh ones where there are any)"),
         }

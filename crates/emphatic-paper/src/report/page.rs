@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use emphatic_chart::{Drawing, Line, Panel, Point, Uncertainty, all_methods, escape, html, plain, style_of, swatch};
+use emphatic_chart::{
+    Drawing, Line, Panel, Point, Uncertainty, all_methods, escape, html, plain, style_of, swatch,
+};
 use serde_json::{Value, json};
 
 use crate::verdict::{JudgedClaim, Verdict};
