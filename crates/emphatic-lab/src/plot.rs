@@ -71,14 +71,19 @@ pub enum PlotError {
         #[help]
         help: Option<String>,
     },
-    /// No number has a place on a logarithmic axis.
-    #[error("no value of `{0}` that would be drawn is positive, so a logarithmic axis has nothing to show")]
-    NotPositive(String),
+    /// No method has a value, or none has a place on a logarithmic axis.
+    #[error("there is nothing to draw: {0}")]
+    Nothing(String),
 }
 
 /// Draws the results in a directory, finished or not.
 pub fn plot(dir: &Path, options: &PlotOptions) -> Result<Plot, PlotError> {
     let best = summary::best_runs(dir, options.quantity.as_deref())?;
+    if best.summary.methods.is_empty() {
+        let warnings = best.summary.warnings.join("; ");
+        let none = "no run is there of all settings of a method yet";
+        return Err(PlotError::Nothing(if warnings.is_empty() { none.to_owned() } else { warnings }));
+    }
     let mut shown = methods(&best);
     for name in &options.methods {
         if !shown.iter().any(|method| method.is_called(name)) {
@@ -94,7 +99,9 @@ pub fn plot(dir: &Path, options: &PlotOptions) -> Result<Plot, PlotError> {
         PlotKind::Curves => picture.curves(),
         PlotKind::Strips => picture.strips(),
     };
-    let svg = svg.ok_or_else(|| PlotError::NotPositive(best.quantity.clone()))?;
+    let not_positive =
+        || format!("no value of `{}` is positive, so none has a place on a logarithmic axis", best.quantity);
+    let svg = svg.ok_or_else(|| PlotError::Nothing(not_positive()))?;
     Ok(Plot { svg, under_way: best.summary.under_way(), warnings: best.summary.warnings })
 }
 
@@ -141,9 +148,11 @@ fn methods(best: &BestRuns) -> Vec<Method<'_>> {
             methods.iter().any(|m| m.label == label && scenario(&best.experiment, m.summary) == problem)
         };
         // Long names and values are cut, so two may look the same.
-        let numbered = (2..).map(|number| format!("{plain} [{number}]"));
-        let label = std::iter::once(plain.clone()).chain(numbered).find(|label| !is_taken(label));
-        let label = label.unwrap_or(plain);
+        let (mut label, mut same) = (plain.clone(), 1);
+        while is_taken(&label) {
+            same += 1;
+            label = format!("{plain} [{same}]");
+        }
         let number = labels.iter().position(|known| *known == label).unwrap_or_else(|| {
             labels.push(label.clone());
             labels.len() - 1
@@ -178,7 +187,7 @@ fn problem_title(experiment: &Experiment, setting: usize) -> String {
     let name = name.as_ref().and_then(Value::as_str).unwrap_or_default();
     let others = columns.iter().filter(|value| value.0 != "problem" && !is_common(value));
     let title = label(name, &others.map(|(name, cell)| (name.clone(), cell.json())).collect());
-    literal(&shortened(&title, LONGEST_TITLE))
+    shortened(&title, LONGEST_TITLE)
 }
 
 /// What is drawn: methods by problem.
@@ -193,7 +202,7 @@ impl Picture<'_> {
     fn curves(&self) -> Option<String> {
         let panel = |(title, methods): &(String, Vec<Method>)| Panel {
             name: "curves",
-            title: title.clone(),
+            title: literal(title),
             x: Axis { label: self.best.summary.axis.to_owned(), scale: Scale::Linear, range: None },
             y: self.axis(""),
             lines: methods.iter().map(line).collect(),
@@ -211,12 +220,11 @@ impl Picture<'_> {
             .filter_map(|(problem, method)| {
                 let missing = Some(method.missing()).filter(|missing| !missing.is_empty())?;
                 let place = if self.problems.len() > 1 { format!(" in {problem}") } else { String::new() };
-                Some(format!("{missing} of {}{place}", method.label))
+                Some(format!("{}{place}, {missing}", method.label))
             })
             .collect();
         if !missing.is_empty() {
-            caption +=
-                &format!("Means are over the runs that have not diverged yet: {}. ", missing.join("; "));
+            caption += &format!("Means are over the runs that have a value: {}. ", missing.join("; "));
         }
         let hidden = points().filter_map(|point| point.y).filter(|y| self.log && *y <= 0.0).count();
         if points().filter(|point| point.y.is_some()).count() == hidden && hidden > 0 {
@@ -239,7 +247,7 @@ impl Picture<'_> {
     /// A row of dots for each method; `None` if nothing has a place on the axis.
     fn strips(&self) -> Option<String> {
         let of_problem = |(title, methods): &(String, Vec<Method>)| Strips {
-            title: title.clone(),
+            title: literal(title),
             x: self.axis(" at the end"),
             rows: methods.iter().map(|method| self.strip(method)).collect(),
         };
