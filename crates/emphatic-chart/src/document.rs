@@ -78,7 +78,7 @@ pub(crate) fn upright(label: &str, (x, y): (f64, f64), room: f64) -> String {
     centred(label, (x, y), room, &format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y)))
 }
 
-/// A text in lines, from the top to the returned height.
+/// A text in lines below `top`, and their height.
 pub(crate) fn paragraph(text: &str, top: f64, room: f64) -> (String, f64) {
     const LINE_HEIGHT: f64 = 12.5;
     let mut lines: Vec<String> = Vec::new();
@@ -90,6 +90,9 @@ pub(crate) fn paragraph(text: &str, top: f64, room: f64) -> (String, f64) {
             }
             _ => lines.push(word.to_owned()),
         }
+    }
+    if lines.is_empty() {
+        return (String::new(), 0.0);
     }
     let baseline = |number: usize| px(top + (number as f64 + 0.5) * LINE_HEIGHT + MIDDLE * SMALL);
     let line = |(number, line): (usize, &String)| {

@@ -167,3 +167,56 @@ fn key(middle: f64, y: f64) -> String {
         text("median", third),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::axis::Scale;
+
+    fn strip(values: Vec<f64>) -> Strip {
+        let (mean, median) = (values.first().copied(), values.last().copied());
+        Strip {
+            method: "<a_b>".into(),
+            style: Style::numbered(0),
+            values,
+            mean,
+            median,
+            note: "1 of 2 diverged".into(),
+        }
+    }
+
+    fn drawn(scale: Scale, rows: Vec<Strip>) -> String {
+        let x = Axis { label: "x".into(), scale, range: None };
+        strips("Runs", &[Strips { title: "A problem".into(), x, rows }], "A caption")
+    }
+
+    #[test]
+    fn every_run_is_a_dot_also_if_all_are_equal() {
+        let svg = drawn(Scale::Linear, vec![strip(vec![1.0; 100])]);
+        let mut dots: Vec<&str> = svg.split("<circle").skip(1).take(100).collect();
+        dots.sort_unstable();
+        dots.dedup();
+        assert_eq!(dots.len(), 100);
+        assert!(svg.contains("&lt;a_b&gt;</text>") && svg.contains(">1 of 2 diverged</text>"), "{svg}");
+    }
+
+    #[test]
+    fn height_grows_with_rows() {
+        let height = |rows| {
+            let svg = drawn(Scale::Linear, vec![strip(vec![1.0]); rows]);
+            let (_, rest) = svg.split_once("viewBox=\"0 0 672 ").unwrap();
+            rest.split_once('"').unwrap().0.parse::<f64>().unwrap()
+        };
+        assert!((height(25) - height(1) - 24.0 * ROW_HEIGHT).abs() < 0.1);
+    }
+
+    #[test]
+    fn what_has_no_place_is_not_drawn() {
+        for values in [vec![], vec![0.0], vec![-1.0, f64::INFINITY, f64::NAN], vec![f64::MAX, f64::MIN]] {
+            for scale in [Scale::Linear, Scale::Log] {
+                let svg = drawn(scale, vec![strip(values.clone()), strip(vec![1.0])]);
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{values:?}: {svg}");
+            }
+        }
+    }
+}
