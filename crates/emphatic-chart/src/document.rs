@@ -1,11 +1,14 @@
 //! SVG documents, their labels and their measures.
 
 use crate::area::Area;
-use crate::markup::{escape, px, spans, width};
+use crate::markup::{escape, literal, px, spans, width};
 use std::fmt::Write;
 
 /// Pixels to the inch, as browsers have it.
 pub(crate) const INCH: f64 = 96.0;
+
+/// A page without its margins.
+pub(crate) const PAGE_WIDTH: f64 = 7.0 * INCH;
 
 /// Font sizes: 8 and 7 points in print.
 pub(crate) const LABEL: f64 = 10.67;
@@ -73,6 +76,30 @@ pub(crate) fn centred(label: &str, (x, y): (f64, f64), room: f64, attributes: &s
 /// A label that is read from bottom to top.
 pub(crate) fn upright(label: &str, (x, y): (f64, f64), room: f64) -> String {
     centred(label, (x, y), room, &format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y)))
+}
+
+/// A text in lines below `top`, and their height.
+pub(crate) fn paragraph(text: &str, top: f64, room: f64) -> (String, f64) {
+    const LINE_HEIGHT: f64 = 12.5;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(&literal(&format!("{line} {word}")), SMALL) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    if lines.is_empty() {
+        return (String::new(), 0.0);
+    }
+    let baseline = |number: usize| px(top + (number as f64 + 0.5) * LINE_HEIGHT + MIDDLE * SMALL);
+    let line = |(number, line): (usize, &String)| {
+        format!("<text x=\"0\" y=\"{}\">{}</text>", baseline(number), escape(line))
+    };
+    let svg: String = lines.iter().enumerate().map(line).collect();
+    (format!("<g class=\"caption\" fill=\"{AXIS}\">{svg}</g>"), lines.len() as f64 * LINE_HEIGHT)
 }
 
 /// A number or a name beside an axis.

@@ -1,16 +1,20 @@
-//! Drawings: a panel or the diagram of the counterexample, alone, in a page and in a row.
+//! Drawings: a panel or the diagram of the counterexample, alone, in a page and in rows.
 
 use crate::area::Area;
 use crate::diagram;
-use crate::document::{About, BOLD, INCH, REGULAR, TITLE_HEIGHT, document, heading, printed};
+use crate::document::{
+    About, BOLD, INCH, PAGE_WIDTH, REGULAR, TITLE_HEIGHT, document, heading, paragraph, printed,
+};
 use crate::legend::Legend;
 use crate::markup::{escape, plain};
 use crate::panel::Panel;
+use crate::style::Style;
 
 /// One column of a paper with two.
 const COLUMN: (f64, f64) = (3.3 * INCH, 2.6 * INCH);
-const PAGE_WIDTH: f64 = 7.0 * INCH;
+/// The least height of a panel in a row, and the least share of its width.
 const ROW_PANEL_HEIGHT: f64 = 178.0;
+const ROW_PANEL_SHARE: f64 = 0.45;
 const INLINE: (f64, f64) = (288.0, 208.0);
 const GAP: f64 = 10.0;
 
@@ -42,7 +46,7 @@ impl Drawing {
 
     /// A whole document, one column of a paper wide. Ids in it start with the prefix.
     pub fn svg(&self, id_prefix: &str) -> String {
-        let ((width, height), methods) = (COLUMN, self.methods());
+        let ((width, height), methods) = (COLUMN, self.styles().collect::<Vec<_>>());
         let legend_top = height - Legend::of_methods(&methods, 0.0, width).height;
         let area = Area { left: 0.0, top: 0.0, width, height: legend_top - 5.0 };
         let body = self.draw_titled(area, BOLD) + &Legend::of_methods(&methods, legend_top, width).svg;
@@ -65,8 +69,12 @@ impl Drawing {
 
     /// The methods that are drawn, in order.
     pub fn methods(&self) -> Vec<&str> {
+        self.styles().map(|(method, _)| method).collect()
+    }
+
+    fn styles(&self) -> impl Iterator<Item = (&str, Style)> {
         let lines = self.panel().map_or(&[][..], |panel| &panel.lines);
-        lines.iter().map(|line| line.method.as_str()).collect()
+        lines.iter().map(|line| (line.method.as_str(), line.style))
     }
 
     fn describe(&self) -> String {
@@ -92,30 +100,49 @@ impl Drawing {
 
 /// The drawings side by side in one document as wide as a page, with one legend.
 pub fn row(title: &str, drawings: &[Drawing]) -> String {
-    let (count, height) = (drawings.len().max(1) as f64, ROW_PANEL_HEIGHT + TITLE_HEIGHT);
-    let (top, wide) = (TITLE_HEIGHT + 4.0, (PAGE_WIDTH - GAP * (count - 1.0)) / count);
+    grid(title, drawings, drawings.len(), "")
+}
+
+/// The drawings in rows of so many in one document as wide as a page, with one legend, and text below.
+pub fn grid(title: &str, drawings: &[Drawing], columns: usize, caption: &str) -> String {
+    let columns = columns.max(1);
+    let wide = (PAGE_WIDTH - GAP * (columns as f64 - 1.0)) / columns as f64;
+    let height = ROW_PANEL_HEIGHT.max(ROW_PANEL_SHARE * wide) + TITLE_HEIGHT;
     let whole = Area { left: 0.0, top: 0.0, width: PAGE_WIDTH, height: 0.0 };
     let mut body = heading(title, whole, whole, BOLD);
-    for (index, drawing) in drawings.iter().enumerate() {
-        let left = index as f64 * (wide + GAP);
-        body += &drawing.draw_titled(Area { left, top, width: wide, height }, REGULAR);
+    let mut end = TITLE_HEIGHT + 4.0;
+    for row in drawings.chunks(columns) {
+        let top = end;
+        for (column, drawing) in row.iter().enumerate() {
+            let left = column as f64 * (wide + GAP);
+            body += &drawing.draw_titled(Area { left, top, width: wide, height }, REGULAR);
+        }
+        end += height + 7.0;
     }
-    let legend_top = top + height + 7.0;
-    let legend = Legend::of_methods(&all_methods(drawings), legend_top, PAGE_WIDTH);
+    let legend = Legend::of_methods(&all_styles(drawings), end, PAGE_WIDTH);
+    end += legend.height;
+    let (text, text_height) = paragraph(caption, end + 5.0, PAGE_WIDTH);
+    if text_height > 0.0 {
+        end += text_height + 5.0;
+    }
     let description = drawings.iter().map(Drawing::describe).collect::<Vec<_>>().join(" ");
     let about = About { id: String::new(), title: plain(title), description };
-    printed((PAGE_WIDTH, legend_top + legend.height), &about, &(body + &legend.svg))
+    printed((PAGE_WIDTH, end), &about, &(body + &legend.svg + &text))
 }
 
 /// The methods of these drawings, each once, in the order they first appear.
 pub fn all_methods(drawings: &[Drawing]) -> Vec<&str> {
-    let mut methods = Vec::new();
-    for method in drawings.iter().flat_map(Drawing::methods) {
-        if !methods.contains(&method) {
-            methods.push(method);
+    all_styles(drawings).into_iter().map(|(method, _)| method).collect()
+}
+
+fn all_styles(drawings: &[Drawing]) -> Vec<(&str, Style)> {
+    let mut all: Vec<(&str, Style)> = Vec::new();
+    for (method, style) in drawings.iter().flat_map(Drawing::styles) {
+        if !all.iter().any(|(known, _)| *known == method) {
+            all.push((method, style));
         }
     }
-    methods
+    all
 }
 
 #[cfg(test)]

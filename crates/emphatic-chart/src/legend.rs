@@ -1,8 +1,8 @@
 //! Legends.
 
 use crate::document::{MIDDLE, SMALL};
-use crate::markup::{escape, px, width};
-use crate::style::style_of;
+use crate::markup::{escape, fitted, literal, px, width};
+use crate::style::Style;
 use std::fmt::Write;
 
 const LINE_HEIGHT: f64 = 14.0;
@@ -24,9 +24,11 @@ impl Legend {
         room: f64,
         sample: impl Fn(usize, (f64, f64)) -> String,
     ) -> Self {
-        let cell = |name: &&str| SAMPLE_WIDTH + 4.0 + width(name, SMALL) + GAP;
+        let longest = room - SAMPLE_WIDTH - 4.0;
+        let shown: Vec<String> = names.iter().map(|name| fitted(name, SMALL, longest)).collect();
+        let cell = |name: &String| SAMPLE_WIDTH + 4.0 + width(&literal(name), SMALL) + GAP;
         let widths = |columns: usize| -> Vec<f64> {
-            let widest = |column| names.iter().skip(column).step_by(columns).map(cell).fold(0.0, f64::max);
+            let widest = |column| shown.iter().skip(column).step_by(columns).map(cell).fold(0.0, f64::max);
             (0..columns).map(widest).collect()
         };
         let fits = |columns: &usize| widths(*columns).iter().sum::<f64>() - GAP <= room;
@@ -35,7 +37,7 @@ impl Legend {
         let widths = widths(names.len().div_ceil(rows.max(1)));
         let start = (room - widths.iter().sum::<f64>() + GAP) / 2.0;
         let mut svg = String::from("<g class=\"legend\">");
-        for (index, name) in names.iter().enumerate() {
+        for (index, name) in shown.iter().enumerate() {
             let (row, column) = (index / widths.len(), index % widths.len());
             let x = start + widths[..column].iter().sum::<f64>();
             let y = top + (row as f64 + 0.5) * LINE_HEIGHT;
@@ -47,9 +49,10 @@ impl Legend {
     }
 
     /// For methods, each with its own style.
-    pub(crate) fn of_methods(methods: &[&str], top: f64, room: f64) -> Self {
-        Self::new(methods, top, room, |index, (x, y)| {
-            let style = style_of(methods[index]);
+    pub(crate) fn of_methods(methods: &[(&str, Style)], top: f64, room: f64) -> Self {
+        let names: Vec<&str> = methods.iter().map(|(name, _)| *name).collect();
+        Self::new(&names, top, room, |index, (x, y)| {
+            let (_, style) = methods[index];
             format!("<g {}>{}</g>", style.attributes(), style.sample(x, y, SAMPLE_WIDTH))
         })
     }

@@ -1,15 +1,17 @@
-//! A line of results in a panel, with the band of its standard errors.
+//! A line of results in a panel, with the band of their uncertainty.
 
 use crate::axis::Ruler;
 use crate::document::polyline;
 use crate::markup::escape;
-use crate::style::style_of;
+use crate::style::{Style, style_of};
 
 /// The results of a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its name, which decides its [`Style`](crate::Style).
+    /// Its name.
     pub method: String,
+    /// How it looks.
+    pub style: Style,
     /// By ascending x.
     pub points: Vec<Point>,
 }
@@ -21,8 +23,28 @@ pub struct Point {
     pub x: f64,
     /// `None` if runs diverged: a gap in the line.
     pub y: Option<f64>,
-    /// One standard error, the half height of the band.
-    pub error: Option<f64>,
+    /// The band around it.
+    pub uncertainty: Option<Uncertainty>,
+}
+
+/// How certain a result is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Uncertainty {
+    /// One standard error: the half height of the band.
+    Error(f64),
+    /// The ends of an interval.
+    Interval(f64, f64),
+}
+
+impl Point {
+    /// The ends of the band; `None` if it has none, or if they are not finite.
+    pub(crate) fn band(&self) -> Option<(f64, f64)> {
+        let (low, high) = match self.uncertainty? {
+            Uncertainty::Error(error) => (self.y? - error.abs(), self.y? + error.abs()),
+            Uncertainty::Interval(low, high) => (low, high),
+        };
+        (low.is_finite() && high.is_finite()).then_some((low, high))
+    }
 }
 
 /// A point in pixels, with its band.
@@ -57,14 +79,16 @@ impl Placed {
 }
 
 impl Line {
+    /// In the style of the paper's method of this name.
+    pub fn of_method(method: String, points: Vec<Point>) -> Self {
+        Self { style: style_of(&method), method, points }
+    }
+
     /// The pieces between gaps.
     pub(crate) fn pieces(&self, x: &Ruler, y: &Ruler) -> Vec<Vec<Placed>> {
         let place = |(index, point): (usize, &Point)| {
-            let error = point.error.map(f64::abs).filter(|error| error.is_finite());
-            let band = point.y.zip(error).map(|(value, error)| Band {
-                top: y.clamped(value + error),
-                bottom: y.clamped(value - error),
-            });
+            let edges = |(low, high)| Band { top: y.clamped(high), bottom: y.clamped(low) };
+            let band = point.band().map(edges);
             Some(Placed { index, x: x.place(point.x)?, y: y.place(point.y?)?, band })
         };
         let placed: Vec<Option<Placed>> = self.points.iter().enumerate().map(place).collect();
@@ -75,7 +99,7 @@ impl Line {
     /// Draws the line. The markers of the lines of a panel are set at different points, so that they can be told apart where lines
     /// meet.
     pub(crate) fn draw(&self, x: &Ruler, y: &Ruler, position: Position) -> String {
-        let (style, pieces) = (style_of(&self.method), self.pieces(x, y));
+        let (style, pieces) = (&self.style, self.pieces(x, y));
         let band: String = pieces
             .iter()
             .flat_map(|piece| piece.chunk_by(|a, b| a.band.is_some() == b.band.is_some()))
@@ -92,9 +116,11 @@ impl Line {
         });
         format!(
             "<g class=\"method\" data-method=\"{}\" {}>\
-             <path class=\"band\" fill=\"currentColor\" fill-opacity=\"0.18\" stroke=\"none\" d=\"{band}\"/>{}{}</g>",
+             <path class=\"band\" fill=\"currentColor\" fill-opacity=\"{}\" stroke=\"none\" d=\"{band}\"/>{}{}</g>",
             escape(&self.method),
             style.attributes(),
+            // Many bands on top of each other would hide the lines.
+            if position.count > 8 { 0.08 } else { 0.18 },
             style.line(&path),
             style.marks(marked),
         )

@@ -1,4 +1,5 @@
-//! Labels in a tiny markup: `_` before a character or `{…}` makes a subscript, `^` before `{…}` a superscript.
+//! Labels in a tiny markup: `_` before a character or `{…}` makes a subscript, `^` before `{…}` a superscript. After `\`, `_`, `^` and
+//! `\` are themselves.
 
 use emphatic_text::is_unprintable;
 use std::fmt::Write;
@@ -31,6 +32,36 @@ pub fn escape(text: &str) -> String {
         }
     }
     escaped
+}
+
+/// The label that shows this text as it is: names have underscores.
+pub fn literal(text: &str) -> String {
+    let mut label = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_special(character) {
+            label.push('\\');
+        }
+        label.push(character);
+    }
+    label
+}
+
+fn is_special(character: char) -> bool {
+    matches!(character, '_' | '^' | '\\')
+}
+
+/// The text, cut if it is wider than the room.
+pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
+    if width(&literal(text), size) <= room {
+        return text.to_owned();
+    }
+    // The ellipsis needs some, too.
+    let mut left = room - size;
+    let fits = |character: &char| {
+        left -= size * em(*character);
+        left >= 0.0
+    };
+    text.chars().take_while(fits).collect::<String>() + "…"
 }
 
 /// The label without its markup: "J_μ" is "Jμ".
@@ -101,8 +132,11 @@ fn em(character: char) -> f64 {
 fn pieces(label: &str) -> Vec<(Place, String)> {
     let (mut pieces, mut rest) = (Vec::new(), label);
     while let Some(character) = rest.chars().next() {
-        let (place, text, length) =
-            shifted(rest).unwrap_or((Place::Line, character.into(), character.len_utf8()));
+        let (place, text, length) = shifted(rest).or_else(|| escaped(rest)).unwrap_or((
+            Place::Line,
+            character.into(),
+            character.len_utf8(),
+        ));
         match pieces.last_mut() {
             Some((last, line)) if *last == place && place == Place::Line => String::push_str(line, &text),
             _ => pieces.push((place, text)),
@@ -110,6 +144,12 @@ fn pieces(label: &str) -> Vec<(Place, String)> {
         rest = &rest[length..];
     }
     pieces
+}
+
+/// The character after a backslash at the start, and how many bytes both take.
+fn escaped(rest: &str) -> Option<(Place, String, usize)> {
+    let character = rest.strip_prefix('\\')?.chars().next().filter(|&character| is_special(character))?;
+    Some((Place::Line, character.into(), 2))
 }
 
 /// The subscript or superscript at the start, and how many bytes it takes.
@@ -148,6 +188,21 @@ mod tests {
         }
         assert_eq!(plain("a_{b"), "a{b");
         assert_eq!(plain(""), "");
+    }
+
+    #[test]
+    fn literal_text_has_no_markup() {
+        for text in ["value_error", "a^{2}", "\\_x\\\\", "_", "\\"] {
+            assert_eq!(plain(&literal(text)), text);
+        }
+        assert_eq!(plain("a\\b"), "a\\b");
+    }
+
+    #[test]
+    fn text_is_cut_only_if_it_must() {
+        assert_eq!(fitted("abc", 10.0, 17.2), "abc");
+        assert_eq!(fitted("abcdef", 10.0, 25.0), "ab…");
+        assert_eq!(fitted("abc", 10.0, 0.0), "…");
     }
 
     #[test]

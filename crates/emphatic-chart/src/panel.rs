@@ -10,9 +10,9 @@ use crate::markup::{plain, px, widest, width};
 use std::fmt::Write;
 
 /// Lines stay this far from the ends of the horizontal axis, so that their markers have room.
-const INSET: f64 = 6.0;
+pub(crate) const INSET: f64 = 6.0;
 
-const GRID: &str = "#e4e4e4";
+pub(crate) const GRID: &str = "#e4e4e4";
 
 /// Lines over one axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl Panel {
         let (from, to) = (frame.left, frame.right());
         let mut svg = format!("<g class=\"plot\" data-x=\"{}\" data-y=\"{}\">", data(&x), data(&y));
         svg += &grid(&y, from, to);
-        svg += &self.horizontal(&x, area, frame);
+        svg += &horizontal(&self.x.label, &x, area, frame);
         svg += &upright(&self.y.label, (area.left + LABEL, frame.top + frame.height / 2.0), frame.height);
         let reference =
             self.reference.as_ref().and_then(|reference| Some((reference, y.place(reference.y)?)));
@@ -95,8 +95,8 @@ impl Panel {
         let xs: Vec<f64> = points().map(|point| point.x).collect();
         let ys: Vec<f64> =
             shown.iter().filter_map(|point| point.y).chain(self.reference.iter().map(|r| r.y)).collect();
-        let band = |point: &&Point| Some((point.y?, point.error?.abs()));
-        let bands: Vec<f64> = shown.iter().filter_map(band).flat_map(|(y, e)| [y - e, y + e]).collect();
+        let bands: Vec<f64> =
+            shown.iter().filter_map(|point| point.band()).flat_map(|(low, high)| [low, high]).collect();
         let x = self.x.ruler(&xs, &[], 0.0, (frame.left + INSET, frame.right() - INSET));
         let mut y = self.y.ruler(&ys, &bands, 0.05, (frame.bottom(), frame.top));
         self.make_room_above_reference(&mut y);
@@ -114,23 +114,6 @@ impl Panel {
         if let Some(reference) = reference.filter(|_| part > 0.5) {
             y.high = y.high.max(y.low + (reference - y.low) / part);
         }
-    }
-
-    fn horizontal(&self, ruler: &Ruler, area: Area, frame: Area) -> String {
-        let (left, right, bottom) = (frame.left, frame.right(), frame.bottom());
-        let mut marks = format!("M{} {}H{}", px(left), px(bottom), px(right));
-        let mut labels = String::new();
-        for Tick { at, label } in x_ticks(ruler) {
-            let x = ruler.clamped(at);
-            let length = if label.is_some() { 4 } else { 2 };
-            let _ = write!(marks, "M{} {}v{length}", px(x), px(bottom));
-            if let Some(label) = label {
-                labels += &tick_label(&label, (x, bottom + 13.5), "middle");
-            }
-        }
-        let middle = (left + right) / 2.0;
-        let title = centred(&self.x.label, (middle, area.bottom() - 3.0), frame.width, "");
-        format!("{}<g class=\"ticks\">{labels}</g>{title}", axis_path(&marks))
     }
 
     /// The label above or below its line, at the left, at the right or in the middle: where it hides the least.
@@ -172,8 +155,26 @@ impl Panel {
     }
 }
 
+/// The axis below a frame, with its label at the bottom of the area.
+pub(crate) fn horizontal(label: &str, ruler: &Ruler, area: Area, frame: Area) -> String {
+    let (left, right, bottom) = (frame.left, frame.right(), frame.bottom());
+    let mut marks = format!("M{} {}H{}", px(left), px(bottom), px(right));
+    let mut labels = String::new();
+    for Tick { at, label } in x_ticks(ruler) {
+        let x = ruler.clamped(at);
+        let length = if label.is_some() { 4 } else { 2 };
+        let _ = write!(marks, "M{} {}v{length}", px(x), px(bottom));
+        if let Some(label) = label {
+            labels += &tick_label(&label, (x, bottom + 13.5), "middle");
+        }
+    }
+    let middle = (left + right) / 2.0;
+    let title = centred(label, (middle, area.bottom() - 3.0), frame.width, "");
+    format!("{}<g class=\"ticks\">{labels}</g>{title}", axis_path(&marks))
+}
+
 /// The ends of an axis as measures and as pixels, and its scale: a page reads them to show the values under the pointer.
-fn data(ruler: &Ruler) -> String {
+pub(crate) fn data(ruler: &Ruler) -> String {
     let scale = match ruler.scale {
         Scale::Linear => "linear",
         Scale::Log => "log",
@@ -181,15 +182,16 @@ fn data(ruler: &Ruler) -> String {
     format!("{} {} {} {} {scale}", ruler.low, ruler.high, px(ruler.from), px(ruler.to))
 }
 
-/// As many ticks as their labels have room for.
-fn x_ticks(ruler: &Ruler) -> Vec<Tick> {
+/// As many ticks as their labels have room for, and not many more than ten.
+pub(crate) fn x_ticks(ruler: &Ruler) -> Vec<Tick> {
     let fits = |ticks: &Vec<Tick>| {
         let (places, labels): (Vec<f64>, Vec<&String>) =
             ticks.iter().filter_map(|tick| Some((ruler.clamped(tick.at), tick.label.as_ref()?))).unzip();
         let closest = places.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
         closest >= widest(labels.into_iter(), SMALL) + 6.0
     };
-    let mut tries = [24.0, 34.0, 44.0, 56.0].into_iter().map(|distance| ruler.ticks(distance));
+    let least = (ruler.to - ruler.from).abs() / 12.0;
+    let mut tries = [24.0, 34.0, 44.0, 56.0].into_iter().map(|distance| ruler.ticks(least.max(distance)));
     tries.find(fits).unwrap_or_else(|| ruler.ticks(72.0))
 }
 
@@ -210,6 +212,7 @@ fn grid(y: &Ruler, from: f64, to: f64) -> String {
 pub(crate) mod tests {
     use super::*;
     use crate::drawing::{Drawing, row};
+    use crate::line::Uncertainty;
     use resvg::usvg::roxmltree::{Document, Node};
 
     fn axis(scale: Scale) -> Axis {
@@ -217,8 +220,12 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn line(method: &str, ys: &[Option<f64>]) -> Line {
-        let point = |(index, &y): (usize, &Option<f64>)| Point { x: 0.5 + index as f64, y, error: Some(0.1) };
-        Line { method: method.into(), points: ys.iter().enumerate().map(point).collect() }
+        let point = |(index, &y): (usize, &Option<f64>)| Point {
+            x: 0.5 + index as f64,
+            y,
+            uncertainty: Some(Uncertainty::Error(0.1)),
+        };
+        Line::of_method(method.into(), ys.iter().enumerate().map(point).collect())
     }
 
     pub(crate) fn panel(lines: Vec<Line>) -> Panel {
@@ -302,9 +309,10 @@ pub(crate) mod tests {
             let mut panel = panel(Vec::new());
             (panel.x.scale, panel.y.scale) = (x_scale, y_scale);
             for &value in &odd {
-                let point = |x, y, error| Point { x, y: Some(y), error: Some(error) };
+                let point =
+                    |x, y, error| Point { x, y: Some(y), uncertainty: Some(Uncertainty::Error(error)) };
                 let points = vec![point(value, 1.0, 0.1), point(1.0, value, 0.1), point(2.0, 2.0, value)];
-                panel.lines = vec![Line { method: "ACE(0)".into(), points }];
+                panel.lines = vec![Line::of_method("ACE(0)".into(), points)];
                 for reference in odd {
                     panel.reference = Some(Reference { y: reference, label: "odd".into() });
                     for svg in drawings(&panel) {

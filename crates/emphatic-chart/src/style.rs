@@ -49,6 +49,22 @@ const FLOWS: [(&str, Style); 2] = [
     ("semi-gradient", dashed("#D55E00", "#F0803C", Circle)),
 ];
 
+/// The colours, on white and on a dark page, and markers of methods that have only a number. Neighbours differ most.
+const NUMBERED: [(&str, &str, Marker); 8] = [
+    ("#0072B2", "#2F93D8", Circle),
+    ("#D55E00", "#F0803C", Square),
+    ("#009E73", "#1FBF92", Up),
+    ("#CC79A7", "#DE94BD", Diamond),
+    ("#E69F00", "#F0B429", OpenCircle),
+    ("#56B4E9", "#56B4E9", Down),
+    ("#000000", "#F4F4F4", OpenSquare),
+    ("#08306B", "#B7CDF7", OpenDiamond),
+];
+
+/// Where colours are used up, dashes distinguish lines.
+const DASHES: [&str; 3] = ["", DASHED, " stroke-dasharray=\"1.4 1.6\""];
+const DASHED: &str = " stroke-dasharray=\"5 1.6\"";
+
 /// The style of any other name.
 const OTHER: Style = solid("#777777", "#A0A0A0", Square);
 
@@ -57,7 +73,7 @@ const fn solid(colour: &'static str, dark: &'static str, marker: Marker) -> Styl
 }
 
 const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Style {
-    Style { colour, dark, marker, dashes: " stroke-dasharray=\"5 1.6\"" }
+    Style { colour, dark, marker, dashes: DASHED }
 }
 
 /// The style of a method. It depends on the name alone, so that figures agree.
@@ -78,6 +94,14 @@ pub fn swatch(method: &str) -> String {
 }
 
 impl Style {
+    /// The style of the method of this number among others. The first 24 differ in colour or dashes, and the others in markers.
+    pub fn numbered(number: usize) -> Self {
+        let (round, place) = (number / NUMBERED.len(), number % NUMBERED.len());
+        let (colour, dark, _) = NUMBERED[place];
+        let (_, _, marker) = NUMBERED[(place + round) % NUMBERED.len()];
+        Self { colour, dark, marker, dashes: DASHES[round % DASHES.len()] }
+    }
+
     /// The attributes of the group that holds everything drawn for a method.
     pub(crate) fn attributes(&self) -> String {
         format!("color=\"{}\" stroke=\"currentColor\" stroke-width=\"1.4\" fill=\"none\"", self.colour)
@@ -132,6 +156,18 @@ fn cross(x: f64, y: f64, r: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbered_methods_differ_in_colour_or_dashes() {
+        for number in 0..64 {
+            for other in 0..number {
+                let (one, two) = (Style::numbered(number), Style::numbered(other));
+                assert_ne!(one, two, "{number} {other}");
+                let look_alike = (one.colour, one.dashes) == (two.colour, two.dashes);
+                assert!(number >= 24 || !look_alike, "{number} {other}");
+            }
+        }
+    }
 
     #[test]
     fn no_two_methods_look_the_same() {

@@ -2,15 +2,15 @@
 
 use crate::new::write_new;
 use crate::output::{self, print, print_json, say};
+use crate::picture::{picture_name, write_picture};
 use crate::progress::Display;
 use crate::solve::unsolved;
 use clap::Args;
-use emphatic_chart::Renderer;
-use emphatic_diagnosis::{Diagnosis, Options, figure};
+use emphatic_diagnosis::{Options, figure};
 use emphatic_problems::ProblemFile;
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -38,7 +38,7 @@ pub(crate) struct DiagnoseArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Draw the flows: a file that ends in .svg or .png
-    #[arg(long, value_name = "FILE", value_parser = picture)]
+    #[arg(long, value_name = "FILE", value_parser = picture_name)]
     figure: Option<PathBuf>,
     /// Write an experiment file that tries what is suggested
     #[arg(long, value_name = "FILE")]
@@ -49,13 +49,6 @@ pub(crate) struct DiagnoseArguments {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
-}
-
-fn picture(text: &str) -> Result<PathBuf, String> {
-    match text.ends_with(".svg") || text.ends_with(".png") {
-        true => Ok(text.into()),
-        false => Err("a picture's name ends in .svg or .png".to_owned()),
-    }
 }
 
 pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
@@ -86,8 +79,13 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
         false => print(&diagnosis.text())?,
     }
     if let Some(path) = &arguments.figure {
-        draw(&problem, &diagnosis, path)?;
-        say(&format!("{} is drawn.", output::path(path)));
+        let svg = figure::figure(&problem, &diagnosis).ok_or_else(|| {
+            miette!(
+                help = "--starts 0 follows those from the given policy",
+                "there is nothing to draw: the flows of this problem were not followed, or lead nowhere"
+            )
+        })?;
+        write_picture(path, svg)?;
     }
     if let Some(path) = &arguments.write {
         let suggestion = diagnosis.suggestion.as_ref();
@@ -98,16 +96,4 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
         say(&format!("{path} is written. Try `emphatic run {path}`."));
     }
     Ok(())
-}
-
-fn draw(problem: &ProblemFile, diagnosis: &Diagnosis, path: &Path) -> miette::Result<()> {
-    let svg = figure::figure(problem, diagnosis).ok_or_else(|| {
-        miette!(
-            help = "--starts 0 follows those from the given policy",
-            "there is nothing to draw: the flows of this problem were not followed, or lead nowhere"
-        )
-    })?;
-    let is_png = path.extension().is_some_and(|extension| extension == "png");
-    let bytes = if is_png { Renderer::new().png(&svg).into_diagnostic()? } else { svg.into_bytes() };
-    std::fs::write(path, bytes).map_err(|error| miette!("{} cannot be written: {error}", path.display()))
 }

@@ -1,5 +1,5 @@
-//! The `emphatic` command: reproduces the paper; solves and diagnoses problems; runs, continues, merges and summarises
-//! experiments.
+//! The `emphatic` command: reproduces the paper; solves and diagnoses problems; runs, continues, merges, summarises
+//! and draws experiments.
 
 mod check;
 mod diagnose;
@@ -8,6 +8,8 @@ mod new;
 mod output;
 mod part_argument;
 mod parts;
+mod picture;
+mod plot;
 mod progress;
 mod reproduce;
 mod run;
@@ -30,6 +32,7 @@ Examples:
   emphatic check experiment.toml          how much work is it?
   emphatic run experiment.toml            run it, or go on with it
   emphatic summarise results/experiment   what came out?
+  emphatic plot results/experiment        learning curves
 
 Exit codes:
   0    done
@@ -82,6 +85,9 @@ enum Command {
     /// Show what came out: the best setting of each method, and how certain that is
     #[command(after_help = summarise::EXAMPLES)]
     Summarise(summarise::SummariseArguments),
+    /// Draw what came out: learning curves, or where each run ends
+    #[command(after_help = plot::EXAMPLES)]
+    Plot(plot::PlotArguments),
     /// Put the results of shards together
     #[command(after_help = merge::EXAMPLES)]
     Merge(merge::MergeArguments),
@@ -149,6 +155,7 @@ fn perform(command: Command) -> miette::Result<Exit> {
         Command::Diagnose(arguments) => diagnose::diagnose(&arguments)?,
         Command::Merge(arguments) => merge::merge(&arguments)?,
         Command::Summarise(arguments) => summarise::summarise(&arguments)?,
+        Command::Plot(arguments) => plot::plot(&arguments)?,
         Command::Parts(arguments) => parts::parts(&arguments)?,
         Command::Schema { of: FileKind::Experiment } => print_json(&emphatic_lab::schema())?,
         Command::Schema { of: FileKind::Problem } => print_json(&emphatic_problems::schema())?,

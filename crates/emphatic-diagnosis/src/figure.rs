@@ -190,7 +190,7 @@ fn flow<P: Policy, M: Diagnosable<P>>(
 
 /// A panel of the objective along both flows from the given policy.
 fn panel(flows: &Flows) -> String {
-    let line = |(path, kind): (&Vec<PathPoint>, &str)| Line { method: kind.to_owned(), points: points(path) };
+    let line = |(path, kind): (&Vec<PathPoint>, &str)| Line::of_method(kind.to_owned(), points(path));
     let panel = Panel {
         name: "flows",
         title: "The objective along both flows".to_owned(),
@@ -217,7 +217,7 @@ fn points(path: &[PathPoint]) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     for PathPoint { time, objective, .. } in path.iter().filter(|p| (from..=to).contains(&p.time)) {
         if points.last().is_none_or(|point| *time >= point.x * ratio) {
-            points.push(Point { x: *time, y: Some(*objective), error: None });
+            points.push(Point { x: *time, y: Some(*objective), uncertainty: None });
         }
     }
     points

@@ -39,7 +39,7 @@
 //! | how it is run: threads, shards, lanes; asking it to stop | `options`, `stop` |
 //! | running it: threads, fresh runs, progress | `engine`, `merge` |
 //! | the directory of results | [`store`], [`table`] |
-//! | results | `runs`, `summary`, [`statistics`] |
+//! | results | `runs`, `summary`, [`statistics`]; pictures of them in `plot` |
 
 pub mod atomic_file;
 mod engine;
@@ -51,6 +51,7 @@ mod measure;
 mod merge;
 mod one_or_list;
 mod options;
+mod plot;
 mod runs;
 mod schema;
 mod settings_table;
@@ -69,6 +70,7 @@ pub use experiment::{Cell, Experiment, Length, Method, TooManyUnits};
 pub use experiment_file::Select;
 pub use merge::{Merged, merge};
 pub use options::{LaneCount, Options, Shard};
+pub use plot::{Plot, PlotError, PlotKind, PlotOptions, plot};
 pub use runs::{Run, read_runs};
 pub use schema::schema;
 pub use stop::Stop;

@@ -6,6 +6,7 @@ use crate::table::StoredUnit;
 use crate::unit::columns_of;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, Float64Array, UInt32Array, UInt64Array};
+use emphatic_problems::suggest;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -39,11 +40,20 @@ pub fn read_runs(
     settings: &[usize],
 ) -> Result<BTreeMap<usize, Vec<Run>>, StoreError> {
     let (experiment, view) = open(dir)?;
-    // Lists are no quantities.
-    if !experiment.measured().any(|column| column == (quantity, false)) {
-        return Err(StoreError::NotRecorded(quantity.to_owned()));
-    }
+    check_recorded(&experiment, quantity)?;
     of_settings(&experiment, &view, kind, quantity, settings)
+}
+
+/// Returns an error if a quantity was not recorded. Lists are no quantities.
+pub(crate) fn check_recorded(experiment: &Experiment, quantity: &str) -> Result<(), StoreError> {
+    let recorded = || experiment.measured().filter(|(_, is_list)| !is_list).map(|(name, _)| name);
+    match recorded().any(|name| name == quantity) {
+        true => Ok(()),
+        false => {
+            let help = suggest(quantity, recorded());
+            Err(StoreError::NotRecorded { quantity: quantity.to_owned(), help })
+        }
+    }
 }
 
 /// Opens a results directory. Returns the experiment, with as many runs as the directory is to have, and the results.

@@ -5,6 +5,7 @@ mod print;
 mod scores;
 
 pub use fixed_point::FixedPoint;
+pub(crate) use print::label;
 pub(crate) use scores::best_settings;
 
 use crate::experiment::{Cell, Experiment, Judged};
@@ -52,6 +53,9 @@ pub struct MethodSummary {
     pub values: Map<String, Value>,
     /// How many runs all of its settings have.
     pub runs: usize,
+    /// Which these are.
+    #[serde(skip)]
+    common_runs: Vec<u32>,
     /// The number of the best setting.
     pub best: usize,
     /// The best setting's values: those that its method sweeps.
@@ -147,6 +151,30 @@ pub fn summarise(dir: &Path, select: Option<Select>) -> Result<Summary, StoreErr
 pub fn summarise_without_intervals(dir: &Path) -> Result<Summary, StoreError> {
     let (experiment, view) = runs::open(dir)?;
     Summariser::new(&experiment, &view, experiment.select, false)?.summary()
+}
+
+/// The runs of the best setting of each method, along which a quantity was recorded.
+pub(crate) struct BestRuns {
+    pub(crate) experiment: Experiment,
+    /// Without intervals.
+    pub(crate) summary: Summary,
+    pub(crate) quantity: String,
+    /// Those of each method of the summary: fresh ones if it has any, otherwise those that its setting was chosen by.
+    pub(crate) runs: Vec<Vec<Run>>,
+}
+
+/// Reads the runs of the best settings along a quantity, by default the one that settings are judged by.
+pub(crate) fn best_runs(dir: &Path, quantity: Option<&str>) -> Result<BestRuns, StoreError> {
+    let (experiment, view) = runs::open(dir)?;
+    let summariser = Summariser::new(&experiment, &view, experiment.select, false)?;
+    let quantity = quantity.unwrap_or(&summariser.judged_by.column).to_owned();
+    runs::check_recorded(&experiment, &quantity)?;
+    let summary = summariser.summary()?;
+    let chosen_by = summariser.runs_of_best(&summary.methods, Kind::Results, &quantity)?;
+    let fresh = summariser.runs_of_best(&summary.methods, Kind::Fresh, &quantity)?;
+    let shown = |(chosen_by, fresh): (_, Vec<Run>)| if fresh.is_empty() { chosen_by } else { fresh };
+    let runs = chosen_by.into_iter().zip(fresh).map(shown).collect();
+    Ok(BestRuns { experiment, summary, quantity, runs })
 }
 
 /// Results, and how they are to be summarised.
@@ -256,6 +284,7 @@ impl<'a> Summariser<'a> {
                 &self.judged_by.column,
                 &comparison.runs,
             ),
+            common_runs: comparison.runs,
         })
     }
 
@@ -280,16 +309,34 @@ impl<'a> Summariser<'a> {
 
     /// Adds the learning curves of the best settings.
     fn add_curves(&self, methods: &mut [MethodSummary]) -> Result<(), StoreError> {
-        let best: Vec<usize> = methods.iter().map(|method| method.best).collect();
-        let runs = |kind| runs::of_settings(self.experiment, self.view, kind, &self.judged_by.column, &best);
-        let (mut results, mut fresh_runs) = (runs(Kind::Results)?, runs(Kind::Fresh)?);
-        for method in methods {
-            method.curve = curve(&results.remove(&method.best).unwrap_or_default(), self.intervals);
+        let runs = |kind| self.runs_of_best(methods, kind, &self.judged_by.column);
+        let (results, fresh_runs) = (runs(Kind::Results)?, runs(Kind::Fresh)?);
+        for ((method, results), fresh_runs) in methods.iter_mut().zip(&results).zip(&fresh_runs) {
+            method.curve = curve(results, self.intervals);
             if let Some(fresh) = &mut method.fresh {
-                fresh.curve = curve(&fresh_runs.remove(&method.best).unwrap_or_default(), self.intervals);
+                fresh.curve = curve(fresh_runs, self.intervals);
             }
         }
         Ok(())
+    }
+
+    /// The runs of the best setting of each method.
+    fn runs_of_best(
+        &self,
+        methods: &[MethodSummary],
+        kind: Kind,
+        quantity: &str,
+    ) -> Result<Vec<Vec<Run>>, StoreError> {
+        let best: Vec<usize> = methods.iter().map(|method| method.best).collect();
+        let mut by_setting = runs::of_settings(self.experiment, self.view, kind, quantity, &best)?;
+        let of_method = |method: &MethodSummary| {
+            let mut runs = by_setting.remove(&method.best).unwrap_or_default();
+            if kind == Kind::Results {
+                runs.retain(|run| method.common_runs.binary_search(&run.run).is_ok());
+            }
+            runs
+        };
+        Ok(methods.iter().map(of_method).collect())
     }
 }
 
@@ -320,8 +367,11 @@ fn swept<'a>(experiment: &'a Experiment, group: &Group) -> Vec<&'a str> {
 }
 
 /// The learning curve of some runs.
-fn curve(runs: &[Run], intervals: bool) -> Vec<Point> {
-    let whole: Option<Vec<Vec<f64>>> = runs.iter().map(|run| run.values.iter().copied().collect()).collect();
+pub(crate) fn curve(runs: &[Run], intervals: bool) -> Vec<Point> {
+    // A mean over the steps of a run has no value before the first of them.
+    let start = usize::from(runs.iter().all(|run| run.values.first().is_some_and(Option::is_none)));
+    let whole: Option<Vec<Vec<f64>>> =
+        runs.iter().map(|run| run.values[start..].iter().copied().collect()).collect();
     // Where some runs have diverged, an interval over the others would be about something else.
     let whole = whole.filter(|_| intervals);
     let intervals = whole.map_or_else(Vec::new, |whole| Bootstrap::default().curve(&whole));
@@ -333,7 +383,7 @@ fn curve(runs: &[Run], intervals: bool) -> Vec<Point> {
             runs: values.len(),
             mean: mean(&values),
             standard_error: standard_error(&values),
-            interval: intervals.get(k).copied().flatten(),
+            interval: k.checked_sub(start).and_then(|k| intervals.get(k).copied().flatten()),
         }
     };
     (0..points).map(point).collect()

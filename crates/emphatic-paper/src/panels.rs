@@ -3,7 +3,7 @@
 use crate::figure_numbers::{FigureNumbers, MethodNumbers, StepSize};
 use crate::figures::Figure;
 use crate::verdict::shown;
-use emphatic_chart::{Axis, Drawing, Line, Panel, Point, Reference, Scale, row};
+use emphatic_chart::{Axis, Drawing, Line, Panel, Point, Reference, Scale, Uncertainty, row};
 
 /// The panels: sensitivity to the step-size (figure 1: the problem), learning curves, the policy in the aliased states.
 pub fn tiles(figure: &Figure, numbers: &FigureNumbers) -> Vec<Drawing> {
@@ -29,7 +29,7 @@ fn sensitivity(numbers: &FigureNumbers) -> Panel {
     let point = |size: &StepSize| Point {
         x: size.alpha,
         y: size.final_mean.filter(|_| size.diverged == 0),
-        error: size.final_sem,
+        uncertainty: size.final_sem.map(Uncertainty::Error),
     };
     panel(
         "sensitivity",
@@ -82,10 +82,15 @@ fn episodes() -> Axis {
 }
 
 fn lines(numbers: &FigureNumbers, points: impl Fn(&MethodNumbers) -> Vec<Point>) -> Vec<Line> {
-    numbers.methods.iter().map(|m| Line { method: m.label(), points: points(m) }).collect()
+    numbers.methods.iter().map(|m| Line::of_method(m.label(), points(m))).collect()
 }
 
 fn points(at: &[u64], mean: &[Option<f64>], error: &[Option<f64>]) -> Vec<Point> {
     let points = at.iter().zip(mean).zip(error);
-    points.map(|((&at, &y), &error)| Point { x: at as f64, y, error }).collect()
+    let point = |((&at, &y), &error): ((&u64, &Option<f64>), &Option<f64>)| Point {
+        x: at as f64,
+        y,
+        uncertainty: error.map(Uncertainty::Error),
+    };
+    points.map(point).collect()
 }

@@ -4,7 +4,7 @@ use crate::common::{emphatic, ended, printed};
 use std::io::Read;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 7] = ["run", "check", "summarise", "merge", "parts", "schema", "completions"];
+const COMMANDS: [&str; 8] = ["run", "check", "summarise", "plot", "merge", "parts", "schema", "completions"];
 
 #[test]
 fn every_command_has_help_with_an_example() {
@@ -64,6 +64,9 @@ fn wrong_usage_ends_with_2() {
         &["run", "a.toml", "--shard", "99999999999999999999/99999999999999999999"],
         &["summarise", "a", "--json", "--csv"],
         &["summarise", "a", "--select", "best"],
+        &["plot"],
+        &["plot", "a", "--kind", "pie"],
+        &["plot", "a", "--out", "a.pdf"],
         &["merge", "a"],
         &["merge", "--out", "b"],
         &["completions", "dos"],

@@ -7,6 +7,7 @@ mod guide;
 mod help;
 mod kill;
 mod output;
+mod plot;
 mod problem_files;
 mod python;
 mod regressions;

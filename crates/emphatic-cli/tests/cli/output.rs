@@ -38,10 +38,11 @@ fn short_commands_end_quietly_when_nobody_reads() {
     let (file, out) = (bench.file.to_str().unwrap(), out.to_str().unwrap());
     let problem = bench.path("problem.toml");
     let (svg, merged) = (bench.path("figure.svg"), bench.path("merged"));
-    let commands: [(&[&str], i32); 12] = [
+    let commands: [(&[&str], i32); 13] = [
         (&["check", file], 0),
         (&["summarise", out], 0),
         (&["summarise", out, "--json"], 0),
+        (&["plot", out], 0),
         (&["merge", out, "--out", merged.to_str().unwrap()], 0),
         (&["new", "shop", "--out", problem.to_str().unwrap()], 0),
         (&["solve", "counterexample"], 0),
@@ -114,11 +115,13 @@ interest = [1, {{ "{evil}" = 2 }}]
     let problem = bench.write("problem.toml", &problem);
     let out = bench.path("results\u{1b}[31m\u{202e}");
     is_harmless(&succeeded(bench.output(&out, &[])), "run");
-    let commands: [(&str, &Path, &[&str]); 9] = [
+    let commands: [(&str, &Path, &[&str]); 11] = [
         ("check", &bench.file, &[]),
         ("summarise", &out, &[]),
         ("summarise", &out, &["--json"]),
         ("summarise", &out, &["--csv"]),
+        ("plot", &out, &[]),
+        ("plot", &out, &["--method", EVIL, "--kind", "strips"]),
         ("solve", &problem, &[]),
         ("solve", &problem, &["--json"]),
         ("solve", &problem, &["--csv"]),

@@ -191,8 +191,14 @@ pub enum StoreError {
     )]
     NoObjective,
     /// This quantity was not recorded.
-    #[error("`{0}` was not recorded as a number")]
-    NotRecorded(String),
+    #[error("`{quantity}` was not recorded as a number")]
+    NotRecorded {
+        /// What was asked for.
+        quantity: String,
+        /// What was recorded.
+        #[help]
+        help: Option<String>,
+    },
     /// No unit is finished yet.
     #[error(
         "{} has no finished runs yet{}",

@@ -31,6 +31,12 @@ impl Summary {
         self.text_with(Some(number))
     }
 
+    /// How far it is, if it is not complete.
+    pub(crate) fn under_way(&self) -> Option<String> {
+        let (done, units) = (self.units_done, self.units);
+        (!self.complete).then(|| format!("Under way: {done} of {units} units are there."))
+    }
+
     fn text_with(&self, above: Option<f64>) -> String {
         let mut rows = vec![Vec::from(
             ["method", "best setting", "runs", "diverged", "mean", "±", "iqm", "95 % of iqm", "is the best"]
@@ -54,8 +60,8 @@ impl Summary {
         }
         let mut text = String::new();
         let judged = if self.select == "area" { "averaged over a run" } else { "at the end of a run" };
-        if !self.complete {
-            let _ = writeln!(text, "Under way: {} of {} units are there.\n", self.units_done, self.units);
+        if let Some(under_way) = self.under_way() {
+            let _ = writeln!(text, "{under_way}\n");
         }
         let quantity = match self.quantity.as_str() {
             "objective" => "The objective".to_owned(),
@@ -187,7 +193,7 @@ fn pairs(values: &Map<String, Value>) -> String {
     values.iter().map(pair).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn label(method: &str, values: &Map<String, Value>) -> String {
+pub(crate) fn label(method: &str, values: &Map<String, Value>) -> String {
     let method = shortened(method, LONGEST_NAME);
     if values.is_empty() { method } else { format!("{method} ({})", pairs(values)) }
 }

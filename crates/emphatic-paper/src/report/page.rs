@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use emphatic_chart::{Drawing, Line, Panel, all_methods, escape, html, plain, style_of, swatch};
+use emphatic_chart::{
+    Drawing, Line, Panel, Point, Uncertainty, all_methods, escape, html, plain, style_of, swatch,
+};
 use serde_json::{Value, json};
 
 use crate::verdict::{JudgedClaim, Verdict};
@@ -309,10 +311,14 @@ fn prose(text: &str) -> String {
 /// The numbers that the script shows, as JSON that may stand in a page: exact to the bit, and `null` if they are not finite.
 fn data(figures: &[Figure]) -> String {
     // Columns, since they are shorter than points.
-    let line = |Line { method, points }: &Line| {
+    let error = |point: &Point| match point.uncertainty {
+        Some(Uncertainty::Error(error)) => Some(error),
+        _ => None,
+    };
+    let line = |Line { method, points, .. }: &Line| {
         let x: Vec<f64> = points.iter().map(|point| point.x).collect();
         let y: Vec<Option<f64>> = points.iter().map(|point| point.y).collect();
-        let error: Vec<Option<f64>> = points.iter().map(|point| point.error).collect();
+        let error: Vec<Option<f64>> = points.iter().map(error).collect();
         json!({ "method": method, "x": x, "y": y, "error": error })
     };
     let panel = |panel: &Panel| {
@@ -331,13 +337,13 @@ fn data(figures: &[Figure]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use emphatic_chart::{Axis, Point, Reference, Scale};
+    use emphatic_chart::{Axis, Reference, Scale};
 
     fn report(method: &'static str, ys: &[Option<f64>]) -> Report {
         let point = |(index, &y): (usize, &Option<f64>)| Point {
             x: 0.1 * index as f64,
             y,
-            error: y.map(|y| y / 3.0),
+            uncertainty: y.map(|y| Uncertainty::Error(y / 3.0)),
         };
         let axis = |label: &str| Axis { label: label.into(), scale: Scale::Linear, range: None };
         let panel = Panel {
@@ -345,7 +351,7 @@ mod tests {
             title: "J_μ".into(),
             x: axis("episodes"),
             y: axis("J_μ"),
-            lines: vec![Line { method: method.into(), points: ys.iter().enumerate().map(point).collect() }],
+            lines: vec![Line::of_method(method.into(), ys.iter().enumerate().map(point).collect())],
             reference: Some(Reference { y: 1.25, label: "optimum".into() }),
         };
         let judged = JudgedClaim {
