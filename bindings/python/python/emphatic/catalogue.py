@@ -1220,6 +1220,7 @@ class CounterfactualGradient(Part):
     _role: ClassVar[str] = "actor"
     _kind: ClassVar[str] = "geoff-pac"
     _tells: ClassVar[tuple[str, ...]] = ("delta",)
+    _needs: ClassVar[tuple[str, ...]] = ("no_emphasis",)
 
 
 # --- What each kind of learner takes ---
