@@ -57,7 +57,7 @@ impl LearnedEmphasis {
     }
 }
 
-/// How the mean of a density ratio is drawn to that of the interest, and so that of its emphasis to E[i]/(1 − γ̂); or to E[i], for γ̂ = 1.
+/// How the mean of a density ratio is drawn to that of the interest, and so that of its emphasis to as much over 1 − γ̂ (or to the same, for γ̂ = 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnMean {
     /// γ̂.
