@@ -10,7 +10,7 @@ from tdrc import FEATURES, TARGET
 
 # As the equations are written: every vector operation allocates its result.
 @njit
-def plain(settings, state, action, mu, reward, next_state, gamma, gamma_next, interest):
+def vectors(settings, state, action, mu, reward, next_state, gamma, gamma_next, interest):
     v_out = np.empty((settings.shape[0], 6))
     for k in range(settings.shape[0]):
         alpha, lam = settings[k]
@@ -29,7 +29,7 @@ def plain(settings, state, action, mu, reward, next_state, gamma, gamma_next, in
 
 # The same in loops over all six features. Loops over the three that are active took a fifth longer.
 @njit
-def loops(settings, state, action, mu, reward, next_state, gamma, gamma_next, interest):
+def plain(settings, state, action, mu, reward, next_state, gamma, gamma_next, interest):
     v_out = np.empty((settings.shape[0], 6))
     for k in range(settings.shape[0]):
         alpha, lam = settings[k]
@@ -124,4 +124,4 @@ def tuned(settings, state, action, mu, reward, next_state, gamma, gamma_next, in
 
 
 if __name__ == "__main__":
-    sweep.main(tdrc.NAME, tdrc.grid(), with_numba, plain=plain, loops=loops, tuned=tuned)
+    sweep.main(tdrc.NAME, tdrc.grid(), with_numba, vectors=vectors, plain=plain, tuned=tuned)

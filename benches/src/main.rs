@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["python", kind, steps, weights] => python::run(kind, python::Files { steps, weights }, out),
         ["parts"] => parts::run(Bench { repeats: 15, only: None, out }, parts::STEPS),
         [path] => run(Bench { repeats: 3, only: None, out }, Some(path.as_ref()), &LENGTHS),
-        [path, workload] => {
+        [path, workload @ ("3" | "4" | "5" | "tdrc")] => {
             run(Bench { repeats: 3, only: Some(workload), out }, Some(path.as_ref()), &LENGTHS)
         }
         _ => Err("usage: emphatic-bench DIRECTORY [3 | 4 | 5 | tdrc] | parts | solve WIDTH HEIGHT FILE \

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// Reads the name of a picture from the arguments.
 pub(crate) fn picture_name(text: &str) -> Result<PathBuf, String> {
-    match text.ends_with(".svg") || text.ends_with(".png") {
-        true => Ok(text.into()),
-        false => Err("a picture's name ends in .svg or .png".to_owned()),
+    match Path::new(text).extension().and_then(|extension| extension.to_str()) {
+        Some("svg" | "png") => Ok(text.into()),
+        _ => Err("a picture's name ends in .svg or .png".to_owned()),
     }
 }
 

@@ -14,7 +14,7 @@ Examples:
   emphatic plot results/experiment                              learning curves, in results/experiment/curves.svg
   emphatic plot results/experiment --kind strips                where each run ends: do they agree?
   emphatic plot results/experiment --quantity value_error --log
-  emphatic plot results/experiment --method ace --method offpac --out curves.png";
+  emphatic plot results/experiment --method ACE --method OffPAC --out curves.png";
 
 #[derive(Args)]
 pub(crate) struct PlotArguments {
@@ -29,7 +29,7 @@ pub(crate) struct PlotArguments {
     /// Make its axis logarithmic
     #[arg(long)]
     log: bool,
-    /// Draw this method, as `emphatic summarise` lists it, and others that are given, not all
+    /// Draw this method, by its name or as `emphatic summarise` lists it, and others that are given, not all
     #[arg(long = "method", value_name = "NAME")]
     methods: Vec<String>,
     /// Where the picture goes, if not to DIR/curves.svg or DIR/strips.svg: a file that ends in .svg or .png

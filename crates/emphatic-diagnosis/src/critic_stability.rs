@@ -73,7 +73,7 @@ fn gram(features: &Table, weighting: &[f64]) -> Vec<Vec<f64>> {
     gram
 }
 
-/// The stability of a system of one set of weights, or of several of the same features, in the directions that are updated.
+/// The stability of a system of one set of weights, or of several of the same features, in the directions that are updated. Further rows, of single numbers, may follow.
 fn stability_of(system: &[Vec<f64>], gram: &[Vec<f64>]) -> Stability {
     let (k, sets) = (gram.len(), system.len() / gram.len().max(1));
     let undecided = Stability { stable: None, eigenvalues: Vec::new() };
@@ -89,15 +89,12 @@ fn stability_of(system: &[Vec<f64>], gram: &[Vec<f64>]) -> Stability {
         return undecided;
     }
     let basis = directions.eigenvectors.select_columns(&kept);
-    let block = |i: usize, j: usize| {
-        let block = DMatrix::from_fn(k, k, |f, g| system[i * k + f][j * k + g]);
-        basis.transpose() * block * &basis
-    };
-    let n = kept.len();
-    let mut matrix = DMatrix::zeros(sets * n, sets * n);
-    for (i, j) in (0..sets).flat_map(|i| (0..sets).map(move |j| (i, j))) {
-        matrix.view_mut((i * n, j * n), (n, n)).copy_from(&block(i, j));
-    }
+    let (n, single) = (kept.len(), system.len() - sets * k);
+    let mut directions = DMatrix::zeros(system.len(), sets * n + single);
+    (0..sets).for_each(|i| directions.view_mut((i * k, i * n), (k, n)).copy_from(&basis));
+    (0..single).for_each(|i| directions[(sets * k + i, sets * n + i)] = 1.0);
+    let system = DMatrix::from_fn(system.len(), system.len(), |i, j| system[i][j]);
+    let matrix = directions.transpose() * system * directions;
     let scale = matrix.amax();
     let Some(schur) = schur(&matrix) else { return undecided };
     let mut eigenvalues: Vec<(f64, f64)> = schur.complex_eigenvalues().iter().map(|z| (z.re, z.im)).collect();

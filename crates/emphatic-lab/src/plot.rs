@@ -11,6 +11,7 @@ use emphatic_chart::{
 use emphatic_problems::suggest;
 use emphatic_text::shortened;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::path::Path;
 use thiserror::Error;
 
@@ -87,8 +88,9 @@ pub fn plot(dir: &Path, options: &PlotOptions) -> Result<Plot, PlotError> {
     let mut shown = methods(&best);
     for name in &options.methods {
         if !shown.iter().any(|method| method.is_called(name)) {
-            let names = shown.iter().map(|method| method.label.as_str());
-            return Err(PlotError::NoMethod { name: name.clone(), help: suggest(name, names) });
+            let names: BTreeSet<&str> =
+                shown.iter().flat_map(|method| [method.label.as_str(), &method.summary.method]).collect();
+            return Err(PlotError::NoMethod { name: name.clone(), help: suggest(name, names.into_iter()) });
         }
     }
     if !options.methods.is_empty() {
@@ -99,9 +101,13 @@ pub fn plot(dir: &Path, options: &PlotOptions) -> Result<Plot, PlotError> {
         PlotKind::Curves => picture.curves(),
         PlotKind::Strips => picture.strips(),
     };
-    let not_positive =
-        || format!("no value of `{}` is positive, so none has a place on a logarithmic axis", best.quantity);
-    let svg = svg.ok_or_else(|| PlotError::Nothing(not_positive()))?;
+    let nothing = || match options.log {
+        true => {
+            format!("no value of `{}` has a place on a logarithmic axis: none is positive", best.quantity)
+        }
+        false => format!("no run has a value of `{}`: did all diverge?", best.quantity),
+    };
+    let svg = svg.ok_or_else(|| PlotError::Nothing(nothing()))?;
     Ok(Plot { svg, under_way: best.summary.under_way(), warnings: best.summary.warnings })
 }
 
@@ -116,7 +122,9 @@ struct Method<'a> {
 
 impl Method<'_> {
     fn is_called(&self, name: &str) -> bool {
-        self.label == name || self.summary.method == name
+        self.label == name
+            || self.summary.method == name
+            || label(&self.summary.method, &self.summary.values) == name
     }
 
     /// How many of its runs diverged, or have no value at their end for another reason; empty if all have one.
@@ -227,7 +235,7 @@ impl Picture<'_> {
             caption += &format!("Means are over the runs that have a value: {}. ", missing.join("; "));
         }
         let hidden = points().filter_map(|point| point.y).filter(|y| self.log && *y <= 0.0).count();
-        if points().filter(|point| point.y.is_some()).count() == hidden && hidden > 0 {
+        if points().filter(|point| point.y.is_some()).count() == hidden {
             return None;
         }
         if hidden > 0 {
@@ -253,7 +261,7 @@ impl Picture<'_> {
         };
         let all: Vec<Strips> = self.problems.iter().map(of_problem).collect();
         let values = || all.iter().flat_map(|strips| &strips.rows).flat_map(|row| &row.values);
-        if self.log && values().next().is_some() && values().all(|value| *value <= 0.0) {
+        if values().all(|value| self.log && *value <= 0.0) {
             return None;
         }
         let mut caption = format!("Each method's best setting: the ends of {}. ", self.which_runs());

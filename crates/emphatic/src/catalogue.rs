@@ -134,7 +134,7 @@ impl Need {
             Self::Ratio => "importance ratios, so a policy that draws its actions",
             Self::Finite => "finitely many actions",
             Self::Table => "states with numbers",
-            Self::NoEmphasis => "no emphasis beside it, since it has its own",
+            Self::NoEmphasis => "to have no emphasis beside it, since it has its own",
         }
     }
 }

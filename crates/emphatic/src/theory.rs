@@ -53,7 +53,7 @@ pub use expected_update::{ExpectedUpdate, LearningRule};
 pub use follow_on_moments::FollowOnMoments;
 pub use gradient::derivative;
 pub use gradient_flow::{FlowPoint, Limit, best_attainable, integrate_flow, limit};
-pub use learned_emphasis::{DrawnMean, EmphasisRead, LearnedEmphasis};
+pub use learned_emphasis::{EmphasisRead, LearnedEmphasis, MeanPenalty};
 pub use linear_action_critic::LinearActionCritic;
 pub use linear_critic::LinearCritic;
 pub use model::{Bellman, Model, ModelStates, OffPolicyModel, OffPolicyTransition};

@@ -28,6 +28,19 @@ fn traces_and_density_ratios_are_shown() {
     assert!((error(dice, "gradient-dice") - right).abs() < 1e-3);
 }
 
+/// Once the row of the mean was cut off where there are several features.
+#[test]
+fn a_penalty_of_the_mean_counts_for_stability() {
+    let real_part = |penalty: &str| {
+        let part = format!("gradient-dice,gamma=0.5,penalty={penalty}");
+        let text = printed(["solve", "random-walk", "--emphasis", &part]);
+        let line = text.lines().find(|line| line.contains("gradient-dice")).expect("it is shown").to_owned();
+        assert!(line.contains(" stable "), "{line}");
+        line.split_whitespace().rev().nth(1).expect("it has a real part").to_owned()
+    };
+    assert_ne!(real_part("0"), real_part("0.01"));
+}
+
 #[test]
 fn what_cannot_be_shown_is_refused_with_the_reason() {
     let wrong = [

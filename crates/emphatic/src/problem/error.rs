@@ -92,6 +92,12 @@ pub enum ProblemError {
     /// A trace that does not fade, so that it has no limit.
     #[error("a trace that starts in '{}' never fades: no episode ends, and nothing is discounted", message(.0))]
     NeverFades(String),
+    /// A trace that fades so slowly that it cannot be summed up.
+    #[error("a trace that starts in '{}' fades too slowly to be summed up: episodes are too long", message(.0))]
+    FadesSlowly(String),
+    /// A target that cannot be followed through the behaviour's experience.
+    #[error("in '{}' the target takes an action that the behaviour never does", message(.0))]
+    Unobserved(String),
     /// A linear system without a unique solution.
     #[error("the key matrix of {0} is singular: its expected update has no fixed point, or many")]
     Singular(&'static str),

@@ -68,7 +68,7 @@ impl LearningRule {
 /// A further number ν, which learns the mean of the estimate and draws it to where it should be:
 /// Δw = α (… − strength (ν − mean) x̄) and Δν = α rate (x̄·w − ν).
 #[derive(Clone, Debug)]
-pub(super) struct MeanPenalty {
+pub(super) struct PenalisedMean {
     /// x̄ = E[x].
     pub(super) features: Vec<f64>,
     pub(super) strength: f64,
@@ -90,7 +90,7 @@ pub struct ExpectedUpdate {
     pub(super) rule: LearningRule,
     /// A_μ and η, for the hybrid rule, which takes the place of the other.
     pub(super) hybrid: Option<(Matrix, f64)>,
-    pub(super) mean: Option<MeanPenalty>,
+    pub(super) mean: Option<PenalisedMean>,
     /// The features of all that is updated.
     pub(super) updated: Vec<Vec<f64>>,
 }
@@ -115,7 +115,7 @@ impl ExpectedUpdate {
     /// least squares, which takes no steps that could be unstable.
     pub fn system_matrix(&self) -> Option<Vec<Vec<f64>>> {
         let mut g = self.system_matrix_without_mean()?;
-        if let Some(MeanPenalty { features, strength, rate, .. }) = &self.mean {
+        if let Some(PenalisedMean { features, strength, rate, .. }) = &self.mean {
             let of = |f: usize| features.get(f).copied().unwrap_or(0.0);
             let last = (0..g.len()).map(|f| -rate * of(f)).chain([*rate]).collect();
             g.iter_mut().enumerate().for_each(|(f, row)| row.push(strength * of(f)));
@@ -150,14 +150,14 @@ impl ExpectedUpdate {
     /// The weights that the expected update, starting from zero, leaves as they are, whether or not it leads to them; `None` if there are none, or
     /// more than one. In directions in which nothing is updated they stay zero.
     pub fn fixed_point(&self) -> Option<Vec<f64>> {
-        let Some(MeanPenalty { features, strength, mean, .. }) = &self.mean else {
+        let Some(PenalisedMean { features, strength, mean, .. }) = &self.mean else {
             return self.solved(&self.key_matrix, &self.key_vector);
         };
-        // What the rule alone leaves as it is solves (A, b), and so does what leaves the mean as it is. Both together are a compromise,
-        // which depends on how the rule weighs its own error.
+        // A compromise between the error of the rule and that of the mean, which depends on how the rule weighs its own.
         let (mut matrix, mut vector) = match self.rule {
-            LearningRule::Gtd2 { .. } => self.normal_equations()?,
-            _ => (self.key_matrix.clone(), self.key_vector.clone()),
+            LearningRule::SemiGradient => (self.key_matrix.clone(), self.key_vector.clone()),
+            LearningRule::Gtd { .. } | LearningRule::Gtd2 { .. } => self.normal_equations()?,
+            LearningRule::Tdrc { .. } | LearningRule::LeastSquares => return None,
         };
         for ((row, rhs), x) in matrix.iter_mut().zip(&mut vector).zip(features) {
             row.iter_mut().zip(features).for_each(|(entry, y)| *entry += strength * x * y);

@@ -4,28 +4,35 @@
 //! f = Σ_t f_t, with f_1 = d_1 i, f_t = (1 − c_t) P_πᵀ f_{t−1} + c_t d_t i and d_t = P_μᵀ d_{t−1}, where d_1 is how often an episode begins in each state. Where nothing
 //! ends there is no age, and as c_t falls f tends to d_π times the mean interest.
 
-use super::emphasis_weighting::{fraction, not_negative};
+use super::emphasis_weighting::{fraction, positive};
 use super::trace_matrix::TraceMatrix;
 use super::{Exact, ModelStates};
 use crate::policy::FinitePolicy;
 use crate::problem::{ProblemError, Task};
 
-/// How old episodes may become.
+/// How old episodes may become: a second's work in a small problem.
 const OLDEST: usize = 1_000_000;
 
 impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
     /// f of the trace with c_t = `first` t^−`power`.
     pub(super) fn lc_weighting(&self, first: f64, power: f64) -> Result<Vec<f64>, ProblemError> {
         fraction("c_1 of the emphasis", first)?;
-        not_negative("the power of the emphasis", power)?;
+        // Were the power larger, too little would be new for the start ever to be forgotten.
+        fraction("the power of the emphasis", power)?;
         let begins = self.begins();
         if begins.iter().any(|d| *d > 0.0) {
             return self.sum_over_ages(begins, |t| first * (t as f64).powf(-power));
         }
-        if power == 0.0 && first > 0.0 {
+        positive("c_1 of the emphasis", first)?;
+        if power == 0.0 {
             let observed = |s: usize, a: usize| self.observed(s, a);
             let f = self.trace_matrix(observed, |_| 1.0 - first).accumulation()?.of(&self.interest());
             return Ok(f.into_iter().map(|f| first * f).collect());
+        }
+        let is_unobserved =
+            |s: &usize| (0..self.model.actions()).any(|a| self.observed(*s, a) < self.target(*s)[a]);
+        if let Some(s) = (0..self.model.states()).find(is_unobserved) {
+            return Err(ProblemError::Unobserved(self.model.state_names()[s].clone()));
         }
         let mean: f64 = self.interest().iter().sum();
         Ok(self.target_stationary()?.into_iter().map(|d| mean * d).collect())
@@ -64,7 +71,7 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
             }
         }
         let lasting = (0..f.len()).max_by(|&s, &t| f[s].total_cmp(&f[t])).unwrap_or(0);
-        Err(ProblemError::NeverFades(self.model.state_names()[lasting].clone()))
+        Err(ProblemError::FadesSlowly(self.model.state_names()[lasting].clone()))
     }
 }
 

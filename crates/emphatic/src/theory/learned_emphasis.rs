@@ -16,7 +16,7 @@
 use super::Exact;
 use super::emphasis_weighting::{at_least_one, fraction, not_negative, positive};
 use super::expected_update::{
-    ExpectedUpdate, LearningRule, Matrix, MeanPenalty, check_features, columns, products, updated, weighted,
+    ExpectedUpdate, LearningRule, Matrix, PenalisedMean, check_features, columns, products, updated, weighted,
 };
 use super::feature_span::dot;
 use crate::features::Table;
@@ -35,8 +35,8 @@ pub struct LearnedEmphasis {
     /// γ̂, in place of the discount wherever that is not 0, with 1 in place of the interest.
     pub discount: Option<f64>,
     /// What draws the mean of u·x to where it should be.
-    pub drawn: Option<DrawnMean>,
-    /// How u learns. Unless the mean is drawn, all rules have the same fixed point.
+    pub mean_penalty: Option<MeanPenalty>,
+    /// How u learns. Unless the mean is penalised, all rules have the same fixed point.
     pub rule: LearningRule,
     /// What is taken for the emphasis of a step.
     pub read: EmphasisRead,
@@ -50,7 +50,7 @@ impl LearnedEmphasis {
             lambda_e,
             steps: 1,
             discount: None,
-            drawn: None,
+            mean_penalty: None,
             rule: LearningRule::SemiGradient,
             read: EmphasisRead::Estimate,
         }
@@ -59,7 +59,7 @@ impl LearnedEmphasis {
 
 /// How the mean of a density ratio is drawn to that of the interest, and so that of its emphasis to as much over 1 − γ̂ (or to the same, for γ̂ = 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DrawnMean {
+pub struct MeanPenalty {
     /// γ̂.
     pub gamma: f64,
     /// How strongly.
@@ -119,7 +119,7 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
             Some(_) => stationary.clone(),
         };
         let mean_interest = if discount.is_some() { 1.0 } else { self.interest().iter().sum() };
-        let mean = learned.drawn.map(|DrawnMean { gamma, penalty, rate }| MeanPenalty {
+        let mean = learned.mean_penalty.map(|MeanPenalty { gamma, penalty, rate }| PenalisedMean {
             features: x.iter().map(|x| dot(x, &stationary)).collect(),
             strength: penalty,
             mean: if gamma < 1.0 { mean_interest / (1.0 - gamma) } else { mean_interest },
@@ -134,7 +134,7 @@ impl LearnedEmphasis {
         fraction("lambda_e", self.lambda_e)?;
         at_least_one("n of the emphasis", self.steps)?;
         self.discount.map_or(Ok(()), |gamma| fraction("gamma of the emphasis", gamma))?;
-        if let Some(DrawnMean { gamma, penalty, rate }) = self.drawn {
+        if let Some(MeanPenalty { gamma, penalty, rate }) = self.mean_penalty {
             fraction("gamma of the emphasis", gamma)?;
             not_negative("penalty of the emphasis", penalty)?;
             positive("the rate of the mean", rate)?;
@@ -154,7 +154,7 @@ struct LambdaReturn {
     own: Vec<f64>,
     /// d_μ E[y_t | s], column by column.
     looked_back: Matrix,
-    mean: Option<MeanPenalty>,
+    mean: Option<PenalisedMean>,
 }
 
 impl LambdaReturn {

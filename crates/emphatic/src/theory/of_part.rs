@@ -1,7 +1,7 @@
 //! Parts of the catalogue as the theory knows them.
 
 use super::{
-    DrawnMean, EmphasisKind, EmphasisRead, LearnedEmphasis, LearningRule, LinearActionCritic, LinearCritic,
+    EmphasisKind, EmphasisRead, LearnedEmphasis, LearningRule, LinearActionCritic, LinearCritic, MeanPenalty,
 };
 use crate::catalogue::{Catalogue, Role};
 use crate::emphasis::lc_share;
@@ -29,12 +29,6 @@ impl Given<'_> {
     fn eta(&self, [first, second]: [&str; 2]) -> f64 {
         let eta = self.number(first).zip(self.number(second)).map(|(first, second)| second / first);
         eta.filter(|eta| eta.is_finite() && *eta > 0.0).unwrap_or(1.0)
-    }
-
-    /// What draws the mean of a density ratio; `Some(None)` if nothing does.
-    fn drawn_mean(&self, rate: f64) -> Option<Option<DrawnMean>> {
-        let (gamma, penalty) = (self.number("gamma")?, self.number("penalty")?);
-        Some((penalty > 0.0).then_some(DrawnMean { gamma, penalty, rate }))
     }
 
     fn tdrc(&self) -> Option<LearningRule> {
@@ -102,6 +96,8 @@ impl LearnedEmphasis {
             Some(Features::Table(own)) => own,
             _ => features,
         };
+        // The step-sizes of u are divided by it, and those of its mean are not.
+        let active = Features::from(features).most_active() as f64;
         let direct = |lambda_e, rule| Self { rule, ..Self::direct(features.clone(), lambda_e) };
         let learned = match emphasis.kind.as_str() {
             "lambda-return" | "direct" => direct(number("lambda_e")?, LearningRule::SemiGradient),
@@ -116,14 +112,18 @@ impl LearnedEmphasis {
                 Self { steps: given.count("n")?, ..direct(number("beta")?, LearningRule::SemiGradient) }
             }
             "gradient-dice" => {
-                let eta = number("eta")?;
-                let drawn = given.drawn_mean(eta * number("penalty")?)?;
-                Self { drawn, ..direct(0.0, LearningRule::Gtd2 { eta }) }
+                let (gamma, penalty, eta) = (number("gamma")?, number("penalty")?, number("eta")?);
+                let mean_penalty =
+                    (penalty > 0.0).then_some(MeanPenalty { gamma, penalty, rate: active * eta * penalty });
+                Self { mean_penalty, ..direct(0.0, LearningRule::Gtd2 { eta }) }
             }
             "cop-td" => {
-                let (discount, drawn) =
-                    (number("gamma"), given.drawn_mean(given.eta(["alpha_u", "alpha_n"]))?);
-                Self { discount, drawn, ..direct(0.0, LearningRule::SemiGradient) }
+                let (gamma, penalty) = (number("gamma")?, number("penalty")?);
+                let rate = active * given.eta(["alpha_u", "alpha_n"]);
+                // A mean that is never learned draws nothing.
+                let is_drawn = penalty > 0.0 && number("alpha_n")? > 0.0;
+                let mean_penalty = is_drawn.then_some(MeanPenalty { gamma, penalty, rate });
+                Self { discount: Some(gamma), mean_penalty, ..direct(0.0, LearningRule::SemiGradient) }
             }
             _ => return None,
         };
@@ -185,7 +185,24 @@ mod tests {
         };
         assert_eq!(unknown(Role::Critic, &critic), ["exact", "advantage", "compatible"]);
         let emphasis = |part: &PartRecipe| EmphasisKind::of_part(part, &features).is_some();
-        assert_eq!(unknown(Role::Emphasis, &emphasis), [""; 0]);
+        assert!(unknown(Role::Emphasis, &emphasis).is_empty());
+    }
+
+    /// Once the step-size of the mean was taken for divided by the number of active features, and a mean that is never learned for learned.
+    #[test]
+    fn the_mean_has_a_step_size_of_its_own() {
+        let features = Table::dense(&[vec![1.0, 1.0], vec![0.5, 1.0]]).unwrap();
+        let rate = |part: PartRecipe| {
+            LearnedEmphasis::of_part(&part, &features).unwrap().mean_penalty.map(|penalty| penalty.rate)
+        };
+        let cop = |alpha_n| {
+            let part = PartRecipe::new("cop-td").with("gamma", 1.0).with("penalty", 3.0).with("alpha_u", 0.5);
+            part.with("alpha_n", alpha_n)
+        };
+        assert_eq!(rate(cop(0.25)), Some(1.0));
+        assert_eq!(rate(cop(0.0)), None);
+        let dice = PartRecipe::new("gradient-dice").with("gamma", 0.5).with("penalty", 3.0).with("eta", 0.5);
+        assert_eq!(rate(dice), Some(3.0));
     }
 
     #[test]

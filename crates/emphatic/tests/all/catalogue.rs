@@ -166,6 +166,7 @@ fn cases() -> Vec<(Case<'static>, Vec<Recipe>)> {
                         fits(acts, actor)
                             && actor.signals.contains(&signal)
                             && is_tried_with(critic, emphasis)
+                            && (emphasis.name == "none" || !actor.needs.contains(&Need::NoEmphasis))
                     };
                     let actors: Vec<&Entry> = catalogue.of(Role::Actor).filter(learns).collect();
                     for actor in &actors {
@@ -500,7 +501,8 @@ fn an_actor_is_refused_beside_what_it_does_not_learn_from() {
         assert!(error == no_actor || !by_values && error == no_actions, "{error}");
         if actor.needs.contains(&Need::NoEmphasis) {
             let follow_on = catalogue.find(Role::Emphasis, "follow-on").unwrap();
-            let recipe = with_actor(recipe(softmax, own, exact, follow_on, 1), actor, 1);
+            let mut recipe = recipe_of(softmax, own);
+            recipe.emphasis = part(follow_on, &Features::one_hot(3), 1);
             let error = finite.refused(&recipe).to_string();
             assert!(error.ends_with("has its own: use `none`, not `follow-on`"), "{error}");
         }

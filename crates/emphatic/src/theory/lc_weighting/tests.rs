@@ -3,7 +3,7 @@
 use crate::theory::EmphasisKind;
 use crate::theory::tests::trace_expectation::{At, trace_expectation};
 use crate::theory::tests::{close, continuing, random_weights};
-use crate::{Exact, Fixed, Problem, Random, Task};
+use crate::{Exact, Fixed, Problem, ProblemError, Random, Task};
 
 /// Three states, each step of which may be the last.
 fn ending(random: &mut Random) -> Task {
@@ -86,5 +86,28 @@ fn a_trace_that_the_target_never_ends_is_refused() {
     let policy = Fixed::new(&task, &[vec![1.0, 0.0]]).unwrap();
     let exact = Exact::new(&task, &policy, &[]).unwrap();
     let refused = exact.emphasis_weighting(&EmphasisKind::Lc { first: 0.5, power: 1.0 }, 1.0);
-    assert_eq!(refused, Err(crate::ProblemError::NeverFades("home".to_owned())));
+    assert_eq!(refused, Err(ProblemError::FadesSlowly("home".to_owned())));
+}
+
+/// Once the start was taken for forgotten where nothing is ever new, and actions that the behaviour never takes for seen.
+#[test]
+fn where_nothing_ends_some_traces_have_no_limit() {
+    let mut random = Random::new(63, 0);
+    let task = continuing(&mut random, 0.9);
+    let target: Vec<Vec<f64>> = vec![vec![0.5; 2]; task.states()];
+    let policy = Fixed::new(&task, &target).unwrap();
+    let weighting = |task: &Task, first, power| {
+        let exact = Exact::new(task, &policy, &[]).unwrap();
+        exact.emphasis_weighting(&EmphasisKind::Lc { first, power }, 1.0)
+    };
+    for (first, power) in [(0.0, 1.0), (0.5, 1.1), (1.1, 0.5)] {
+        assert!(
+            matches!(weighting(&task, first, power), Err(ProblemError::Number { .. })),
+            "{first} {power}"
+        );
+    }
+    let mut behaviour: Vec<Vec<f64>> = (0..task.states()).map(|s| task.behaviour(s).to_vec()).collect();
+    behaviour[1] = vec![1.0, 0.0];
+    let task = task.with_behaviour(&behaviour).unwrap();
+    assert_eq!(weighting(&task, 0.5, 0.5), Err(ProblemError::Unobserved("1".to_owned())));
 }

@@ -1,6 +1,6 @@
 //! The learned emphasis against the expectation of its rules, and the identities that it obeys.
 
-use super::{DrawnMean, EmphasisRead, LearnedEmphasis};
+use super::{EmphasisRead, LearnedEmphasis, MeanPenalty};
 use crate::theory::follow_on_moments::tests::{relatively_near, right, two_states};
 use crate::theory::tests::trace_expectation::{At, Case, random_cases, trace_expectation};
 use crate::theory::tests::{close, continuing, random_weights, solve};
@@ -250,12 +250,19 @@ fn density_ratios_are_what_their_rules_expect() {
             }
             update
         };
-        let drawn = |rate| Some(DrawnMean { gamma, penalty, rate });
+        let mean_penalty = |rate| Some(MeanPenalty { gamma, penalty, rate });
         let rule = LearningRule::Gtd2 { eta };
-        let learned = LearnedEmphasis { drawn: drawn(eta * penalty), rule, ..direct(&case.features, 0.0) };
+        let learned = LearnedEmphasis {
+            mean_penalty: mean_penalty(eta * penalty),
+            rule,
+            ..direct(&case.features, 0.0)
+        };
         follows("GradientDICE", &exact.emphasis_update(&learned).unwrap(), &dice, gamma);
-        let learned =
-            LearnedEmphasis { discount: Some(gamma), drawn: drawn(rate), ..direct(&case.features, 0.0) };
+        let learned = LearnedEmphasis {
+            discount: Some(gamma),
+            mean_penalty: mean_penalty(rate),
+            ..direct(&case.features, 0.0)
+        };
         follows("COP-TD", &exact.emphasis_update(&learned).unwrap(), &cop, gamma);
     }
 }
@@ -291,8 +298,8 @@ fn without_a_discount_the_ratio_is_that_of_the_targets_own_states() {
             exact.emphasis_weighting(&EmphasisKind::Learned(learned.clone()), 1.0)
         };
         assert_eq!(weighting(&alone), Err(ProblemError::Singular("the emphasis")));
-        let drawn = Some(DrawnMean { gamma: 1.0, penalty: 0.5, rate: 0.1 });
-        let found = weighting(&LearnedEmphasis { drawn, ..alone }).unwrap();
+        let mean_penalty = Some(MeanPenalty { gamma: 1.0, penalty: 0.5, rate: 0.1 });
+        let found = weighting(&LearnedEmphasis { mean_penalty, ..alone }).unwrap();
         close("d_π", &found, &exact.target_stationary().unwrap(), 1e-9);
     }
 }
@@ -308,9 +315,10 @@ fn where_each_state_has_a_feature_a_density_ratio_is_the_emphasis() {
     let exact = Exact::new(&task, &policy, &weights).unwrap();
     let states = Table::one_hot(task.states());
     let m = exact.emphatic_weighting(1.0);
-    let drawn = Some(DrawnMean { gamma, penalty: 2.0, rate: 1.0 });
-    let dice = LearnedEmphasis { drawn, rule: LearningRule::Gtd2 { eta: 1.0 }, ..direct(&states, 0.0) };
-    let cop = LearnedEmphasis { drawn, discount: Some(gamma), ..direct(&states, 0.0) };
+    let mean_penalty = Some(MeanPenalty { gamma, penalty: 2.0, rate: 1.0 });
+    let dice =
+        LearnedEmphasis { mean_penalty, rule: LearningRule::Gtd2 { eta: 1.0 }, ..direct(&states, 0.0) };
+    let cop = LearnedEmphasis { mean_penalty, discount: Some(gamma), ..direct(&states, 0.0) };
     for learned in [dice, cop] {
         let found = exact.emphasis_weighting(&EmphasisKind::Learned(learned), 1.0).unwrap();
         close("m", &found, &m, 1e-9);
