@@ -52,7 +52,7 @@ fn what_cannot_be_shown_is_refused_with_the_reason() {
         ("--critic", "exact", "not known in closed form"),
         ("--critic", "etd,emphasis.n=3", "`follow-on` has no setting `n`"),
         ("--emphasis", "truncated", "it may need n"),
-        ("--emphasis", "gem,ridge=0.1", "not known in closed form"),
+        ("--emphasis", "gem,ridge=0.1,alpha_u=0.1", "not known in closed form"),
         ("--emphasis", "lc,beta=0.5,variant=4", "not known in closed form"),
     ];
     for (option, part, words) in wrong {
