@@ -86,10 +86,19 @@ def learners() -> dict[str, Kinds]:
                         emphatic.FollowOn,
                     ):
                         for actor in PARTS["actor"].values():
-                            if tells in actor._tells:
+                            own = "no_emphasis" in actor._needs and emphasis is not emphatic.NoEmphasis
+                            if tells in actor._tells and not own:
                                 with_actor = (learner, policy, critic, emphasis, actor)
                                 found[named(*with_actor)] = with_actor
     return found
+
+
+def test_an_actor_with_its_own_emphasis_refuses_another() -> None:
+    policy = emphatic.Softmax(emphatic.OneHot(3), actions=2)
+    critic = emphatic.GTD(alpha_v=0.1, alpha_w=0.1)
+    actor = emphatic.CounterfactualGradient(gamma_hat=0.5, alpha_c=0.1)
+    with pytest.raises(TypeError, match="since it has its own: use `none`, not `follow-on`"):
+        emphatic.ActorCritic(policy, critic, emphatic.FollowOn(), alpha=0.1, actor=actor)
 
 
 def named(*kinds: type[Any]) -> str:
