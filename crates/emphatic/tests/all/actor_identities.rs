@@ -1,5 +1,6 @@
 //! What actors have in common with other learners, and with the exact theory.
 
+use crate::recipe_case::numbers;
 use emphatic::{
     Action, Catalogue, Composable, ContinuousCounterexample, Dual, Exact, Features, Isa, KnownProblem,
     Learner, Numbers, PartRecipe, Random, Real, Recipe, RuleKind, SavedState, State, Step, Table, Task,
@@ -128,13 +129,6 @@ fn slopes(task: &Task, weights: &[f64]) -> [Vec<f64>; 2] {
         }
     }
     [of_v, of_q]
-}
-
-fn numbers(learner: &mut dyn Learner<f64>, name: &str) -> Vec<f64> {
-    match learner.state().unwrap().into_tensors().remove(name) {
-        Some(Numbers::Real(numbers)) => numbers,
-        other => panic!("{name}: {other:?}"),
-    }
 }
 
 /// Once exact parts were told of the weights of S_t alone, but actors change those of other states too.

@@ -5,6 +5,14 @@ use emphatic::{
     State, Step,
 };
 
+/// The numbers that a learner saves under a name.
+pub fn numbers(learner: &mut dyn Learner<f64>, name: &str) -> Vec<f64> {
+    match learner.state().unwrap().into_tensors().remove(name) {
+        Some(Numbers::Real(numbers)) => numbers,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
 /// The problem and the steps that learners learn from.
 pub struct Case<'a> {
     pub name: String,
