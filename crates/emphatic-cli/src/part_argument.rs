@@ -1,7 +1,7 @@
 //! A part of the catalogue as an argument: `etd,lambda=0.5,emphasis=truncated,emphasis.n=3`.
 
 use emphatic::PartRecipe;
-use emphatic::catalogue::{Catalogue, Entry, Role};
+use emphatic::catalogue::{Catalogue, Entry, Range, Role, Setting};
 use emphatic::theory::{EmphasisKind, LinearActionCritic, LinearCritic};
 use emphatic_problems::suggest;
 use miette::MietteDiagnostic;
@@ -18,6 +18,12 @@ pub(crate) fn part_argument(role: Role, text: &str) -> miette::Result<PartRecipe
         let path: Vec<&str> = name.trim().split('.').collect();
         set(role, &mut part, &path, value.trim())?;
     }
+    let second = ["alpha_w", "alpha_h"].into_iter().find(|name| part.numbers.contains_key(*name));
+    let first = ["alpha_v", "alpha_q"].into_iter().find(|name| part.numbers.contains_key(*name));
+    if let (Some(second), None) = (second, first) {
+        let message = format!("`{second}` in `{text}` says nothing alone");
+        return wrong(message, "what counts is how much larger it is than the other step-size: give both");
+    }
     let features = emphatic::Table::one_hot(1);
     let is_known = match role {
         Role::Emphasis => EmphasisKind::of_part(&part, &features).is_some(),
@@ -28,7 +34,9 @@ pub(crate) fn part_argument(role: Role, text: &str) -> miette::Result<PartRecipe
     if is_known {
         return Ok(part);
     }
-    let missing = entry(role, kind)?.settings.iter().filter(|setting| setting.default.is_none());
+    // Step-sizes do not matter where an update leads.
+    let matters = |setting: &&Setting| setting.default.is_none() && setting.range != Range::StepSize;
+    let missing = entry(role, kind)?.settings.iter().filter(matters);
     let missing: Vec<&str> =
         missing.map(|setting| setting.name).filter(|name| !part.numbers.contains_key(*name)).collect();
     let help = match missing.is_empty() {
@@ -46,6 +54,10 @@ fn set(role: Role, part: &mut PartRecipe, path: &[&str], value: &str) -> miette:
         if rest.is_empty() {
             part.inner.insert((*name).to_owned(), PartRecipe::new(entry(inner.role, value)?.name));
             return Ok(());
+        }
+        if inner.role == Role::Emphasis && rest == ["lambda_a"] {
+            let help = "the critic's own `lambda` says how much the emphasis counts";
+            return wrong("`lambda_a` has no meaning inside a critic".to_owned(), help);
         }
         let default = || PartRecipe::new(inner.default);
         return set(inner.role, part.inner.entry((*name).to_owned()).or_insert_with(default), rest, value);

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use emphatic::ProblemError;
 use emphatic::catalogue::Role;
 use emphatic_diagnosis::Solution;
-use emphatic_diagnosis::linear_methods::{LinearMethods, PartOf};
+use emphatic_diagnosis::linear_methods::PartOf;
 use emphatic_problems::ProblemFile;
 use miette::{MietteDiagnostic, miette};
 use std::path::PathBuf;
@@ -33,10 +33,10 @@ pub(crate) struct SolveArguments {
     /// λ_a of the weighting m and of a third gradient
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = fraction)]
     lambda_a: f64,
-    /// A critic whose key matrix, stability and fixed point are shown beside those of the usual ones
+    /// A critic that is shown beside the usual ones; --json has its key matrix and fixed point, too
     #[arg(long, value_name = "PART")]
     critic: Vec<String>,
-    /// An emphasis whose limit is shown beside those of the usual ones
+    /// An emphasis that is shown beside the usual ones
     #[arg(long, value_name = "PART")]
     emphasis: Vec<String>,
     /// How many states and weights are shown, the largest first
@@ -93,15 +93,14 @@ fn solution_of(arguments: &SolveArguments) -> miette::Result<Solution> {
     let asked = arguments.asked()?;
     let solution = emphatic_diagnosis::solve(&problem, arguments.lambda_a, &asked)
         .map_err(|error| unsolved(&problem, &error))?;
-    let shown: Vec<&str> = solution.linear_methods.iter().flat_map(LinearMethods::names).collect();
-    match asked.iter().find(|asked| !shown.contains(&asked.part.to_string().as_str())) {
-        Some(PartOf { role, part }) => Err(miette!(
-            help = "that takes finitely many actions and at most 100 weights, and an expectation that exists",
-            "{}: nothing can be computed of the {} `{part}`",
-            problem.name,
-            role.word()
-        )),
-        None => Ok(solution),
+    let cannot = |PartOf { role, part }: &PartOf, why: &str| {
+        miette!(help = "{why}", "{}: nothing can be computed of the {} `{part}`", problem.name, role.word())
+    };
+    let refused = solution.linear_methods.as_ref().map(|methods| methods.refused.first());
+    match (refused, asked.first()) {
+        (Some(Some((part, why))), _) => Err(cannot(part, why)),
+        (None, Some(part)) => Err(cannot(part, "that takes finitely many actions and at most 100 features")),
+        _ => Ok(solution),
     }
 }
 

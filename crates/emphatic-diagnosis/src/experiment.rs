@@ -23,7 +23,7 @@ impl Suggestion {
         // TOML reads what JSON escapes; DEL must be escaped, too.
         let of_problem = json_escaped(&Value::from(reference(problem, path)).to_string());
         text += &format!(
-            "\nproblem = {of_problem}\nseed = 1\nruns = 10\nsteps = {}\nfresh_runs = 30\n",
+            "\nproblem = {of_problem}\nseed = 1\nruns = 30\nsteps = {}\nfresh_runs = 100\n",
             self.steps
         );
         let weights = problem.target.weights();
@@ -33,8 +33,10 @@ impl Suggestion {
         };
         let method = |name: &str, algorithm: Algorithm, emphasis: &str, critic: &str| {
             let (algorithm, alpha) = (algorithm.name, list(&self.alpha));
+            let warm_up = self.warm_up.filter(|_| critic != EXACT);
+            let warm_up = warm_up.map_or(String::new(), |share| format!("warm_up = {share}\n"));
             format!(
-                "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{emphasis}alpha = [{alpha}]\ncritic = {critic}\n{policy}"
+                "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{emphasis}alpha = [{alpha}]\n{warm_up}critic = {critic}\n{policy}"
             )
         };
         let emphasis = self.emphasis_line();

@@ -23,6 +23,9 @@ pub struct LinearMethods {
     pub action_critics: Vec<LinearMethod>,
     /// Emphases. One that is not learned has no key matrix.
     pub emphases: Vec<LinearMethod>,
+    /// Parts that were asked for and cannot be computed, each with the reason.
+    #[serde(skip)]
+    pub refused: Vec<(PartOf, String)>,
 }
 
 /// What a linear method learns.
@@ -89,15 +92,16 @@ pub fn linear_action_critic<P: FinitePolicy>(
     }))
 }
 
-/// What a learned emphasis learns. Its error is that of what is read, beside m/d_μ.
+/// What a learned emphasis learns. Its error is that of what is read, mixed with interest by λ_a, beside m/d_μ.
 pub fn learned_emphasis<P: FinitePolicy>(
     exact: &Exact<f64, Task, P>,
     name: &str,
     learned: &LearnedEmphasis,
+    lambda_a: f64,
 ) -> Result<LinearMethod, ProblemError> {
     let update = exact.emphasis_update(learned)?;
     let kind = EmphasisKind::Learned(learned.clone());
-    Ok(LinearMethod::new(name, &update, |_| emphasis_error(exact, &kind)))
+    Ok(LinearMethod::new(name, &update, |_| emphasis_error(exact, &kind, lambda_a)))
 }
 
 fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
@@ -120,36 +124,63 @@ pub(crate) fn linear_methods<P: FinitePolicy>(
     if weights == 0 || weights > MOST_WEIGHTS {
         return None;
     }
-    let mut methods = LinearMethods { critics: vec![], action_critics: vec![], emphases: vec![] };
-    for PartOf { role, part } in asked.iter().chain(&usual()) {
-        let name = part.to_string();
-        if *role == Role::Emphasis {
-            methods.emphases.extend(emphasis(exact, &name, part, features));
+    let mut methods =
+        LinearMethods { critics: vec![], action_critics: vec![], emphases: vec![], refused: vec![] };
+    let usual = usual();
+    let others = usual.iter().filter(|part| !asked.contains(part));
+    for of in asked.iter().chain(others) {
+        let (part, name) = (&of.part, of.part.to_string());
+        let (list, method) = if of.role == Role::Emphasis {
+            (&mut methods.emphases, emphasis(exact, &name, part, features))
         } else if let Some(critic) = LinearCritic::of_part(part, features) {
-            methods.critics.extend(linear_critic(exact, &name, &critic, features));
-        } else if let Some(critic) = LinearActionCritic::of_part(part)
-            && weights * exact.model().actions() <= MOST_WEIGHTS
-        {
-            methods.action_critics.extend(linear_action_critic(exact, &name, &critic, features));
+            (&mut methods.critics, linear_critic(exact, &name, &critic, features).map_err(|e| e.to_string()))
+        } else {
+            (&mut methods.action_critics, action_critic(exact, &name, part, features))
+        };
+        match method {
+            Ok(method) => list.push(method),
+            Err(reason) if asked.contains(of) => methods.refused.push((of.clone(), reason)),
+            Err(_) => {}
         }
     }
     Some(methods)
 }
 
-/// What an emphasis learns, if it does, and how far what is read is from m/d_μ.
+const UNKNOWN: &str = "the expectation of its update is not known in closed form";
+
+/// What a critic of action-values learns, or why that cannot be computed.
+fn action_critic<P: FinitePolicy>(
+    exact: &Exact<f64, Task, P>,
+    name: &str,
+    part: &PartRecipe,
+    features: &Table,
+) -> Result<LinearMethod, String> {
+    let critic = LinearActionCritic::of_part(part).ok_or(UNKNOWN)?;
+    let weights = features.len() * exact.model().actions();
+    if weights > MOST_WEIGHTS {
+        return Err(format!("it has {weights} weights, and this takes at most {MOST_WEIGHTS}"));
+    }
+    linear_action_critic(exact, name, &critic, features).map_err(|error| error.to_string())
+}
+
+/// What an emphasis learns, if it does, and how far what is read is from m/d_μ; or why that cannot be computed.
 fn emphasis<P: FinitePolicy>(
     exact: &Exact<f64, Task, P>,
     name: &str,
     part: &PartRecipe,
     features: &Table,
-) -> Option<LinearMethod> {
-    match EmphasisKind::of_part(part, features)? {
-        EmphasisKind::Learned(learned) => learned_emphasis(exact, name, &learned).ok(),
-        traced => Some(LinearMethod {
+) -> Result<LinearMethod, String> {
+    // Left out it is 1 here, whatever its default: the question is what F_t tends to.
+    let lambda_a = part.numbers.get("lambda_a").copied().unwrap_or(1.0);
+    match EmphasisKind::of_part(part, features).ok_or(UNKNOWN)? {
+        EmphasisKind::Learned(learned) => {
+            learned_emphasis(exact, name, &learned, lambda_a).map_err(|error| error.to_string())
+        }
+        traced => Ok(LinearMethod {
             name: name.to_owned(),
             stable: None,
             smallest_real_part: None,
-            error: emphasis_error(exact, &traced),
+            error: emphasis_error(exact, &traced, lambda_a),
             fixed_point: None,
             key_matrix: Vec::new(),
             key_vector: Vec::new(),
@@ -157,16 +188,25 @@ fn emphasis<P: FinitePolicy>(
     }
 }
 
-/// The root of the mean square of the difference between what an emphasis tends to and m/d_μ.
-fn emphasis_error<P: FinitePolicy>(exact: &Exact<f64, Task, P>, kind: &EmphasisKind) -> Option<f64> {
-    let read = exact.emphasis_weighting(kind, 1.0).ok()?;
+/// The root of the mean square of the difference between what an emphasis with this λ_a tends to and m/d_μ.
+fn emphasis_error<P: FinitePolicy>(
+    exact: &Exact<f64, Task, P>,
+    kind: &EmphasisKind,
+    lambda_a: f64,
+) -> Option<f64> {
+    let mut read = exact.emphasis_weighting(kind, lambda_a).ok()?;
+    if let EmphasisKind::Periodic { period } = kind {
+        // Between its periods it is 0, whatever the interest.
+        let left_out = (1.0 - lambda_a) * (1.0 - 1.0 / *period as f64);
+        read.iter_mut().zip(exact.emphatic_weighting(0.0)).for_each(|(read, i)| *read -= left_out * i);
+    }
     let (d, m) = (exact.stationary(), exact.emphatic_weighting(1.0));
     let visited = || (0..d.len()).filter(|&s| d[s] > 0.0);
     let square: f64 = visited().map(|s| (read[s] - m[s]).powi(2) / d[s]).sum();
     rounded(square.sqrt(), largest(visited().map(|s| m[s] / d[s])))
 }
 
-const FOOTNOTE: &str = "Stable if all eigenvalues of the matrix of the expected update have positive real parts (with second weights of the same step-size). Errors are root mean squares, weighted by d_μ.";
+const FOOTNOTE: &str = "Stable if all eigenvalues of the matrix of the expected update have positive real parts. (Second weights learn with the same step-size as the first, unless both step-sizes are given.) Errors are root mean squares, weighted by d_μ.";
 
 /// A part of the catalogue in a role.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,12 +249,6 @@ fn usual() -> Vec<PartOf> {
 }
 
 impl LinearMethods {
-    /// The names of all of them.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        let all = [&self.critics, &self.action_critics, &self.emphases];
-        all.into_iter().flatten().map(|method| method.name.as_str())
-    }
-
     /// A table of each kind.
     pub(crate) fn text(&self) -> String {
         let kinds = [

@@ -169,12 +169,13 @@ fn suggestion_text(diagnosis: &Diagnosis) -> String {
         ),
     };
     let values = [
-        ("algorithm", algorithm),
-        ("step-sizes", list(&suggestion.alpha)),
-        ("length", format!("{} steps", suggestion.steps)),
-        ("critic", critic),
+        ("algorithm", Some(algorithm)),
+        ("step-sizes", Some(list(&suggestion.alpha))),
+        ("length", Some(format!("{} steps", suggestion.steps))),
+        ("critic", Some(critic)),
+        ("warm-up", suggestion.warm_up.map(|share| format!("{} % of a run", 100.0 * share))),
     ];
-    for (what, value) in values {
+    for (what, value) in values.into_iter().filter_map(|(what, value)| Some((what, value?))) {
         let _ = writeln!(text, "  {what:<12}{value}");
         let why = suggestion.reasons.iter().find(|(of, _)| *of == what);
         text += &why.map_or(String::new(), |(_, why)| {

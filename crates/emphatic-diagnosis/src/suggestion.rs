@@ -5,8 +5,9 @@ use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
 use crate::flows::{Flows, Reached};
 use crate::format::number;
-use emphatic::catalogue::Algorithm;
-use emphatic::{Exact, KnownProblem, Policy};
+use crate::linear_methods::PartOf;
+use emphatic::catalogue::{Algorithm, Role};
+use emphatic::{Exact, KnownProblem, PartRecipe, Policy};
 use emphatic_problems::{ProblemFile, Target};
 use serde::{Serialize, Serializer};
 
@@ -14,7 +15,7 @@ use serde::{Serialize, Serializer};
 const STEP_SIZES: usize = 6;
 
 /// With the largest step-size a typical update moves the weights by this much.
-const LARGEST_MOVE: f64 = 0.5;
+const LARGEST_MOVE: f64 = 0.1;
 
 /// A standard deviation of the trace above this many times its mean is a reason for a smaller λ_a.
 const LARGE_SPREAD: f64 = 1.0;
@@ -25,6 +26,12 @@ const TOO_MANY_STEPS: f64 = 1e7;
 /// The bounds on the length of a run.
 const SHORTEST_RUN: f64 = 1000.0;
 const LONGEST_RUN: f64 = 2e6;
+
+/// While a critic learns, the actor waits for this share of a run: off-policy that costs nothing but its length.
+const WARM_UP: f64 = 0.3;
+
+/// λ of the critics to try.
+const LAMBDAS: [f64; 2] = [0.0, 0.9];
 
 /// The number of points on the gradient's path at which the size of an update is computed.
 const PATH_POINTS: usize = 8;
@@ -43,6 +50,8 @@ pub struct Suggestion {
     pub alpha: Vec<f64>,
     /// The length of runs, in steps.
     pub steps: u64,
+    /// The share of a run for which the actor waits while a critic learns.
+    pub warm_up: Option<f64>,
     /// The critic.
     pub critic: CriticSuggestion,
     /// The reason for each choice: what, why.
@@ -120,17 +129,24 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
     let (middle, last) = (*alpha.get(alpha.len() / 2)?, *alpha.last()?);
     // A learned critic takes longer than an exact one.
     let times = if deterministic { 2.0 } else { 5.0 };
-    let steps = *series((times * time / middle).clamp(SHORTEST_RUN, LONGEST_RUN) * 2.0, 1).first()? as u64;
     let kind = critic_kind(start, deterministic);
-    let reasons = vec![
+    let warm_up = (kind != CriticKind::Exact).then_some(WARM_UP);
+    let learning = 1.0 - warm_up.unwrap_or(0.0);
+    let steps = (times * time / middle / learning).clamp(SHORTEST_RUN, LONGEST_RUN) * 2.0;
+    let steps = *series(steps, 1).first()? as u64;
+    let mut reasons = vec![
         ("algorithm", choice.reason.clone()),
         ("step-sizes", step_size_reason(size, last, active)),
-        ("length", length_reason(diagnosis, time, steps, middle)),
+        ("length", length_reason(diagnosis, time, steps as f64 * learning, middle)),
         ("critic", critic_reason(diagnosis, kind)),
     ];
+    reasons.extend(warm_up.map(|_| {
+        let why = "the policy follows values that are learned first; off-policy, the experience is the same whether or not it waits";
+        ("warm-up", why.to_owned())
+    }));
     let Choice { algorithm, emphasis, lambda_a, .. } = choice;
     let critic = critic(&problem.known, kind);
-    Some(Suggestion { algorithm, emphasis, lambda_a, alpha, steps, critic, reasons })
+    Some(Suggestion { algorithm, emphasis, lambda_a, alpha, steps, warm_up, critic, reasons })
 }
 
 /// An algorithm, its emphasis with λ_a, and why.
@@ -299,14 +315,19 @@ fn guessed_time<P: Policy, M: Diagnosable<P>>(exact: &Exact<f64, M, P>) -> Optio
     (largest > 0.0).then(|| 5.0 / largest * exact.policy().features().most_active() as f64)
 }
 
-/// TDRC(λ), which has no second step-size to choose, unless it is not stable for the given policy.
+/// TDRC(λ), which has no second step-size to choose, unless it is not stable for the policy that learning starts from.
 fn critic_kind<P: Policy, M: Diagnosable<P>>(start: &Solved<M, P>, deterministic: bool) -> CriticKind {
     if deterministic {
         return CriticKind::Exact;
     }
-    let methods = M::linear_methods(start.exact, &[]);
-    let tdrc = methods.and_then(|methods| methods.critics.into_iter().find(|critic| critic.name == "tdrc"));
-    if tdrc.is_some_and(|tdrc| tdrc.stable == Some(true)) { CriticKind::Tdrc } else { CriticKind::Gtd }
+    let tdrc = LAMBDAS.map(|lambda| PartRecipe::new("tdrc").with("lambda", lambda));
+    let asked = tdrc.map(|part| PartOf { role: Role::Critic, part });
+    let methods = M::linear_methods(start.exact, &asked);
+    let is_stable = |of: &PartOf| {
+        let mut critics = methods.iter().flat_map(|methods| &methods.critics);
+        critics.any(|critic| critic.name == of.part.to_string() && critic.stable == Some(true))
+    };
+    if asked.iter().all(is_stable) { CriticKind::Tdrc } else { CriticKind::Gtd }
 }
 
 fn critic(known: &KnownProblem, kind: CriticKind) -> CriticSuggestion {
@@ -322,8 +343,8 @@ fn critic(known: &KnownProblem, kind: CriticKind) -> CriticSuggestion {
     CriticSuggestion {
         kind,
         alpha_v: [0.02, 0.1, 0.5].map(scaled).to_vec(),
-        alpha_w: if kind == CriticKind::Gtd { [1e-4, 1e-2].map(scaled).to_vec() } else { Vec::new() },
-        lambda: vec![0.0, 0.9],
+        alpha_w: if kind == CriticKind::Gtd { [0.1, 0.5].map(scaled).to_vec() } else { Vec::new() },
+        lambda: LAMBDAS.to_vec(),
     }
 }
 
@@ -341,12 +362,13 @@ fn step_size_reason(size: Option<f64>, largest: f64, active: f64) -> String {
     }
 }
 
-fn length_reason(diagnosis: &Diagnosis, time: f64, steps: u64, middle: f64) -> String {
+/// Why runs are that long, of which the actor learns for so many steps.
+fn length_reason(diagnosis: &Diagnosis, time: f64, steps: f64, middle: f64) -> String {
     match &diagnosis.flows {
         Some(_) => format!(
-            "the flow covers 95 % of its way when α · steps = {}: a run of {steps} steps covers it {:.1} times with a step-size of {}",
+            "the flow covers 95 % of its way when α · steps = {}: in {steps} steps the actor covers it {:.1} times with a step-size of {}",
             number(time),
-            steps as f64 * middle / time,
+            steps * middle / time,
             number(middle)
         ),
         None => "a first guess from the size of the gradient: the flows were not followed".to_owned(),
@@ -354,7 +376,8 @@ fn length_reason(diagnosis: &Diagnosis, time: f64, steps: u64, middle: f64) -> S
 }
 
 fn critic_reason(diagnosis: &Diagnosis, kind: CriticKind) -> String {
-    let td = match diagnosis.critics.td.stable {
+    let start = diagnosis.start;
+    let td = match diagnosis.critics.td.stable.filter(|_| diagnosis.given == start) {
         Some(true) => "; TD(0) would be, too",
         Some(false) => "; TD(0) is not",
         None => "",
@@ -363,10 +386,12 @@ fn critic_reason(diagnosis: &Diagnosis, kind: CriticKind) -> String {
         CriticKind::Exact => "the slope of the action-values is computed from the problem".to_owned(),
         CriticKind::Tdrc => {
             format!(
-                "TDRC(0) is stable for the given policy with these features, and has no second step-size to choose{td}"
+                "TDRC(λ) is stable for {start} with these features, and has no second step-size to choose{td}"
             )
         }
-        CriticKind::Gtd => format!("GTD(λ) is stable off-policy whatever the features{td}"),
+        CriticKind::Gtd => format!(
+            "GTD(λ) is stable off-policy whatever the features, if its second weights learn fast enough{td}"
+        ),
     }
 }
 

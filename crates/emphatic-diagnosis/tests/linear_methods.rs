@@ -35,11 +35,15 @@ fn the_two_states() {
     // TDRC is not stable with β = 1: the determinant of ((A, C − A), (A, C + 1)) is A (1 + A) < 0.
     near(critic("tdrc").smallest_real_part, (3.3 - (3.3f64.powi(2) + 4.0 * 0.16).sqrt()) / 2.0);
     assert_eq!(critic("tdrc").stable, Some(false));
+    let gem = of(&methods.emphases, "gem");
+    near(gem.fixed_point.as_ref().map(|u| u[0]), -7.5);
+    // −7.5 and −15 are read as the interest, 1 and 1, beside 1 and 19.
+    near(gem.error, (18f64.powi(2) / 2.0).sqrt());
+    // With steps that are divided by ‖x‖², A = 1 − 0.45 · 3/2 and b = 3/4: 30/13 and 60/13.
     let direct = of(&methods.emphases, "direct, lambda_e = 0, read = 0");
-    near(direct.fixed_point.as_ref().map(|u| u[0]), -7.5);
-    // −7.5 and −15 beside 1 and 19.
-    near(direct.error, ((8.5f64.powi(2) + 34f64.powi(2)) / 2.0).sqrt());
-    assert_eq!(direct.stable, Some(false));
+    near(direct.fixed_point.as_ref().map(|u| u[0]), 30.0 / 13.0);
+    near(direct.error, (((17f64 / 13.0).powi(2) + (187f64 / 13.0).powi(2)) / 2.0).sqrt());
+    assert_eq!(direct.stable, Some(true));
 }
 
 #[test]

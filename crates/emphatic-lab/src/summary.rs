@@ -36,7 +36,7 @@ pub struct Summary {
     pub best_is: &'static str,
     /// `episodes` or `steps`: what the points of curves count.
     pub axis: &'static str,
-    /// How many runs of settings have diverged.
+    /// In how many runs of settings a weight is not finite at the end.
     pub diverged_runs: u64,
     /// The methods.
     pub methods: Vec<MethodSummary>,
@@ -76,7 +76,7 @@ pub struct MethodSummary {
 /// A summary of some runs of one setting.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Statistics {
-    /// How many of the runs diverged.
+    /// How many of the runs diverged: at the end a weight is not finite, or the quantity has no finite value. (A square overflows before weights do.)
     pub diverged: usize,
     /// Mean over the runs that have a value.
     pub mean: Option<f64>,

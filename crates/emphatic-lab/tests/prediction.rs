@@ -148,6 +148,30 @@ fn an_emphasis_alone_by_hand() {
     assert_eq!(settings(dir.path())[2]["emphasis"], Cell::Text("follow-on".to_owned()));
 }
 
+/// The emphases `ideal` and `model`, which ask the policy for its probabilities, could not evaluate a fixed target. While the target stays the same, the
+/// ideal trace is the follow-on trace, and the model emphasis tends to the emphatic density.
+#[test]
+fn emphases_that_ask_the_policy_evaluate_a_fixed_target() {
+    let dir = results(
+        r#"
+        problem = "counterexample"
+        target = { A0 = 0.6, A1 = 0.4 }
+        runs = 1
+        steps = 20000
+        evaluations = 10
+        [[method]]
+        emphasis = [{ kind = "follow-on", lambda_a = 1 }, "ideal", "model", { kind = "model", features = "critic" }]
+        separate = ["emphasis"]
+        "#,
+    );
+    let [follow_on, ideal, states, features] = [0, 1, 2, 3].map(|k| along(&dir, "emphasis_error", k));
+    assert_eq!(follow_on, ideal);
+    assert!(follow_on[10].unwrap() > 0.1, "{follow_on:?}");
+    for model in [states, features] {
+        assert!(model[10].unwrap() < 0.02, "{model:?}");
+    }
+}
+
 /// A critic of actions has v̂(s) = Σ_b π(b|s) q̂(s,b).
 #[test]
 fn values_of_actions_by_hand() {
@@ -304,6 +328,27 @@ fn what_diverges_is_recorded_as_diverged() {
     let errors = along(&results(baird), "value_error", 0);
     near(&errors[..1], &[Some(((6.0 * 9.0 + 144.0) / 7.0f64).sqrt())]);
     assert!(errors[1].unwrap() > 100.0, "{errors:?}");
+}
+
+/// Runs whose weights are finite, but whose squared errors are not, had no value and were not counted as diverged either.
+#[test]
+fn runs_whose_error_overflows_are_counted() {
+    let dir = results(
+        r#"
+        problem = "random-walk"
+        critic_weights = [1e160, 1e160, 1e160, 1e160, 1e160]
+        runs = 2
+        steps = 100000
+        evaluations = 1
+        [[method]]
+        critic = { kind = "td", alpha_v = [0, 0.5] }
+        "#,
+    );
+    let summary = summarise(dir.path(), None).unwrap();
+    let counts = |k: usize| &summary.methods[0].settings[k];
+    assert_eq!([0, 1].map(|k| counts(k).values["alpha_v"].as_f64().unwrap()), [0.5, 0.0]);
+    assert!(counts(0).at_end.mean.unwrap() < 1.0);
+    assert_eq!([0, 1].map(|k| counts(k).at_end.diverged), [0, 2]);
 }
 
 /// Every kind of critic and measure, with features of each run's own.

@@ -74,7 +74,8 @@ pub trait Emphasis<R: Real>: Part<R> {
         true
     }
 
-    /// Learns from the step, after the actor has. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    /// Learns from the step, after the actor has. (One that learns on arriving in a state, before M_t is read, does so in [`Emphasis::weigh`], and tells here whether its weights are
+    /// finite.) Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
     #[inline(always)]
     fn learn(&mut self, _step: &Seen, _rho: R) -> R {
         R::zero()

@@ -28,8 +28,8 @@ pub enum ComposeError {
         /// The policy's.
         policy: usize,
     },
-    /// An exact part for another kind of policy.
-    #[error("the exact critic or emphasis is for another kind of policy")]
+    /// A part that asks the policy for its probabilities, and is for another kind of policy.
+    #[error("a part that is computed from the policy is for another kind of policy")]
     Policy,
     /// An emphasis that needs ρ beside a policy that has none.
     #[error("a deterministic policy has no ratio, which this emphasis needs")]

@@ -196,7 +196,7 @@ macro_rules! settings {
         }
 
         impl<R: $crate::real::Real $(, $generic: $bound<R>)*> $part<R $(, $generic)*> {
-            /// Returns a builder of the part, which starts from zero. Its step-sizes, if it has any, are divided by the number of active features.
+            /// Returns a builder of the part. Its step-sizes, if it has any, are divided by the number of active features, or as its schedule says.
             pub fn builder(
                 $(features: impl Into<$crate::features::Features>, $($input: $type,)*)?
             ) -> $builder<R $(, $generic)*> {

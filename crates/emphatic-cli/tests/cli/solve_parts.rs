@@ -22,10 +22,13 @@ fn traces_and_density_ratios_are_shown() {
     };
     let right = ((1.0 + 17.0f64.powi(2)) / 2.0).sqrt();
     assert!((error("lc,beta=0.5", "lc, beta = 0.5") - right).abs() < 1e-3);
-    // One feature, 1 and 2: GradientDICE without a penalty is GEM, and comes to rest at −7.5, so at (−7.5, −15).
-    let right = ((8.5f64.powi(2) + 34.0f64.powi(2)) / 2.0).sqrt();
+    // One feature, 1 and 2: GradientDICE without a penalty is GEM, and comes to rest at −7.5. It is read as at least the interest, so as (1, 1).
+    let right = (18.0f64.powi(2) / 2.0).sqrt();
     let dice = "gradient-dice,gamma=0.9,penalty=0";
     assert!((error(dice, "gradient-dice") - right).abs() < 1e-3);
+    // Once λ_a was ignored: with ½ it tends to (1, 10).
+    let half = error("follow-on,lambda_a=0.5", "follow-on, lambda_a = 0.5");
+    assert!((half - 40.5f64.sqrt()).abs() < 1e-3);
 }
 
 /// Once the row of the mean was cut off where there are several features.
@@ -54,6 +57,11 @@ fn what_cannot_be_shown_is_refused_with_the_reason() {
         ("--emphasis", "truncated", "it may need n"),
         ("--emphasis", "gem,ridge=0.1,alpha_u=0.1", "not known in closed form"),
         ("--emphasis", "lc,beta=0.5,variant=4", "not known in closed form"),
+        ("--critic", "gtd2,alpha_v=0.1,alpha_w=0", "not known in closed form"),
+        ("--critic", "etd,emphasis.lambda_a=0.5", "`lambda_a` has no meaning"),
+        ("--critic", "gtd,alpha_w=0.1", "give both"),
+        ("--critic", "td,schedule=per-feature", "not known in closed form"),
+        ("--critic", "model", "only if each state has one feature"),
     ];
     for (option, part, words) in wrong {
         refused(&ended(["solve", "theta-2theta", option, part]), &[words]);
@@ -65,6 +73,40 @@ fn what_cannot_be_shown_is_refused_with_the_reason() {
 fn a_problem_that_is_too_large_or_has_real_actions_is_refused() {
     for problem in ["four-rooms", "continuous-counterexample"] {
         let output = ended(["solve", problem, "--critic", "td"]);
-        refused(&output, &["nothing can be computed of the critic `td`", "at most 100 weights"]);
+        refused(&output, &["nothing can be computed of the critic `td`", "at most 100 features"]);
     }
+}
+
+/// Once it was left out without a word, since the emphasis `model` has the same name.
+#[test]
+fn a_critic_that_is_too_large_is_refused() {
+    let output = ended(["solve", "random", "--critic", "model"]);
+    refused(&output, &["nothing can be computed of the critic `model`", "this takes at most 100"]);
+}
+
+/// Once a part that is one of the usual ones was shown twice.
+#[test]
+fn a_usual_part_is_shown_once() {
+    let text = printed(["solve", "theta-2theta", "--critic", "td"]);
+    assert_eq!(text.lines().filter(|line| line.trim_start().starts_with("td ")).count(), 1, "{text}");
+}
+
+/// Once the schedule and the floor at the interest were left out. θ → 2θ with γ = 0.9: û = −7.5 · (1, 2) is read as at least the interest, so that M = (1, 1) beside
+/// m/d_μ = (1, 19). The default schedule divides by ‖x‖²: A = 1 − 0.45 · 3/2 = 0.325, b = ½ (1 + ½) and û = 30/13 · (1, 2).
+#[test]
+fn steps_divided_by_the_length_of_features_have_another_limit() {
+    let line = |part: &str| {
+        let text = printed(["solve", "theta-2theta", "--emphasis", part]);
+        text.lines()
+            .find(|line| line.contains(part.replace(',', ", ").replace('=', " = ").as_str()))
+            .expect("it is shown")
+            .to_owned()
+    };
+    let constant = line("direct,lambda_e=0,read=0,schedule=constant");
+    assert!(constant.contains("not stable") && constant.contains("12.72"), "{constant}");
+    let divided = line("direct,lambda_e=0,read=0");
+    assert!(
+        divided.contains(" stable ") && divided.contains("0.325") && divided.contains("10.21"),
+        "{divided}"
+    );
 }

@@ -1,6 +1,7 @@
 //! Summaries as text.
 
 use super::{FixedPoint, MethodSummary, Statistics, Summary};
+use crate::statistics::quantile;
 use emphatic_text::{csv, shortened};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -11,11 +12,15 @@ const LONGEST_NAME: usize = 60;
 /// The most characters of a setting's value that are shown: an interest lists all states.
 const LONGEST_VALUE: usize = 40;
 
-/// The median of the fresh runs of a method at their end, and how many of them end above a number.
-fn ends(method: &MethodSummary, above: f64) -> [String; 2] {
+/// The median of the fresh runs of a method at their end, and how many of them end above a number. Those that have diverged are at the worst end of both.
+fn ends(method: &MethodSummary, above: f64, best_is: &str) -> [String; 2] {
     let Some(fresh) = &method.fresh else { return [String::new(), String::new()] };
-    let median = fresh.final_quantiles[fresh.final_quantiles.len() / 2];
-    let count = fresh.final_values.iter().filter(|x| **x > above).count();
+    let lost = fresh.runs - fresh.final_values.len();
+    let (below, beyond) = if best_is == "smallest" { (0, lost) } else { (lost, 0) };
+    let ends = [f64::NEG_INFINITY].repeat(below).into_iter();
+    let ends = ends.chain(fresh.final_values.iter().copied()).chain([f64::INFINITY].repeat(beyond));
+    let median = quantile(&ends.collect::<Vec<_>>(), 0.5).filter(|x| x.is_finite());
+    let count = beyond + fresh.final_values.iter().filter(|x| **x > above).count();
     [number(median), format!("{count} of {}", fresh.runs)]
 }
 
@@ -63,6 +68,9 @@ impl Summary {
         if let Some(under_way) = self.under_way() {
             let _ = writeln!(text, "{under_way}\n");
         }
+        if let Some(x) = above.filter(|_| !fresh) {
+            let _ = writeln!(text, "There are no fresh runs of which to say how many end above {x}.\n");
+        }
         let quantity = match self.quantity.as_str() {
             "objective" => "The objective".to_owned(),
             other => format!("`{other}`"),
@@ -82,7 +90,11 @@ impl Summary {
             );
         }
         if self.diverged_runs > 0 {
-            let _ = writeln!(text, "{} runs of settings diverged, over the whole grid.", self.diverged_runs);
+            let runs = self.diverged_runs;
+            let _ = writeln!(
+                text,
+                "{runs} runs of settings ended with weights that are not finite, over the whole grid."
+            );
         }
         text
     }
@@ -113,7 +125,7 @@ impl Summary {
                 [fresh.runs.to_string(), diverged, number(judged.mean), number(judged.standard_error)]
             });
             row.extend(cells.unwrap_or_default());
-            row.extend(above.into_iter().flat_map(|x| ends(method, x)));
+            row.extend(above.into_iter().flat_map(|x| ends(method, x, self.best_is)));
         }
         row
     }

@@ -159,7 +159,7 @@ impl Scores {
         let values: Vec<f64> = scores.iter().filter_map(|score| score.by(select)).collect();
         let bootstrap = || Bootstrap::default().interval(&[&values], interquartile_mean);
         Statistics {
-            diverged: scores.iter().filter(|score| score.diverged).count(),
+            diverged: scores.iter().filter(|score| score.diverged || score.by(select).is_none()).count(),
             mean: mean(&values),
             standard_error: standard_error(&values),
             interquartile_mean: interquartile_mean(&values),

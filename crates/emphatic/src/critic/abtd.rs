@@ -67,7 +67,7 @@ impl<R: Real> Abtd<R> {
         let two = R::splat(2.0);
         Ok(Self {
             td: LinearTd::new(&features, 1, settings.number("alpha_v")?),
-            // Never below zero, if ξ_max is less than ξ_0.
+            // Rounding must not make it negative.
             xi: (two * zeta * xi_0 + (two * zeta - R::one()).larger(R::zero()) * (xi_max - two * xi_0))
                 .larger(R::zero()),
             carried: R::zero(),

@@ -12,7 +12,7 @@ use crate::{
 settings! {
     TreeBackup<R>(features) => TreeBackupBuilder;
     alpha_v: StepSize, "step-size of v, the weights of the values";
-    lambda: Fraction = 0.0, "λ of the trace: 1 means full returns (it has nothing to do with λ_a)";
+    lambda: Fraction = 0.0, "λ of the trace: 1 is the longest trace (it has nothing to do with λ_a)";
 }
 
 impl Declared for TreeBackup {

@@ -14,7 +14,7 @@ settings! {
     alpha_v: StepSize, "step-size of v, the weights of the values";
     rho_max: Amount = 1.0, "ρ̄: the ratio of δ is cut at this; if it cuts, the values are those of a policy between μ and π";
     c_max: Amount = 1.0, "c̄: the ratios in the trace are cut at this";
-    lambda: Fraction = 1.0, "λ of the trace: 1 means full returns (it has nothing to do with λ_a)";
+    lambda: Fraction = 1.0, "λ of the trace: 1 is the longest trace (it has nothing to do with λ_a)";
 }
 
 impl Declared for VTrace {

@@ -52,7 +52,7 @@ impl Declared for CopTd {
 /// u ← u + α (g_t − ĉ(S_t) − penalty (ν − 1)) x_t
 /// ```
 ///
-/// M_t is ĉ(S_t)/(1 − γ̂), which estimates m/d_μ for i = 1 and γ = γ̂, or ĉ(S_t) itself for γ̂ = 1. The ratio starts as 1 everywhere, as far as
+/// M_t is ĉ(S_t)/(1 − γ̂), which estimates m/d_μ for i = 1 and γ = γ̂ and is at least i_t, or ĉ(S_t) itself for γ̂ = 1, which may be less. The ratio starts as 1 everywhere, as far as
 /// features allow.
 #[derive(Clone, Debug)]
 pub struct CopTd<R = f64> {
@@ -62,6 +62,8 @@ pub struct CopTd<R = f64> {
     gamma: R,
     /// What the ratio is divided by to be an emphasis: 1 − γ̂, or 1 for γ̂ = 1.
     scale: R,
+    /// The least emphasis in units of the interest: 1, or 0 for γ̂ = 1, where the target may visit a state less often than the behaviour does.
+    least: R,
     penalty: R,
     alpha: R,
     alpha_n: R,
@@ -82,6 +84,7 @@ impl<R: Real> CopTd<R> {
             estimate,
             gamma,
             scale: gamma.if_less(R::one(), R::one() - gamma, R::one()),
+            least: gamma.if_less(R::one(), R::one(), R::zero()),
             penalty: settings.number("penalty")?,
             alpha: settings.number("alpha_u")?,
             alpha_n: settings.number("alpha_n")?,
@@ -139,11 +142,37 @@ impl<R: Real> Emphasis<R> for CopTd<R> {
     #[inline(always)]
     fn weigh(&mut self, step: &Seen, rho: R) -> R {
         let [ratio, target] = self.arrive(step, rho);
-        self.estimate.read(R::splat(step.interest), ratio / self.scale, target / self.scale)
+        let interest = R::splat(step.interest);
+        let (estimate, follow_on) = (ratio / self.scale, target / self.scale);
+        self.estimate.read_at_least(self.least * interest, interest, estimate, follow_on)
     }
 
     #[inline(always)]
     fn learn(&mut self, _step: &Seen, _rho: R) -> R {
         self.changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::SeenScratch;
+    use crate::{State, Step};
+
+    /// Once the ratio of d_π to d_μ was read as at least 1 in every state, although 1 is its mean.
+    #[test]
+    fn a_ratio_without_a_discount_may_be_less_than_the_interest() {
+        let read = |gamma: f64| {
+            let features = Features::one_hot(2);
+            let cop = CopTd::builder(features.clone(), Schedule::default());
+            let mut cop = cop.gamma(gamma).alpha_u(0.5).build().unwrap();
+            // Nothing leads to the state from where the target goes.
+            let step = Step::in_state(State::Number(0));
+            let mut scratch = SeenScratch::of(&features);
+            let seen = Seen::new(&step, Some(&features), &mut scratch);
+            cop.weigh(&seen, 0.0)
+        };
+        // ĉ is 1 at first, and learned toward 1 − γ̂ by half.
+        assert_eq!([read(1.0), read(0.5)], [0.5, 0.75 / 0.5]);
     }
 }

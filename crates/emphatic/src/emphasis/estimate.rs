@@ -3,7 +3,7 @@
 use super::lambda_a::{LambdaA, blend};
 use crate::{Features, Real, Row, Schedule, SettingError, Settings, StateError, Visitor};
 
-/// û(s) = u·x(s), with the settings that all learned emphases have: `lambda_a` and `read`, and `alpha` with its schedule.
+/// û(s) = u·x(s), with the settings that all learned emphases have: `lambda_a` and `read`.
 #[derive(Clone, Debug)]
 pub(super) struct Estimate<R> {
     pub(super) features: Features,
@@ -29,8 +29,14 @@ impl<R: Real> Estimate<R> {
     /// Returns M_t from û(S_t) and F_t. The emphasis of a state is at least its interest, which an estimate does not know.
     #[inline(always)]
     pub(super) fn read(&self, interest: R, estimate: R, follow_on: R) -> R {
+        self.read_at_least(interest, interest, estimate, follow_on)
+    }
+
+    /// [`Self::read`] with another least emphasis than the interest.
+    #[inline(always)]
+    pub(super) fn read_at_least(&self, least: R, interest: R, estimate: R, follow_on: R) -> R {
         let read = blend(self.read, estimate, follow_on);
-        self.lambda_a.mix(interest, read.if_less(interest, interest, read))
+        self.lambda_a.mix(interest, read.if_less(least, least, read))
     }
 
     pub(super) fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {

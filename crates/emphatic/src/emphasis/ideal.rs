@@ -5,8 +5,8 @@ use super::lambda_a::{LambdaA, product};
 use crate::catalogue::{Extent, Need, Range, Role, Setting, Size};
 use crate::importance_ratio::importance_ratio;
 use crate::{
-    Action, Acts, Built, ComposeError, Declaration, Declared, Features, Gaussian, Part, PartBuilder, Real,
-    Row, RuleKind, Scratch, Seen, SettingError, Settings, Softmax, State, StateError, StochasticPolicy,
+    Action, Acts, Built, ComposeError, Declaration, Declared, Features, Fixed, Gaussian, Part, PartBuilder,
+    Real, Row, RuleKind, Scratch, Seen, SettingError, Settings, Softmax, State, StateError, StochasticPolicy,
     Visitor,
 };
 use std::any::Any;
@@ -49,6 +49,9 @@ impl Declared for Ideal {
             return with.emphasis(Ideal::with_settings(policy.clone(), with.settings())?);
         }
         if let Some(policy) = with.policy().downcast_ref::<Gaussian>() {
+            return with.emphasis(Ideal::with_settings(policy.clone(), with.settings())?);
+        }
+        if let Some(policy) = with.policy().downcast_ref::<Fixed>() {
             return with.emphasis(Ideal::with_settings(policy.clone(), with.settings())?);
         }
         Err(if with.rule() == RuleKind::Deterministic { ComposeError::Ratio } else { ComposeError::Policy })

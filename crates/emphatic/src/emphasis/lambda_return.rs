@@ -113,7 +113,7 @@ const RECENT: f64 = 0.005;
 /// How many times the squared error of TDERC an estimate may have that is still trusted.
 const TRUSTED: f64 = 100.0;
 
-/// TDERC(0) with β = 1, and whether it is in use.
+/// TDERC(0) with β = 1, whose second weights are drawn to zero where features are active, as by a schedule per feature; and whether it is in use.
 #[derive(Clone, Debug)]
 struct Fallback<R> {
     u: Vec<R>,

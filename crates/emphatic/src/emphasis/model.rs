@@ -8,8 +8,8 @@ use crate::expectation_model::ExpectationModel;
 use crate::linear_system::LinearSystem;
 use crate::settings::settings;
 use crate::{
-    Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Policy, Real, Scratch, Seen,
-    SettingError, Settings, Softmax, State, StateError, Visitor,
+    Built, ComposeError, Declaration, Declared, Features, FinitePolicy, Fixed, Part, PartBuilder, Real,
+    Scratch, Seen, SettingError, Settings, Softmax, State, StateError, Visitor,
 };
 use std::any::Any;
 
@@ -43,8 +43,14 @@ impl Declared for ModelEmphasis {
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
         with.actions()?;
-        let Some(policy) = with.policy().downcast_ref::<Softmax>() else { return Err(ComposeError::Policy) };
-        with.emphasis(ModelEmphasis::new(with.features()?, policy.clone(), with.settings())?)
+        let (features, settings) = (with.features()?, with.settings());
+        if let Some(policy) = with.policy().downcast_ref::<Softmax>() {
+            return with.emphasis(ModelEmphasis::new(features, policy.clone(), settings)?);
+        }
+        match with.policy().downcast_ref::<Fixed>() {
+            Some(policy) => with.emphasis(ModelEmphasis::new(features, policy.clone(), settings)?),
+            None => Err(ComposeError::Policy),
+        }
     }
 }
 
@@ -61,11 +67,11 @@ const RIDGE: f64 = 1e-3;
 /// probabilities of the *current* policy, by how often each state was visited; otherwise those of its time. The model is a regression weighted by 1/μ, so
 /// that it is the same for every behaviour. u is solved for where an episode starts and after `solve_every` steps.
 #[derive(Clone, Debug)]
-pub struct ModelEmphasis<R = f64> {
+pub struct ModelEmphasis<R: Real = f64, P: FinitePolicy = Softmax> {
     features: Features,
     settings: Settings<R>,
     lambda_a: LambdaA<R>,
-    policy: Softmax,
+    policy: P,
     weights: Vec<R>,
     u: Vec<R>,
     model: ExpectationModel,
@@ -81,12 +87,12 @@ pub struct ModelEmphasis<R = f64> {
     since: u64,
     changed: R,
     scratch: Scratch,
-    at: Vec<R>,
+    at: P::Distribution<R>,
 }
 
-impl<R: Real> ModelEmphasis<R> {
-    fn new(features: Features, policy: Softmax, settings: Settings<R>) -> Result<Self, SettingError> {
-        let (len, actions) = (features.len(), policy.actions);
+impl<R: Real, P: FinitePolicy> ModelEmphasis<R, P> {
+    fn new(features: Features, policy: P, settings: Settings<R>) -> Result<Self, SettingError> {
+        let (len, actions) = (features.len(), policy.actions());
         let states = if let Features::Table(table) = &features { table.states() } else { 0 };
         Ok(Self {
             lambda_a: LambdaA::new(&settings)?,
@@ -102,7 +108,7 @@ impl<R: Real> ModelEmphasis<R> {
             settings,
             since: 0,
             changed: R::zero(),
-            scratch: policy.features.scratch(),
+            scratch: policy.features().scratch(),
             at: policy.room(),
             features,
             policy,
@@ -129,10 +135,11 @@ impl<R: Real> ModelEmphasis<R> {
         matrix.iter_mut().zip(&self.gram).for_each(|(x, g)| *x = R::splat(*g));
         if let Features::Table(table) = &self.features {
             for (state, visits) in self.visits.iter().enumerate().filter(|(_, visits)| **visits > 0.0) {
-                let of_policy = self.policy.features.of_number(state);
+                let of_policy = self.policy.features().of_number(state);
                 self.policy.distribution(&self.weights, of_policy, &mut self.at);
-                let share = |probability: R| probability * R::splat(*visits);
-                self.model.subtract(table.row(state), self.at.iter().copied().map(share), matrix);
+                let share = |probability: &R| *probability * R::splat(*visits);
+                let probabilities = self.policy.probabilities(&self.at);
+                self.model.subtract(table.row(state), probabilities.iter().map(share), matrix);
             }
         } else {
             self.model.subtract_mixed(&self.mixed, matrix);
@@ -155,9 +162,10 @@ impl<R: Real> ModelEmphasis<R> {
             self.visits[state] += 1.0;
             return;
         }
-        let of_policy = self.policy.features.row(step.state, &mut self.scratch);
+        let of_policy = self.policy.features().row(step.state, &mut self.scratch);
         self.policy.distribution(&self.weights, of_policy, &mut self.at);
-        for (mixed, probability) in self.mixed.chunks_exact_mut((len * len).max(1)).zip(&self.at) {
+        let probabilities = self.policy.probabilities(&self.at);
+        for (mixed, probability) in self.mixed.chunks_exact_mut((len * len).max(1)).zip(probabilities) {
             for (j, x) in step.x.iter() {
                 step.x.iter().for_each(|(k, y)| mixed[j * len + k] += *probability * R::splat(x * y));
             }
@@ -165,17 +173,17 @@ impl<R: Real> ModelEmphasis<R> {
     }
 }
 
-impl<R: Real> Part<R> for ModelEmphasis<R> {
+impl<R: Real, P: FinitePolicy + PartialEq> Part<R> for ModelEmphasis<R, P> {
     fn features(&self) -> Option<&Features> {
         Some(&self.features)
     }
 
     fn all_features(&self) -> Vec<&Features> {
-        vec![&self.features, &self.policy.features]
+        vec![&self.features, self.policy.features()]
     }
 
     fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
-        match policy.downcast_ref::<Softmax>() {
+        match policy.downcast_ref::<P>() {
             Some(policy) if *policy == self.policy => Ok(()),
             _ => Err(ComposeError::Policy),
         }
@@ -202,7 +210,7 @@ impl<R: Real> Part<R> for ModelEmphasis<R> {
     }
 }
 
-impl<R: Real> Emphasis<R> for ModelEmphasis<R> {
+impl<R: Real, P: FinitePolicy + PartialEq> Emphasis<R> for ModelEmphasis<R, P> {
     #[inline(always)]
     fn weigh(&mut self, step: &Seen, _rho: R) -> R {
         self.solve_in_time(step);

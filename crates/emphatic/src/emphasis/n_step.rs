@@ -30,7 +30,7 @@ impl Declared for NStep {
     };
 
     fn size(of: &Extent) -> Size {
-        Size { in_lanes: 2.0 * of.numbers.get("n").copied().unwrap_or(0.0), shared: 0.0 }
+        Size { in_lanes: 3.0 * of.numbers.get("n").copied().unwrap_or(0.0), shared: 0.0 }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {
@@ -44,7 +44,7 @@ impl Declared for NStep {
 pub struct NStep<R = f64> {
     settings: Settings<R>,
     lambda_a: LambdaA<R>,
-    /// γ_k ρ_k F_k… of the last n steps: γ_k, ρ_k and F_k.
+    /// γ_k, ρ_k and F_k of the last n steps.
     past: Past<R, 3>,
 }
 

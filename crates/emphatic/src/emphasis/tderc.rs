@@ -35,7 +35,7 @@ impl Declared for Tderc {
     };
 
     fn size(of: &Extent) -> Size {
-        Size { in_lanes: 4.0 * of.features, shared: 0.0 }
+        Size { in_lanes: 5.0 * of.features, shared: 0.0 }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

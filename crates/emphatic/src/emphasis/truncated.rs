@@ -30,7 +30,7 @@ impl Declared for Truncated {
     };
 
     fn size(of: &Extent) -> Size {
-        Size { in_lanes: 2.0 * of.numbers.get("n").copied().unwrap_or(0.0), shared: 0.0 }
+        Size { in_lanes: 3.0 * of.numbers.get("n").copied().unwrap_or(0.0), shared: 0.0 }
     }
 
     fn build<R: Real>(with: &PartBuilder<R>) -> Result<Built<R>, ComposeError> {

@@ -101,6 +101,11 @@ pub enum ProblemError {
     /// A linear system without a unique solution.
     #[error("the key matrix of {0} is singular: its expected update has no fixed point, or many")]
     Singular(&'static str),
+    /// A model of features whose values are not known here.
+    #[error(
+        "what the critic `model` learns is known only if each state has one feature, and the target is the same in states that share it"
+    )]
+    ModelOfFeatures,
     /// Too many states that lead to too many others for the problem to be solved.
     #[error(
         "eliminating the {states} states one by one would fill more than {most} entries of a matrix: too many lead to too many others"

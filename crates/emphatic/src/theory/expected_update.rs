@@ -192,36 +192,46 @@ impl ExpectedUpdate {
 
     /// Solves matrix · x = rhs in the span of what is updated; `None` if it is singular, as far as rounding can tell.
     fn solved(&self, matrix: &Matrix, rhs: &[f64]) -> Option<Vec<f64>> {
-        if matrix.iter().chain(&self.gram).flatten().any(|x| !x.is_finite()) {
+        solved_in_span(&self.updated, &self.gram, matrix, rhs)
+    }
+}
+
+/// Solves matrix · x = rhs in the span of some rows; `None` if it is singular, as far as rounding can tell. The matrix is made of what `gram`, which is no
+/// smaller, is made of.
+pub(super) fn solved_in_span(
+    rows: &[Vec<f64>],
+    gram: &Matrix,
+    matrix: &Matrix,
+    rhs: &[f64],
+) -> Option<Vec<f64>> {
+    if matrix.iter().chain(gram).flatten().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let basis = feature_span(rows.to_vec());
+    let within = |matrix: &Matrix| -> Matrix {
+        let image: Matrix = basis.iter().map(|q| matrix.iter().map(|row| dot(row, q)).collect()).collect();
+        products(&basis, &image)
+    };
+    let mut rhs_within: Vec<f64> = basis.iter().map(|q| dot(q, rhs)).collect();
+    let mut rows = within(matrix);
+    // Rows may be of very different sizes: some states are hardly ever updated. A row that is hardly there beside what it is the
+    // difference of is rounding.
+    for ((row, rhs), gram) in rows.iter_mut().zip(&mut rhs_within).zip(within(gram)) {
+        let size = |row: &[f64]| row.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let scale = size(row);
+        if scale <= ROUNDING * size(&gram) {
             return None;
         }
-        let basis = feature_span(self.updated.clone());
-        let within = |matrix: &Matrix| -> Matrix {
-            let image: Matrix =
-                basis.iter().map(|q| matrix.iter().map(|row| dot(row, q)).collect()).collect();
-            products(&basis, &image)
-        };
-        let mut rhs_within: Vec<f64> = basis.iter().map(|q| dot(q, rhs)).collect();
-        let mut rows = within(matrix);
-        // Rows may be of very different sizes: some states are hardly ever updated. A row that is hardly there beside what it is the
-        // difference of is rounding.
-        for ((row, rhs), gram) in rows.iter_mut().zip(&mut rhs_within).zip(within(&self.gram)) {
-            let size = |row: &[f64]| row.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-            let scale = size(row);
-            if scale <= ROUNDING * size(&gram) {
-                return None;
-            }
-            row.iter_mut().for_each(|x| *x /= scale);
-            *rhs /= scale;
-        }
-        let decomposition = LuDecomposition::new(rows)?;
-        let [smallest, largest] = decomposition.pivots();
-        let shares = decomposition.solve(&rhs_within);
-        let entry = |f: usize| shares.iter().zip(&basis).map(|(share, q)| share * q[f]).sum::<f64>();
-        let x: Vec<f64> = (0..rhs.len()).map(entry).collect();
-        let is_regular = basis.is_empty() || smallest > ROUNDING * largest;
-        (is_regular && x.iter().all(|x| x.is_finite())).then_some(x)
+        row.iter_mut().for_each(|x| *x /= scale);
+        *rhs /= scale;
     }
+    let decomposition = LuDecomposition::new(rows)?;
+    let [smallest, largest] = decomposition.pivots();
+    let shares = decomposition.solve(&rhs_within);
+    let entry = |f: usize| shares.iter().zip(&basis).map(|(share, q)| share * q[f]).sum::<f64>();
+    let x: Vec<f64> = (0..rhs.len()).map(entry).collect();
+    let is_regular = basis.is_empty() || smallest > ROUNDING * largest;
+    (is_regular && x.iter().all(|x| x.is_finite())).then_some(x)
 }
 
 /// ((a, b), (η c, η d)).

@@ -8,7 +8,11 @@
 //! ```
 //!
 //! and u learns to predict it: E[Δu] = α (b − A u) with A = E[x_t (x_t − y_t)ᵀ] and b = E[c_t x_t]. Learning backwards in time, A is the
-//! transposed key matrix of off-policy TD(λ_e): so the one is stable exactly where the other is.
+//! transposed key matrix of off-policy TD(λ_e): so the one is stable exactly where the other is. If each step is divided by ‖x_t‖², as the schedule `per-feature` does,
+//! both expectations are of what is divided by it, and A is another matrix unless all features have the same length.
+//!
+//! The model emphasis has A = C − Σ_b W_b H_b with C = E[x xᵀ], H_b = E[π(b|S) x xᵀ] and W_b x the regression of E[γ x′ | S, b]: the same as for λ_e = 0 if there is a
+//! feature for each state, or if the policy is the same wherever features overlap.
 //!
 //! X-ETD looks back n steps at once, with the product of their γ ρ. COP-TD has a discount of its own in place of γ_t, and 1 in place of i_t. A density ratio is
 //! (1 − γ̂) times what is meant by u here.
@@ -16,7 +20,8 @@
 use super::Exact;
 use super::emphasis_weighting::{at_least_one, fraction, not_negative, positive};
 use super::expected_update::{
-    ExpectedUpdate, LearningRule, Matrix, PenalisedMean, check_features, columns, products, updated, weighted,
+    ExpectedUpdate, LearningRule, Matrix, PenalisedMean, check_features, columns, products, solved_in_span,
+    updated, weighted,
 };
 use super::feature_span::dot;
 use crate::features::Table;
@@ -38,6 +43,10 @@ pub struct LearnedEmphasis {
     pub mean_penalty: Option<MeanPenalty>,
     /// How u learns. Unless the mean is penalised, all rules have the same fixed point.
     pub rule: LearningRule,
+    /// Whether each step is divided by the square of the length of x_t.
+    pub divided_by_length: bool,
+    /// Whether it is solved for from a model of each action, in place of what was seen to follow.
+    pub from_model: bool,
     /// What is taken for the emphasis of a step.
     pub read: EmphasisRead,
 }
@@ -52,6 +61,8 @@ impl LearnedEmphasis {
             discount: None,
             mean_penalty: None,
             rule: LearningRule::SemiGradient,
+            divided_by_length: false,
+            from_model: false,
             read: EmphasisRead::Estimate,
         }
     }
@@ -68,13 +79,12 @@ pub struct MeanPenalty {
     pub rate: f64,
 }
 
-/// What of a learned emphasis is taken for the emphasis of a step. (A floor at the interest does not matter where û is nowhere
-/// below it.)
+/// What of a learned emphasis is taken for the emphasis of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmphasisRead {
-    /// û(S_t).
+    /// û(S_t), and at least the interest (but for a ratio without a discount, γ̂ = 1).
     Estimate,
-    /// F^λ_t.
+    /// F^λ_t. (It is read as at least the interest, too, which is not in its mean here: it does not matter where û is nowhere negative.)
     Return,
 }
 
@@ -87,10 +97,12 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
     /// f(s) = d_μ(s) E[F_t | S_t = s] once u has come to rest.
     pub(super) fn learned_weighting(&self, learned: &LearnedEmphasis) -> Result<Vec<f64>, ProblemError> {
         let parts = self.lambda_return(learned)?;
-        let u = parts.update(learned.rule).fixed_point().ok_or(ProblemError::Singular("the emphasis"))?;
+        let u = parts.update(learned.rule).fixed_point().ok_or(SINGULAR)?;
         let at = |columns: &Matrix, s: usize| columns.iter().zip(&u).map(|(x, u)| x[s] * u).sum::<f64>();
+        let interest = self.interest();
         let of = |s: usize| match learned.read {
-            EmphasisRead::Estimate => parts.stationary[s] * at(&parts.x, s),
+            EmphasisRead::Estimate if learned.discount == Some(1.0) => parts.stationary[s] * at(&parts.x, s),
+            EmphasisRead::Estimate => (parts.stationary[s] * at(&parts.x, s)).max(interest[s]),
             EmphasisRead::Return => parts.own[s] + at(&parts.looked_back, s),
         };
         Ok((0..parts.own.len()).map(of).collect())
@@ -125,9 +137,61 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
             mean: if gamma < 1.0 { mean_interest / (1.0 - gamma) } else { mean_interest },
             rate,
         });
-        Ok(LambdaReturn { own: accumulation.of(&interest), looked_back, x, stationary, mean })
+        let updating = match learned.divided_by_length {
+            true => {
+                let square = |s: usize| x.iter().map(|x| x[s] * x[s]).sum::<f64>();
+                // A state without features updates nothing.
+                let inverse = |s: usize| if square(s) > 0.0 { 1.0 / square(s) } else { 0.0 };
+                weighted(&(0..stationary.len()).map(inverse).collect::<Vec<_>>(), &x)
+            }
+            false => x.clone(),
+        };
+        let from_past = if learned.from_model {
+            self.modelled_past(&x)?
+        } else {
+            products(&updating, &looked_back) // E[x_t y_tᵀ].
+        };
+        let own = accumulation.of(&interest);
+        Ok(LambdaReturn { own, looked_back, from_past, x, updating, stationary, mean })
+    }
+
+    /// Σ_b W_b H_b: what a model of each action expects to follow, where the target takes it. What the behaviour never does has no model.
+    fn modelled_past(&self, x: &Matrix) -> Result<Matrix, ProblemError> {
+        let (task, n) = (self.model, x.len());
+        let mut sum = vec![vec![0.0; n]; n];
+        for b in 0..task.actions() {
+            let is_seen = |s: usize| task.behaviour(s)[b] > 0.0;
+            let seen: Vec<f64> = self
+                .stationary()
+                .iter()
+                .enumerate()
+                .map(|(s, d)| if is_seen(s) { *d } else { 0.0 })
+                .collect();
+            let next = |x: &Vec<f64>| -> Vec<f64> {
+                let outcomes = |s: usize| task.problem().transitions(s, b).iter();
+                (0..seen.len())
+                    .map(|s| outcomes(s).map(|t| t.probability * t.gamma * x[t.next]).sum::<f64>())
+                    .collect()
+            };
+            let next: Matrix = x.iter().map(next).collect();
+            let gram = products(&weighted(&seen, x), x);
+            let target: Vec<f64> = seen.iter().enumerate().map(|(s, d)| d * self.target(s)[b]).collect();
+            let shares = products(&weighted(&target, x), x);
+            let rows = updated(&seen, x);
+            // C⁻¹ H_b, column by column; both are symmetric.
+            let inverse: Option<Matrix> =
+                shares.iter().map(|column| solved_in_span(&rows, &gram, &gram, column)).collect();
+            let followed = products(&next, &weighted(&seen, x));
+            let product = products(&followed, &inverse.ok_or(SINGULAR)?);
+            sum.iter_mut().zip(&product).for_each(|(row, add)| {
+                row.iter_mut().zip(add).for_each(|(entry, add)| *entry += add);
+            });
+        }
+        Ok(sum)
     }
 }
+
+const SINGULAR: ProblemError = ProblemError::Singular("the emphasis");
 
 impl LearnedEmphasis {
     fn check(&self, states: usize) -> Result<(), ProblemError> {
@@ -154,17 +218,20 @@ struct LambdaReturn {
     own: Vec<f64>,
     /// d_μ E[y_t | s], column by column.
     looked_back: Matrix,
+    /// E[x_t y_tᵀ], or what a model says it is.
+    from_past: Matrix,
+    /// The features by which u is updated, column by column: x, or x divided by the square of its length.
+    updating: Matrix,
     mean: Option<PenalisedMean>,
 }
 
 impl LambdaReturn {
     fn update(&self, rule: LearningRule) -> ExpectedUpdate {
-        let gram = products(&weighted(&self.stationary, &self.x), &self.x);
-        let from_past = products(&self.x, &self.looked_back); // E[x_t y_tᵀ].
-        let key_matrix = gram.iter().zip(&from_past);
+        let gram = products(&weighted(&self.stationary, &self.updating), &self.x);
+        let key_matrix = gram.iter().zip(&self.from_past);
         ExpectedUpdate {
             key_matrix: key_matrix.map(|(c, y)| c.iter().zip(y).map(|(c, y)| c - y).collect()).collect(),
-            key_vector: self.x.iter().map(|x| dot(x, &self.own)).collect(),
+            key_vector: self.updating.iter().map(|x| dot(x, &self.own)).collect(),
             correction: products(&self.looked_back, &self.x),
             gram,
             rule,

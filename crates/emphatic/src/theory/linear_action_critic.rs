@@ -15,7 +15,7 @@
 //! | tree backup | λ μ π |
 //!
 //! A linear model of one step, r̂ and the expected next features as least squares fit them to φ, solved for its own values, has the fixed
-//! point of LSTD-Q(0) if the policy sees no more of the state than x does; with a feature for each state, q_π.
+//! point of LSTD-Q(0) if each state has one feature and the policy is the same in states that share it; with a feature for each state, q_π. For other features it is not known here.
 
 use super::Exact;
 use super::emphasis_weighting::fraction;
@@ -78,6 +78,9 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
         fraction("lambda", critic.lambda())?;
         critic.rule().check()?;
         check_features(features, self.model.states())?;
+        if *critic == LinearActionCritic::Model && !self.shares_features_and_policy(features) {
+            return Err(ProblemError::ModelOfFeatures);
+        }
         let (task, actions) = (self.model, self.model.actions());
         let phi = self.pair_columns(features);
         let pairs: Vec<(usize, usize)> =
@@ -109,6 +112,17 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
             hybrid: None,
             mean: None,
             updated: updated(&d, &phi),
+        })
+    }
+
+    /// Whether each state has one feature, and states that share it have the same value of it and the same policy.
+    fn shares_features_and_policy(&self, features: &Table) -> bool {
+        let mut first: Vec<Option<(usize, f64)>> = vec![None; features.len()];
+        (0..features.states()).all(|s| {
+            let mut active = features.active(s).filter(|(_, x)| *x != 0.0);
+            let (Some((f, x)), None) = (active.next(), active.next()) else { return false };
+            let (other, value) = *first[f].get_or_insert((s, x));
+            value == x && self.target(other) == self.target(s)
         })
     }
 

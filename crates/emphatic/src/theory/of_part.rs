@@ -27,13 +27,34 @@ impl Given<'_> {
 
     /// The step-size of second weights as a multiple of that of the first; 1 if they are not given.
     fn eta(&self, [first, second]: [&str; 2]) -> f64 {
-        let eta = self.number(first).zip(self.number(second)).map(|(first, second)| second / first);
-        eta.filter(|eta| eta.is_finite() && *eta > 0.0).unwrap_or(1.0)
+        match (self.number(first), self.number(second)) {
+            (Some(first), Some(second)) if first > 0.0 => second / first,
+            _ => 1.0,
+        }
+    }
+
+    /// Whether its step-sizes are divided by the square of the features' length, which weights states.
+    fn divides_by_length(&self) -> bool {
+        let declared = Catalogue::current().find(self.role, &self.part.kind);
+        let default = declared.and_then(|entry| entry.inner.iter().find(|inner| inner.name == "schedule"));
+        let given = self.part.inner.get("schedule").map(|schedule| schedule.kind.as_str());
+        given.or(default.map(|inner| inner.default)) == Some("per-feature")
     }
 
     fn tdrc(&self) -> Option<LearningRule> {
-        Some(LearningRule::Tdrc { eta: self.number("eta")?, beta: self.number("beta")? })
+        let beta = self.number("beta")?;
+        Some(corrected(self.number("eta")?, |eta| LearningRule::Tdrc { eta, beta }))
     }
+}
+
+/// A rule that is corrected by second weights. If they never learn, they stay zero and correct nothing.
+fn corrected(eta: f64, rule: impl Fn(f64) -> LearningRule) -> LearningRule {
+    if eta == 0.0 { LearningRule::SemiGradient } else { rule(eta) }
+}
+
+/// A rule that learns from second weights alone; `None` if they never learn, and so nothing does.
+fn gtd2(eta: f64) -> Option<LearningRule> {
+    (eta != 0.0).then_some(LearningRule::Gtd2 { eta })
 }
 
 impl LinearCritic {
@@ -41,6 +62,9 @@ impl LinearCritic {
     /// inside it has these features if it has none of its own.
     pub fn of_part(critic: &PartRecipe, features: &Table) -> Option<Self> {
         let given = Given { part: critic, role: Role::Critic };
+        if given.divides_by_length() {
+            return None;
+        }
         let number = |name: &str| given.number(name);
         let eta = || given.eta(["alpha_v", "alpha_w"]);
         let td = |rule| Some(Self::Td { lambda: number("lambda")?, rule });
@@ -52,10 +76,11 @@ impl LinearCritic {
         };
         match critic.kind.as_str() {
             "td" => td(LearningRule::SemiGradient),
-            "gtd" => td(LearningRule::Gtd { eta: eta() }),
-            "gtd2" | "proximal-gtd2" => td(LearningRule::Gtd2 { eta: eta() }),
+            "gtd" => td(corrected(eta(), |eta| LearningRule::Gtd { eta })),
+            "gtd2" | "proximal-gtd2" => td(gtd2(eta())?),
             "tdrc" => td(given.tdrc()?),
             "lstd" => td(LearningRule::LeastSquares),
+            "htd" if eta() == 0.0 => td(LearningRule::SemiGradient),
             "htd" => Some(Self::Hybrid { lambda: number("lambda")?, eta: eta() }),
             "v-trace" => Some(Self::VTrace {
                 lambda: number("lambda")?,
@@ -75,9 +100,12 @@ impl LinearActionCritic {
     /// Returns a critic of actions of the catalogue; `None` if the expectation of its update is not known here.
     pub fn of_part(critic: &PartRecipe) -> Option<Self> {
         let given = Given { part: critic, role: Role::Critic };
+        if given.divides_by_length() {
+            return None;
+        }
         let expected = |rule| Some(Self::Expected { lambda: given.number("lambda_q")?, rule });
         match critic.kind.as_str() {
-            "gq" => expected(LearningRule::Gtd { eta: given.eta(["alpha_q", "alpha_h"]) }),
+            "gq" => expected(corrected(given.eta(["alpha_q", "alpha_h"]), |eta| LearningRule::Gtd { eta })),
             "expected-tdrc" => expected(given.tdrc()?),
             "lstd-q" => expected(LearningRule::LeastSquares),
             "retrace" => Some(Self::Retrace { lambda: given.number("lambda_q")? }),
@@ -102,11 +130,9 @@ impl LearnedEmphasis {
         let learned = match emphasis.kind.as_str() {
             "lambda-return" | "direct" => direct(number("lambda_e")?, LearningRule::SemiGradient),
             "tderc" => direct(number("lambda_e")?, given.tdrc()?),
-            "gem" if number("ridge")? == 0.0 => {
-                direct(number("lambda_e")?, LearningRule::Gtd2 { eta: number("eta")? })
-            }
+            "gem" if number("ridge")? == 0.0 => direct(number("lambda_e")?, gtd2(number("eta")?)?),
             "lstd" => direct(number("lambda_e")?, LearningRule::LeastSquares),
-            "model" => direct(0.0, LearningRule::LeastSquares),
+            "model" => Self { from_model: true, ..direct(0.0, LearningRule::LeastSquares) },
             // Its mixture is a λ-return.
             "x-etd" => {
                 Self { steps: given.count("n")?, ..direct(number("beta")?, LearningRule::SemiGradient) }
@@ -115,7 +141,7 @@ impl LearnedEmphasis {
                 let (gamma, penalty, eta) = (number("gamma")?, number("penalty")?, number("eta")?);
                 let mean_penalty =
                     (penalty > 0.0).then_some(MeanPenalty { gamma, penalty, rate: active * eta * penalty });
-                Self { mean_penalty, ..direct(0.0, LearningRule::Gtd2 { eta }) }
+                Self { mean_penalty, ..direct(0.0, gtd2(eta)?) }
             }
             "cop-td" => {
                 let (gamma, penalty) = (number("gamma")?, number("penalty")?);
@@ -132,7 +158,13 @@ impl LearnedEmphasis {
             1.0 => EmphasisRead::Return,
             _ => return None,
         };
-        Some(Self { read, ..learned })
+        let divided_by_length = given.divides_by_length();
+        // Second weights and means have a step-size without it, or are drawn to zero in other places.
+        if divided_by_length && (learned.rule != LearningRule::SemiGradient || learned.mean_penalty.is_some())
+        {
+            return None;
+        }
+        Some(Self { read, divided_by_length, ..learned })
     }
 }
 
@@ -186,6 +218,32 @@ mod tests {
         assert_eq!(unknown(Role::Critic, &critic), ["exact", "advantage", "compatible"]);
         let emphasis = |part: &PartRecipe| EmphasisKind::of_part(part, &features).is_some();
         assert!(unknown(Role::Emphasis, &emphasis).is_empty());
+    }
+
+    /// Once second weights with a step-size of zero were taken for weights with the step-size of the first.
+    #[test]
+    fn second_weights_that_never_learn_correct_nothing() {
+        let features = Table::one_hot(2);
+        let still =
+            |kind: &str, step_size: &str| PartRecipe::new(kind).with("alpha_v", 0.5).with(step_size, 0.0);
+        let td = Some(LinearCritic::td(0.0));
+        for (kind, step_size) in [("gtd", "alpha_w"), ("htd", "alpha_w"), ("tdrc", "eta")] {
+            assert_eq!(LinearCritic::of_part(&still(kind, step_size), &features), td, "{kind}");
+        }
+        for kind in ["gtd2", "proximal-gtd2"] {
+            assert_eq!(LinearCritic::of_part(&still(kind, "alpha_w"), &features), None, "{kind}");
+        }
+        let gq = PartRecipe::new("gq").with("alpha_q", 0.5).with("alpha_h", 0.0);
+        let expected = LinearActionCritic::Expected { lambda: 0.0, rule: LearningRule::SemiGradient };
+        assert_eq!(LinearActionCritic::of_part(&gq), Some(expected));
+        let learned = |kind: &str| {
+            let part = PartRecipe::new(kind).with("gamma", 0.5).with("eta", 0.0);
+            LearnedEmphasis::of_part(&part, &features).map(|learned| learned.rule)
+        };
+        assert_eq!(
+            ["tderc", "gem", "gradient-dice"].map(learned),
+            [Some(LearningRule::SemiGradient), None, None]
+        );
     }
 
     /// Once the step-size of the mean was taken for divided by the number of active features, and a mean that is never learned for learned.

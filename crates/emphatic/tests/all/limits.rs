@@ -35,9 +35,9 @@ fn task() -> Task {
     task.with_interest(vec![1.0, 0.5, 2.0, 1.0, 0.7]).unwrap()
 }
 
-/// Two states look alike.
+/// Two states look alike, although the target differs there, and features have different lengths.
 fn coarse() -> Table {
-    let rows = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]];
+    let rows = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 2.0]];
     Table::dense(&rows.map(Vec::from)).unwrap()
 }
 
@@ -72,13 +72,21 @@ fn recipe(task: &Task, rule: RuleKind, critic: PartRecipe, emphasis: PartRecipe)
     Recipe::new(rule, policy, critic, emphasis, 0.0).with_actions(task.actions())
 }
 
-fn compose(recipe: &Recipe, task: &Arc<Task>) -> Box<dyn Learner<f64>> {
-    let problem = KnownProblem::Finite(task.clone());
-    f64::compose(Catalogue::standard(), &[recipe], &[problem], Isa::Plain).unwrap()
+/// A learner that evaluates a target.
+fn evaluating(target: &Fixed, rule: RuleKind, critic: PartRecipe, emphasis: PartRecipe) -> Recipe {
+    Recipe::new(rule, target.recipe().unwrap(), critic, emphasis, 0.0).with_actions(2)
 }
 
-fn uniform(task: &Task) -> Fixed {
-    Fixed::new(task, &vec![vec![0.5; 2]; task.states()]).unwrap()
+fn compose(recipe: &Recipe, task: &Arc<Task>) -> Box<dyn Learner<f64>> {
+    let problem = KnownProblem::Finite(task.clone());
+    let catalogue = Catalogue::standard().clone().with::<Fixed>();
+    f64::compose(&catalogue, &[recipe], &[problem], Isa::Plain).unwrap()
+}
+
+/// A target that acts otherwise in each state.
+fn target(task: &Task) -> Fixed {
+    let on = |s: usize| 0.6 - 0.05 * s as f64;
+    Fixed::new(task, &(0..5).map(|s| vec![on(s), 1.0 - on(s)]).collect::<Vec<_>>()).unwrap()
 }
 
 /// Checks means of batches against their limits, given how large such numbers are.
@@ -100,15 +108,16 @@ fn check(what: &str, batches: &[Vec<f64>], limits: &[f64]) {
 #[test]
 fn every_emphasis_has_the_mean_that_the_theory_says() {
     let task = Arc::new(task());
-    let policy = uniform(&task);
-    let exact = Exact::new(&*task, &policy, &[]).unwrap();
+    let target = target(&task);
+    let exact = Exact::new(&*task, &target, &[]).unwrap();
     let steps: Vec<_> = task.stream(3, 0).take(BATCHES * BATCH).collect();
     for entry in Catalogue::standard().of(Role::Emphasis) {
         let emphasis = part(entry);
         let kind = EmphasisKind::of_part(&emphasis, &coarse()).unwrap();
         let weighting = exact.emphasis_weighting(&kind, 1.0).unwrap();
         let limits: Vec<f64> = weighting.iter().zip(task.stationary()).map(|(m, d)| m / d).collect();
-        let mut learner = compose(&recipe(&task, RuleKind::Taken, PartRecipe::new("exact"), emphasis), &task);
+        let mut learner =
+            compose(&evaluating(&target, RuleKind::Taken, PartRecipe::new("exact"), emphasis), &task);
         let means = |steps: &[Step<State, Action>]| {
             let (mut sums, mut counts) = (vec![0.0; task.states()], vec![0.0; task.states()]);
             for step in steps {
@@ -127,8 +136,8 @@ fn every_emphasis_has_the_mean_that_the_theory_says() {
 #[test]
 fn every_linear_critic_comes_to_rest_where_the_theory_says() {
     let task = Arc::new(task());
-    let policy = uniform(&task);
-    let exact = Exact::new(&*task, &policy, &[]).unwrap();
+    let target = target(&task);
+    let exact = Exact::new(&*task, &target, &[]).unwrap();
     let run = |run| task.stream(4, run).take(BATCH).collect();
     let runs: Vec<Vec<_>> = (0..BATCHES as u64).map(run).collect();
     let mut checked = 0;
@@ -147,7 +156,7 @@ fn every_linear_critic_comes_to_rest_where_the_theory_says() {
         } else {
             continue;
         };
-        let recipe = recipe(&task, rule, critic, PartRecipe::new("none"));
+        let recipe = evaluating(&target, rule, critic, PartRecipe::new("none"));
         // The mean of what a learner knows in the second half of a run, at ten times.
         let mean = |steps: &Vec<Step<State, Action>>| {
             let mut learner = compose(&recipe, &task);

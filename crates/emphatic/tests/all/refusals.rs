@@ -253,7 +253,7 @@ fn an_exact_part_for_another_kind_of_policy() {
     assert_eq!(error, ComposeError::Policy);
     let emphasis = ExactEmphasis::new(task.clone(), &fixed).unwrap();
     let error = not_composed(ActorCritic::builder(task.softmax(), gtd(task.critic()), emphasis));
-    assert_eq!(error.to_string(), "the exact critic or emphasis is for another kind of policy");
+    assert_eq!(error.to_string(), "a part that is computed from the policy is for another kind of policy");
 }
 
 /// The behaviour almost never takes exactly the action of a deterministic policy.

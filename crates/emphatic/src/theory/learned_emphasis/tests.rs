@@ -5,7 +5,7 @@ use crate::theory::follow_on_moments::tests::{relatively_near, right, two_states
 use crate::theory::tests::trace_expectation::{At, Case, random_cases, trace_expectation};
 use crate::theory::tests::{close, continuing, random_weights, solve};
 use crate::theory::{EmphasisKind, ExpectedUpdate, LearningRule, LinearCritic};
-use crate::{Exact, ProblemError, Random, Table};
+use crate::{Exact, Fixed, Problem, ProblemError, Random, Table, Task};
 
 fn direct(features: &Table, lambda_e: f64) -> LearnedEmphasis {
     LearnedEmphasis::direct(features.clone(), lambda_e)
@@ -46,7 +46,8 @@ fn key_matrices_and_both_reads_are_what_the_rule_expects() {
             let u = solve(a, b);
             let at = |s: usize, read| match read {
                 EmphasisRead::Estimate => {
-                    case.task.stationary()[s] * case.x(s).iter().zip(&u).map(|(x, u)| x * u).sum::<f64>()
+                    let estimate = case.x(s).iter().zip(&u).map(|(x, u)| x * u).sum::<f64>();
+                    case.task.stationary()[s] * estimate.max(case.task.interest()[s])
                 }
                 EmphasisRead::Return => sum(s, 0) + (0..k).map(|f| u[f] * sum(s, 1 + f)).sum::<f64>(),
             };
@@ -154,9 +155,33 @@ fn the_two_states_by_hand() {
         let learned = LearnedEmphasis { read, ..direct(&features, 0.0) };
         exact.emphasis_weighting(&EmphasisKind::Learned(learned), 1.0).unwrap()
     };
-    close("û", &read(EmphasisRead::Estimate), &[-3.75, -7.5], 1e-12);
+    // It is read as at least the interest.
+    close("û", &read(EmphasisRead::Estimate), &[0.5, 0.5], 1e-12);
     // i + γ ρ û of the step before: in state 2, 0.5 + 0.9 (½ · −7.5 + ½ · −15).
     close("F", &read(EmphasisRead::Return), &[0.5, 0.5 - 0.9 * 11.25], 1e-12);
+}
+
+/// Once the limit of the model emphasis was taken for that of least squares, 10 here. One feature for two states, each as likely as the other: a model of each action
+/// expects a discount of ½ of both, whichever the target takes.
+#[test]
+fn a_model_of_actions_does_not_see_where_the_target_takes_them() {
+    let mut builder = Problem::builder().states(["0", "1"]).actions(["a", "b"]).start("0", 1.0);
+    for (s, a, gamma) in [(0, 0, 0.9), (0, 1, 0.1), (1, 0, 0.1), (1, 1, 0.9)] {
+        builder = builder.transition(s, a, 0, 0.5, 0.0, gamma).transition(s, a, 1, 0.5, 0.0, gamma);
+    }
+    let task = Task::new(builder.build().unwrap(), &[vec![0.5; 2], vec![0.5; 2]]).unwrap();
+    let target = Fixed::new(&task, &[vec![1.0, 0.0], vec![0.0, 1.0]]).unwrap();
+    let exact = Exact::new(&task, &target, &[]).unwrap();
+    let one = Table::dense(&[vec![1.0], vec![1.0]]).unwrap();
+    let limit = |features: &Table, from_model| {
+        let learned = LearnedEmphasis { from_model, ..direct(features, 0.0) };
+        exact.emphasis_update(&learned).unwrap().fixed_point().unwrap()
+    };
+    close("u", &limit(&one, false), &[10.0], 1e-12);
+    close("u", &limit(&one, true), &[2.0], 1e-12);
+    // With a feature for each state they are the same.
+    let states = Table::one_hot(2);
+    close("u", &limit(&states, true), &limit(&states, false), 1e-12);
 }
 
 #[test]
