@@ -34,16 +34,27 @@ pub(crate) fn part_argument(role: Role, text: &str) -> miette::Result<PartRecipe
     if is_known {
         return Ok(part);
     }
-    // Step-sizes do not matter where an update leads.
-    let matters = |setting: &&Setting| setting.default.is_none() && setting.range != Range::StepSize;
-    let missing = entry(role, kind)?.settings.iter().filter(matters);
-    let missing: Vec<&str> =
-        missing.map(|setting| setting.name).filter(|name| !part.numbers.contains_key(*name)).collect();
+    let missing = missing(role, &part, "")?;
     let help = match missing.is_empty() {
         true => "the expectation of its update is not known in closed form".to_owned(),
         false => format!("it may need {}", missing.join(", ")),
     };
     wrong(format!("nothing can be computed of the {} `{part}`", role.word()), &help)
+}
+
+/// The settings that have to be given and are not, those of parts inside, too. Step-sizes do not matter where an update leads.
+fn missing(role: Role, part: &PartRecipe, prefix: &str) -> miette::Result<Vec<String>> {
+    let outer = entry(role, &part.kind)?;
+    let matters = |setting: &&Setting| setting.default.is_none() && setting.range != Range::StepSize;
+    let left_out = outer.settings.iter().filter(matters).map(|setting| setting.name);
+    let left_out = left_out.filter(|name| !part.numbers.contains_key(*name));
+    let mut names: Vec<String> = left_out.map(|name| format!("{prefix}{name}")).collect();
+    for inner in outer.inner {
+        if let Some(part) = part.inner.get(inner.name) {
+            names.extend(missing(inner.role, part, &format!("{prefix}{}.", inner.name))?);
+        }
+    }
+    Ok(names)
 }
 
 /// Sets a number, or the kind of a part inside, by the names that lead to it.

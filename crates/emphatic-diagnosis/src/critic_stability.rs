@@ -1,8 +1,10 @@
 //! The stability of linear critics.
 
 use crate::diagnosable::Diagnosable;
+use crate::linear_methods::PartOf;
+use emphatic::catalogue::Role;
 use emphatic::theory::ExpectedUpdate;
-use emphatic::{Exact, Policy, Table};
+use emphatic::{Exact, PartRecipe, Policy, Table};
 use nalgebra::{DMatrix, Dyn, Schur, SymmetricEigen};
 use serde::Serialize;
 
@@ -26,6 +28,17 @@ pub struct Critics {
     pub td: Stability,
     /// ETD(0).
     pub etd: Stability,
+    /// How far the values in TD(0)'s fixed point are from the true ones, and how large these are: root mean squares, weighted by d_μ. `None` if that was not computed.
+    pub limit: Option<ValueLimit>,
+}
+
+/// The values that a critic learns, if it learns for long.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ValueLimit {
+    /// The root mean square of their error.
+    pub error: f64,
+    /// The root mean square of the true values.
+    pub size: f64,
 }
 
 /// Whether the expected update of a critic is stable.
@@ -54,7 +67,16 @@ pub(crate) fn critic_stability<P: Policy, M: Diagnosable<P>>(
             Stability { stable: (tabular && everywhere).then_some(true), eigenvalues: Vec::new() }
         }
     };
-    Critics { features: features.len(), tabular, td: stability(exact.stationary()), etd: stability(&m) }
+    let (td, etd) = (stability(exact.stationary()), stability(&m));
+    Critics { features: features.len(), tabular, td, etd, limit: value_limit(exact) }
+}
+
+fn value_limit<P: Policy, M: Diagnosable<P>>(exact: &Exact<f64, M, P>) -> Option<ValueLimit> {
+    let td = PartOf { role: Role::Critic, part: PartRecipe::new("td") };
+    let methods = M::linear_methods(exact, std::slice::from_ref(&td))?;
+    let error = methods.critics.first().filter(|critic| critic.name == td.part.to_string())?.error?;
+    let squares = exact.stationary().iter().zip(exact.values()).map(|(d, v)| d * v * v);
+    Some(ValueLimit { error, size: squares.sum::<f64>().sqrt() })
 }
 
 /// The stability of an expected update; `None` if there is nothing that could be unstable, since it is solved for.

@@ -65,6 +65,8 @@ pub struct Diagnosis {
     pub emphasis_at_end: Option<Emphasis>,
     /// Linear critics for the given policy.
     pub critics: Critics,
+    /// Linear critics for the policy in which the gradient's flow ends.
+    pub critics_at_end: Option<Critics>,
     /// A setting to start with; `None` if flows lead nowhere.
     pub suggestion: Option<Suggestion>,
     /// The verdict in plain words.
@@ -150,19 +152,26 @@ fn diagnose_from<P: Policy + Sync, M: Diagnosable<P>>(
         start: start_name,
         angle: angle(&exact.gradient(1.0), &exact.gradient(0.0)),
         uncovered: uncovered(problem),
-        emphasis_at_end: flows.as_ref().and_then(|flows| emphasis_at_end(problem, exact, flows)),
+        emphasis_at_end: None,
+        critics_at_end: None,
         flows,
         emphasis: given.emphasis,
         critics: given.critics,
         suggestion: None,
         verdict: Vec::new(),
     };
+    if let Some(flows) = diagnosis.flows.as_ref().filter(|flows| flows.leads_somewhere())
+        && let Ok(end) = Exact::new(exact.model(), exact.policy(), &flows.ends.gradient)
+    {
+        let end = Given::new(problem, &Solved::new(&end));
+        (diagnosis.emphasis_at_end, diagnosis.critics_at_end) = (end.emphasis, Some(end.critics));
+    }
     diagnosis.suggestion = suggest(problem, start, &diagnosis);
     diagnosis.verdict = verdict(&diagnosis);
     Ok(Some(diagnosis))
 }
 
-/// The part of a diagnosis that is about the given policy.
+/// The part of a diagnosis that is about one policy.
 struct Given {
     objective: f64,
     emphasis: Option<Emphasis>,
@@ -182,19 +191,6 @@ impl Given {
 /// Whether the target has a ratio to the behaviour.
 fn has_ratio(problem: &ProblemFile) -> bool {
     !matches!(problem.target, Target::Deterministic(_))
-}
-
-/// The trace at the end of the gradient's flow; `None` if there is no such policy, or it has no ratio.
-fn emphasis_at_end<P: Policy, M: Diagnosable<P>>(
-    problem: &ProblemFile,
-    start: &Exact<f64, M, P>,
-    flows: &Flows,
-) -> Option<Emphasis> {
-    if !has_ratio(problem) || !flows.leads_somewhere() {
-        return None;
-    }
-    let exact = Exact::new(start.model(), start.policy(), &flows.ends.gradient).ok()?;
-    Some(emphasis(&Solved::new(&exact), &problem.known))
 }
 
 /// As many random starts as the size of the problem allows; `None` if not even the flows from the given policy.

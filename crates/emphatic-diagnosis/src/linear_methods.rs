@@ -73,9 +73,19 @@ pub fn linear_critic<P: FinitePolicy>(
 ) -> Result<LinearMethod, ProblemError> {
     let update = exact.critic_update(critic, features)?;
     let size = largest(exact.values().iter().copied());
-    Ok(LinearMethod::new(name, &update, |w| {
+    let mut method = LinearMethod::new(name, &update, |w| {
         rounded(exact.value_error(features, w, exact.stationary()), size)
-    }))
+    });
+    // What is weighted by an emphasis that runs away does not come to rest either.
+    if let Some(emphasis) = critic.learned_emphasis() {
+        let inside = update_stability(&exact.emphasis_update(emphasis)?);
+        method.stable = match inside.map(|inside| inside.stable) {
+            Some(Some(false)) => Some(false),
+            Some(None) => method.stable.filter(|stable| !stable),
+            Some(Some(true)) | None => method.stable,
+        };
+    }
+    Ok(method)
 }
 
 /// What a critic of action-values with these features learns.
@@ -206,7 +216,7 @@ fn emphasis_error<P: FinitePolicy>(
     rounded(square.sqrt(), largest(visited().map(|s| m[s] / d[s])))
 }
 
-const FOOTNOTE: &str = "Stable if all eigenvalues of the matrix of the expected update have positive real parts. (Second weights learn with the same step-size as the first, unless both step-sizes are given.) Errors are root mean squares, weighted by d_μ.";
+const FOOTNOTE: &str = "Stable if all eigenvalues of the matrix of the expected update have positive real parts, in the directions that features have, and the emphasis inside an emphatic critic is stable, too. (Second weights learn with the same step-size as the first, unless both step-sizes are given.) Errors are root mean squares, weighted by d_μ; those of emphases are beside m/d_μ, which `normalised` and `periodic` estimate up to a factor.";
 
 /// A part of the catalogue in a role.
 #[derive(Clone, Debug, PartialEq)]

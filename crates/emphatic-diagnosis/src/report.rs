@@ -100,7 +100,7 @@ fn emphasis_text(emphasis: &Emphasis, whose: &str) -> String {
         Some([_, high]) => {
             let _ = writeln!(text, "  spectral radius of the second-moment operator: {}\n", number(high));
         }
-        None => text += "  the square of the ratio has no finite mean\n\n",
+        None => text += "  the second moment of the ratio is not known, or not finite\n\n",
     }
     let mut header = ["state", "share of m", "mean of F", "deviation of F", "steps to know m to 10 %"]
         .map(str::to_owned)
@@ -139,7 +139,7 @@ fn critics_text(critics: &Critics) -> String {
     };
     let header = ["", "", "smallest eigenvalue", "largest"].map(str::to_owned).to_vec();
     text += &table(header, [row("TD(0)", &critics.td), row("ETD(0)", &critics.etd)].into_iter());
-    text += "\n  Stable if all eigenvalues of the key matrix have positive real parts.\n";
+    text += "\n  Stable if all eigenvalues of the key matrix have positive real parts, in the directions that features have.\n";
     text
 }
 

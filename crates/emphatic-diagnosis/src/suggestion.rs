@@ -5,7 +5,7 @@ use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
 use crate::flows::{Flows, Reached};
 use crate::format::number;
-use crate::linear_methods::PartOf;
+use crate::linear_methods::{LinearMethod, LinearMethods, PartOf};
 use emphatic::catalogue::{Algorithm, Role};
 use emphatic::{Exact, KnownProblem, PartRecipe, Policy};
 use emphatic_problems::{ProblemFile, Target};
@@ -32,6 +32,9 @@ const WARM_UP: f64 = 0.3;
 
 /// λ of the critics to try.
 const LAMBDAS: [f64; 2] = [0.0, 0.9];
+
+/// An error of a learned emphasis, in its limit, that is larger than this beside that of no emphasis at all is said.
+const SMALL_ERROR: f64 = 0.2;
 
 /// The number of points on the gradient's path at which the size of an update is computed.
 const PATH_POINTS: usize = 8;
@@ -129,14 +132,15 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
     let (middle, last) = (*alpha.get(alpha.len() / 2)?, *alpha.last()?);
     // A learned critic takes longer than an exact one.
     let times = if deterministic { 2.0 } else { 5.0 };
-    let kind = critic_kind(start, deterministic);
+    let methods = start_methods(start, choice.emphasis);
+    let kind = critic_kind(methods.as_ref(), deterministic);
     let warm_up = (kind != CriticKind::Exact).then_some(WARM_UP);
     let learning = 1.0 - warm_up.unwrap_or(0.0);
     let steps = (times * time / middle / learning).clamp(SHORTEST_RUN, LONGEST_RUN) * 2.0;
     let steps = *series(steps, 1).first()? as u64;
     let mut reasons = vec![
-        ("algorithm", choice.reason.clone()),
-        ("step-sizes", step_size_reason(size, last, active)),
+        ("algorithm", choice.reason.clone() + &emphasis_caveat(methods.as_ref(), choice.emphasis, diagnosis)),
+        ("step-sizes", step_size_reason(size, last, active, deterministic)),
         ("length", length_reason(diagnosis, time, steps as f64 * learning, middle)),
         ("critic", critic_reason(diagnosis, kind)),
     ];
@@ -315,19 +319,64 @@ fn guessed_time<P: Policy, M: Diagnosable<P>>(exact: &Exact<f64, M, P>) -> Optio
     (largest > 0.0).then(|| 5.0 / largest * exact.policy().features().most_active() as f64)
 }
 
+fn tdrc(lambda: f64) -> PartRecipe {
+    PartRecipe::new("tdrc").with("lambda", lambda)
+}
+
+fn emphasis_part(EmphasisSuggestion { kind, lambda_e }: EmphasisSuggestion) -> PartRecipe {
+    lambda_e.into_iter().fold(PartRecipe::new(kind), |part, lambda_e| part.with("lambda_e", lambda_e))
+}
+
+/// What the suggested parts learn for the policy that learning starts from; `None` if that is not known.
+fn start_methods<P: Policy, M: Diagnosable<P>>(
+    start: &Solved<M, P>,
+    emphasis: Option<EmphasisSuggestion>,
+) -> Option<LinearMethods> {
+    let mut asked = LAMBDAS.map(|lambda| PartOf { role: Role::Critic, part: tdrc(lambda) }).to_vec();
+    asked.extend(emphasis.map(|emphasis| PartOf { role: Role::Emphasis, part: emphasis_part(emphasis) }));
+    M::linear_methods(start.exact, &asked)
+}
+
+fn named<'a>(methods: &'a [LinearMethod], part: &PartRecipe) -> Option<&'a LinearMethod> {
+    let name = part.to_string();
+    methods.iter().find(|method| method.name == name)
+}
+
 /// TDRC(λ), which has no second step-size to choose, unless it is not stable for the policy that learning starts from.
-fn critic_kind<P: Policy, M: Diagnosable<P>>(start: &Solved<M, P>, deterministic: bool) -> CriticKind {
+fn critic_kind(methods: Option<&LinearMethods>, deterministic: bool) -> CriticKind {
     if deterministic {
         return CriticKind::Exact;
     }
-    let tdrc = LAMBDAS.map(|lambda| PartRecipe::new("tdrc").with("lambda", lambda));
-    let asked = tdrc.map(|part| PartOf { role: Role::Critic, part });
-    let methods = M::linear_methods(start.exact, &asked);
-    let is_stable = |of: &PartOf| {
-        let mut critics = methods.iter().flat_map(|methods| &methods.critics);
-        critics.any(|critic| critic.name == of.part.to_string() && critic.stable == Some(true))
+    let is_stable = |lambda: f64| {
+        methods.and_then(|methods| named(&methods.critics, &tdrc(lambda))?.stable) == Some(true)
     };
-    if asked.iter().all(is_stable) { CriticKind::Tdrc } else { CriticKind::Gtd }
+    if LAMBDAS.into_iter().all(is_stable) { CriticKind::Tdrc } else { CriticKind::Gtd }
+}
+
+/// What the features of the suggested emphasis keep it from, as a further sentence; empty if that is little, or not known.
+fn emphasis_caveat(
+    methods: Option<&LinearMethods>,
+    emphasis: Option<EmphasisSuggestion>,
+    diagnosis: &Diagnosis,
+) -> String {
+    let caveat = || {
+        let emphases = &methods?.emphases;
+        let learned = named(emphases, &emphasis_part(emphasis.filter(|e| e.lambda_e.is_some())?))?;
+        let none = named(emphases, &PartRecipe::new("none"))?.error?;
+        let start = diagnosis.start;
+        match (learned.stable, learned.error) {
+            (Some(false), _) => Some(format!(
+                ". With the critic's features its expected update is not stable for {start}: give it other features, or rely on its guard"
+            )),
+            (_, Some(error)) if error > SMALL_ERROR * none => Some(format!(
+                ". With the critic's features it comes to rest {} from m/d_μ (root mean square, for {start}), where no emphasis at all is {} from it: finer features would help",
+                number(error),
+                number(none)
+            )),
+            _ => None,
+        }
+    };
+    caveat().unwrap_or_default()
 }
 
 fn critic(known: &KnownProblem, kind: CriticKind) -> CriticSuggestion {
@@ -348,17 +397,18 @@ fn critic(known: &KnownProblem, kind: CriticKind) -> CriticSuggestion {
     }
 }
 
-fn step_size_reason(size: Option<f64>, largest: f64, active: f64) -> String {
+fn step_size_reason(size: Option<f64>, largest: f64, active: f64, deterministic: bool) -> String {
     match size {
         Some(size) => format!(
             "the root mean square of an update is {} on the way: with the largest step-size a typical update moves the weights by {}",
             number(size),
             number(largest * size / active)
         ),
-        None => {
+        None if deterministic => {
             "an update is not drawn with a ratio: the largest step-size covers the way in a thousand steps"
                 .to_owned()
         }
+        None => "how large updates are is not known, since the policy takes actions that the behaviour never does, or large ratios are too common: the largest step-size covers the way in a thousand steps".to_owned(),
     }
 }
 

@@ -130,6 +130,9 @@ fn trace(given: &Emphasis, diagnosis: &Diagnosis) -> String {
             .to_owned();
     }
     let one = |emphasis: &Emphasis| match (emphasis.spectral_radius, emphasis.steps) {
+        (None, _) if diagnosis.size.actions.is_some() => {
+            "no known variance: the behaviour never takes an action that the policy does".to_owned()
+        }
         (None, _) => "no finite variance: the square of the ratio has no finite mean".to_owned(),
         (Some([_, radius]), _) if !emphasis.finite => {
             format!("infinite variance (its second moment grows by {} each step)", number(radius))
@@ -213,10 +216,33 @@ fn critics(diagnosis: &Diagnosis) -> String {
         None => "at the border of stability",
     };
     let critics = &diagnosis.critics;
-    format!(
-        "With the critic's {}, linear off-policy TD(0) is {} and ETD(0) is {}.",
+    let mut text = format!(
+        "With the critic's {}, linear off-policy TD(0) is {} and ETD(0) is {} for {}.",
         plural(critics.features, "feature"),
         one(&critics.td),
-        one(&critics.etd)
-    )
+        one(&critics.etd),
+        diagnosis.given
+    );
+    if let Some(end) = &diagnosis.critics_at_end
+        && (end.td.stable, end.etd.stable) != (critics.td.stable, critics.etd.stable)
+    {
+        let (td, etd) = (one(&end.td), one(&end.etd));
+        text += &format!(" For the policy that the gradient leads to TD(0) is {td} and ETD(0) is {etd}.");
+    }
+    let both = [(critics.limit, diagnosis.given)];
+    let end =
+        diagnosis.critics_at_end.as_ref().map(|end| (end.limit, "the policy that the gradient leads to"));
+    let wrong = both.into_iter().chain(end).filter_map(|(limit, policy)| Some((limit?, policy)));
+    let wrong = wrong.filter(|(limit, _)| limit.error > WRONG * limit.size);
+    if let Some((limit, policy)) = wrong.max_by(|(a, _), (b, _)| a.error.total_cmp(&b.error)) {
+        text += &format!(
+            " These features cannot hold the values: for {policy}, TD(0)'s are off by {} in the limit, where the values themselves are {} (root mean squares). The flows above take exact values; with a learned critic the policy may end elsewhere.",
+            number(limit.error),
+            number(limit.size)
+        );
+    }
+    text
 }
+
+/// An error of values that is larger than this beside them is said.
+const WRONG: f64 = 0.02;

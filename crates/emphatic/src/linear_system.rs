@@ -102,15 +102,21 @@ pub(crate) fn eliminate(room: &mut [f64], width: usize) -> bool {
         if room[pivot * width + k] == 0.0 {
             return false;
         }
-        (0..width).for_each(|column| room.swap(k * width + column, pivot * width + column));
-        let inverse = 1.0 / room[k * width + k];
-        room[k * width + k..][..width - k].iter_mut().for_each(|x| *x *= inverse);
-        for j in (0..len).filter(|j| *j != k) {
-            let factor = room[j * width + k];
+        // What stands before column k is never read again.
+        let (before, from) = room.split_at_mut(k * width);
+        if pivot != k {
+            let (top, rest) = from.split_at_mut((pivot - k) * width);
+            top[k..width].swap_with_slice(&mut rest[k..width]);
+        }
+        let (row, after) = from.split_at_mut(width);
+        let row = &mut row[k..];
+        let inverse = 1.0 / row[0];
+        row.iter_mut().for_each(|x| *x *= inverse);
+        for other in before.chunks_exact_mut(width).chain(after.chunks_exact_mut(width)) {
+            let other = &mut other[k..];
+            let factor = other[0];
             if factor != 0.0 {
-                for column in k..width {
-                    room[j * width + column] -= factor * room[k * width + column];
-                }
+                other.iter_mut().zip(&*row).for_each(|(x, y)| *x -= factor * y);
             }
         }
     }

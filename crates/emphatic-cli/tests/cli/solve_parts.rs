@@ -55,6 +55,7 @@ fn what_cannot_be_shown_is_refused_with_the_reason() {
         ("--critic", "exact", "not known in closed form"),
         ("--critic", "etd,emphasis.n=3", "`follow-on` has no setting `n`"),
         ("--emphasis", "truncated", "it may need n"),
+        ("--critic", "etd,emphasis=truncated", "it may need emphasis.n"),
         ("--emphasis", "gem,ridge=0.1,alpha_u=0.1", "not known in closed form"),
         ("--emphasis", "lc,beta=0.5,variant=4", "not known in closed form"),
         ("--critic", "gtd2,alpha_v=0.1,alpha_w=0", "not known in closed form"),

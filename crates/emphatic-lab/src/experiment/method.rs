@@ -536,6 +536,11 @@ impl GridReader<'_> {
                 format!("`warm_up` is {x}; it must be a share less than 1, or a whole number of {unit}");
             return Err(Mistake::at(&place.span, message));
         }
+        if let Some((x, place)) = given.iter().zip(&list.values).find(|(x, _)| **x >= length) {
+            let message =
+                format!("`warm_up` is {x}, and a run has {length} {unit}: the actor would never learn");
+            return Err(Mistake::at(&place.span, message).help("it must be less than the length of a run"));
+        }
         Ok(given.into_iter().map(|x| if x < 1.0 { (x * length).round() } else { x }).collect())
     }
 }

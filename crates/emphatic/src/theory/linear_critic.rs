@@ -24,7 +24,7 @@ use super::expected_update::{
 };
 use super::feature_span::dot;
 use super::trace_matrix::TraceMatrix;
-use super::{EmphasisKind, Exact};
+use super::{EmphasisKind, Exact, LearnedEmphasis};
 use crate::features::Table;
 use crate::policy::FinitePolicy;
 use crate::problem::{ProblemError, Task};
@@ -97,6 +97,15 @@ impl LinearCritic {
     /// ABTD(ζ) with ξ_ζ = 2ζξ₀ + max(0, 2ζ − 1)(ξ_max − 2ξ₀), where 1/ξ₀ and 1/ξ_max are the largest and the smallest of max(μ, π).
     pub fn abtd(zeta: f64, [xi_0, xi_max]: [f64; 2]) -> Self {
         Self::AbTd { xi: 2.0 * zeta * xi_0 + (2.0 * zeta - 1.0).max(0.0) * (xi_max - 2.0 * xi_0) }
+    }
+
+    /// The emphasis inside it, if that is learned.
+    pub fn learned_emphasis(&self) -> Option<&LearnedEmphasis> {
+        match self {
+            Self::Emphatic { emphasis: EmphasisKind::Learned(learned), .. }
+            | Self::NStep { emphasis: EmphasisKind::Learned(learned), .. } => Some(learned),
+            _ => None,
+        }
     }
 
     fn check(&self) -> Result<(), ProblemError> {
