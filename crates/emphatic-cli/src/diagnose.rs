@@ -10,7 +10,7 @@ use emphatic_diagnosis::{Options, figure};
 use emphatic_problems::ProblemFile;
 use miette::miette;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -51,8 +51,24 @@ pub(crate) struct DiagnoseArguments {
     quiet: bool,
 }
 
+/// Returns an error if a file is called such that an experiment would not read it as a problem file.
+fn check_named_as_file(file: &Path) -> miette::Result<()> {
+    let name = file.to_string_lossy();
+    if !file.exists() || file.is_dir() || name.ends_with(".toml") || name.ends_with(".json") {
+        return Ok(());
+    }
+    Err(miette!(
+        help = "give it a name that ends in .toml or .json",
+        "an experiment could not name the problem file {}",
+        output::path(file)
+    ))
+}
+
 pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     let problem = ProblemFile::open(&arguments.file)?;
+    if arguments.write.is_some() {
+        check_named_as_file(&arguments.file)?;
+    }
     let default = Options::default();
     let options = Options {
         starts: arguments.starts.map(|starts| starts as usize),

@@ -79,6 +79,9 @@ fn set(role: Role, part: &mut PartRecipe, path: &[&str], value: &str) -> miette:
         let help = suggest(name, known).unwrap_or_default();
         return wrong(format!("the {} `{}` has no setting `{name}`", role.word(), outer.name), &help);
     };
+    if part.numbers.contains_key(setting.name) {
+        return wrong(format!("`{name}` is given twice"), "leave one of them out");
+    }
     match value.parse::<f64>() {
         Ok(number) if setting.range.contains(number) => {
             part.numbers.insert(setting.name.to_owned(), number);

@@ -34,10 +34,10 @@ pub(crate) struct SolveArguments {
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = fraction)]
     lambda_a: f64,
     /// A critic that is shown beside the usual ones; --json has its key matrix and fixed point, too
-    #[arg(long, value_name = "PART")]
+    #[arg(long, value_name = "PART", conflicts_with = "csv")]
     critic: Vec<String>,
     /// An emphasis that is shown beside the usual ones
-    #[arg(long, value_name = "PART")]
+    #[arg(long, value_name = "PART", conflicts_with = "csv")]
     emphasis: Vec<String>,
     /// How many states and weights are shown, the largest first
     #[arg(long, value_name = "N", default_value_t = emphatic_diagnosis::solve::SHOWN)]

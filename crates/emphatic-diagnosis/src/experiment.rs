@@ -91,7 +91,7 @@ impl Suggestion {
 /// The problem as an experiment file at `path` refers to it.
 fn reference(problem: &ProblemFile, path: &Path) -> String {
     let file = Path::new(&problem.name);
-    if shipped::find(&problem.name).is_some() && !file.exists() {
+    if shipped::find(&problem.name).is_some() && (!file.exists() || file.is_dir()) {
         return problem.name.clone();
     }
     // Directories are compared by what they resolve to, since `..` and links may lead elsewhere.

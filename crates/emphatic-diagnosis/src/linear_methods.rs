@@ -216,7 +216,7 @@ fn emphasis_error<P: FinitePolicy>(
     rounded(square.sqrt(), largest(visited().map(|s| m[s] / d[s])))
 }
 
-const FOOTNOTE: &str = "Stable if all eigenvalues of the matrix of the expected update have positive real parts, in the directions that features have, and the emphasis inside an emphatic critic is stable, too. (Second weights learn with the same step-size as the first, unless both step-sizes are given.) Errors are root mean squares, weighted by d_μ; those of emphases are beside m/d_μ, which `normalised` and `periodic` estimate up to a factor.";
+const FOOTNOTE: &str = "Stable: all eigenvalues of the matrix of the expected update, in the span of the features, have positive real parts, and so have those of an emphasis inside. Second weights learn as fast as the first, unless both step-sizes are given. Errors are root mean squares, weighted by d_μ; `normalised` and `periodic` estimate m/d_μ up to a factor.";
 
 /// A part of the catalogue in a role.
 #[derive(Clone, Debug, PartialEq)]

@@ -139,7 +139,7 @@ fn critics_text(critics: &Critics) -> String {
     };
     let header = ["", "", "smallest eigenvalue", "largest"].map(str::to_owned).to_vec();
     text += &table(header, [row("TD(0)", &critics.td), row("ETD(0)", &critics.etd)].into_iter());
-    text += "\n  Stable if all eigenvalues of the key matrix have positive real parts, in the directions that features have.\n";
+    text += "\n  Stable: all eigenvalues of the key matrix, in the span of the features, have positive real parts.\n";
     text
 }
 

@@ -209,6 +209,10 @@ fn aliased(diagnosis: &Diagnosis) -> Option<String> {
 const FEW: usize = 3;
 
 fn critics(diagnosis: &Diagnosis) -> String {
+    if !diagnosis.uncovered.is_empty() {
+        return "What linear critics learn depends on what the behaviour never does: the table below is of experience that has it."
+            .to_owned();
+    }
     let one = |stability: &Stability| match stability.stable {
         Some(true) => "stable",
         Some(false) => "not stable",

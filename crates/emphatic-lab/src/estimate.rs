@@ -3,7 +3,7 @@
 use crate::experiment::{Experiment, Length};
 use crate::options::Options;
 use crate::unit::{self, Shared, UnitError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How much work an experiment is.
 #[derive(Clone, Copy, Debug)]
@@ -22,19 +22,20 @@ pub struct Estimate {
 pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     let evaluations = experiment.evaluations as f64 + 1.0;
     let (mut updates, mut seconds, mut bytes) = (0.0, 0.0, 0.0);
-    let mut trials: Vec<(usize, Trial)> = Vec::new();
+    let start = Instant::now();
+    let mut last: Option<(usize, Trial)> = None;
     for block in &experiment.blocks {
         let structure = experiment.structure(block.start);
-        let same = |(k, _): &&(usize, Trial)| experiment.structure(*k) == structure;
-        let trial = match trials.iter().find(same) {
-            Some((_, trial)) => *trial,
-            None => {
+        // Where there are very many kinds, the others are taken to be like the last that was tried.
+        let is_known = |k: usize| start.elapsed() > LONGEST || experiment.structure(k) == structure;
+        let trial = match last {
+            Some((k, trial)) if is_known(k) => trial,
+            _ => {
                 let settings: Vec<usize> = block.clone().take(16).collect();
-                let trial = Trial::run(experiment, &settings)?;
-                trials.push((block.start, trial));
-                trial
+                Trial::run(experiment, &settings)?
             }
         };
+        last = Some((block.start, trial));
         let steps = experiment.expected_steps(structure.scenario);
         updates += block.len() as f64 * steps;
         seconds += block.len() as f64 * (steps * trial.update + evaluations * trial.evaluation);
@@ -51,6 +52,9 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     })
 }
 
+/// How long trials take in all, roughly.
+const LONGEST: Duration = Duration::from_secs(2);
+
 /// Seconds that one setting takes.
 #[derive(Clone, Copy)]
 struct Trial {
@@ -62,14 +66,22 @@ impl Trial {
     fn run(experiment: &Experiment, settings: &[usize]) -> Result<Self, UnitError> {
         const STEPS: u64 = 2000;
         const EVALUATIONS: u64 = 20;
+        const LONG_ENOUGH: f64 = 0.05;
         let time = |steps: u64, evaluations: u64| -> Result<f64, UnitError> {
             let mut short = experiment.clone();
             (short.length, short.evaluations) = (Length::Steps(steps), evaluations);
             let start = Instant::now();
             unit::run(&short, settings, 0, &Options::default(), &Shared::default())?;
-            Ok(start.elapsed().as_secs_f64() / settings.len() as f64)
+            Ok(start.elapsed().as_secs_f64())
         };
+        let each = settings.len() as f64;
         let evaluation = time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64;
-        Ok(Self { update: (time(STEPS, 1)? - evaluation).max(0.0) / STEPS as f64, evaluation })
+        let (mut steps, mut seconds) = (EVALUATIONS, 0.0);
+        while seconds < LONG_ENOUGH && steps < STEPS {
+            steps = (8 * steps).min(STEPS);
+            seconds = time(steps, 1)?;
+        }
+        let update = (seconds - evaluation).max(0.0) / steps as f64;
+        Ok(Self { update: update / each, evaluation: evaluation / each })
     }
 }

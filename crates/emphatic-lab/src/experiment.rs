@@ -135,6 +135,8 @@ struct Grid {
     weights: Vec<f64>,
     /// Whether the critic is one that the file names. A method that evaluates an emphasis alone has a critic that nobody asks about.
     has_critic: bool,
+    /// The same of the emphasis.
+    has_emphasis: bool,
     /// The parts that see the problem's features for critics.
     critic_features: Vec<Owner>,
     /// The columns of the table of settings, except for the numbers.
@@ -447,12 +449,13 @@ impl Experiment {
     fn check_measures(&self, places: &[Range<usize>]) -> Result<(), Mistake> {
         for grid in &self.grids {
             let scenario = &self.scenarios[grid.structure.scenario];
-            let (recipe, has_critic) = (grid.recipe(grid.settings.start, 0, 0), grid.has_critic);
+            let recipe = grid.recipe(grid.settings.start, 0, 0);
             let of = Measured {
                 known: &scenario.known,
                 target: scenario.evaluated.as_ref(),
                 recipe: &recipe,
-                has_critic,
+                has_critic: grid.has_critic,
+                has_emphasis: grid.has_emphasis,
             };
             for ((measure, column), place) in scenario.measures.iter().zip(&self.record).zip(places) {
                 measure.check(&of).map_err(|reason| {

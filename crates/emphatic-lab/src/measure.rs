@@ -82,8 +82,9 @@ pub(crate) struct Measured<'a> {
     pub(crate) target: Option<&'a Fixed>,
     /// The recipe of one of the learners.
     pub(crate) recipe: &'a Recipe,
-    /// Whether the file names the critic.
+    /// Whether the file names the critic, and whether it names the emphasis. A method that evaluates one of them alone has another that nobody asks about.
     pub(crate) has_critic: bool,
+    pub(crate) has_emphasis: bool,
 }
 
 impl Measured<'_> {
@@ -91,6 +92,15 @@ impl Measured<'_> {
     fn check_critic(&self) -> Result<(), ValueError> {
         let error = || ValueError::new("the method has no critic").help("critic = \"td\", or another one");
         self.has_critic.then_some(()).ok_or_else(error)
+    }
+
+    /// Returns an error if the learners have no emphasis that the file names.
+    fn check_emphasis(&self) -> Result<(), ValueError> {
+        let error = || {
+            ValueError::new("the method has no emphasis")
+                .help("emphasis = \"follow-on\", or another one (that inside a critic is not measured)")
+        };
+        self.has_emphasis.then_some(()).ok_or_else(error)
     }
 
     /// Returns an error if the target is fixed, so that what depends on the policy alone never changes.

@@ -219,7 +219,7 @@ impl<'a> Summariser<'a> {
                 // Its runs are still to come.
                 None if self.scores.comparison(&group, self.select).runs.is_empty() => {}
                 None => warnings.push(format!(
-                    "{} is missing: no run of any of its settings has {} (they diverged, or episodes never end)",
+                    "{} is missing: no run of any of its settings has {} (they diverged, it overflowed, or episodes never end)",
                     print::label(&experiment.methods[group.method].name, &json_of(&group.values)),
                     print::indefinite(&self.judged_by.column)
                 )),

@@ -23,6 +23,9 @@ use thiserror::Error;
 /// The number of steps that all learners are given before the next ones are made: they stay in the cache.
 const CHUNK: usize = 2048;
 
+/// After this many steps a learner looks whether it is to stop: a step of a large one may take milliseconds.
+const SLICE: usize = 128;
+
 /// A unit that could not be run.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -81,12 +84,15 @@ pub(crate) fn run(
             // The steps are made once for all groups.
             let steps = chunk.steps();
             for group in &mut groups {
-                group.learn(&steps)?;
-                if shared.stop.is_stopped() {
-                    return Ok(None);
+                for steps in steps.chunks(SLICE) {
+                    group.learn(steps)?;
+                    if shared.stop.is_stopped() {
+                        return Ok(None);
+                    }
+                    let updates = steps.len() * group.settings();
+                    shared.updates.fetch_add(updates as u64, Ordering::Relaxed);
                 }
             }
-            shared.updates.fetch_add((chunk.len() * settings.len()) as u64, Ordering::Relaxed);
         }
         rows.add_evaluation(experience.episodes, experience.steps);
         for group in &mut groups {
@@ -132,6 +138,9 @@ trait Group {
 
     /// Records the measures.
     fn evaluate(&mut self, evaluation: usize, rows: &mut Rows);
+
+    /// Returns how many settings learn in it.
+    fn settings(&self) -> usize;
 }
 
 /// Composes the groups of a unit.
@@ -244,6 +253,10 @@ impl<R: Real> Group for InLanes<R> {
         };
         let steps: Vec<_> = steps.iter().map(|step| Step { interest: own(step), ..*step }).collect();
         self.learn_watched(&steps)
+    }
+
+    fn settings(&self) -> usize {
+        self.settings
     }
 
     fn evaluate(&mut self, evaluation: usize, rows: &mut Rows) {

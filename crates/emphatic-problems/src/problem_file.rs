@@ -65,7 +65,7 @@ pub struct ProblemFile {
 impl ProblemFile {
     /// Reads a problem file, or a problem that comes with the program, by its name.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        if let (false, Some(name)) = (path.exists(), path.to_str()) {
+        if let (false, Some(name)) = (path.exists() && !path.is_dir(), path.to_str()) {
             if let Some(shipped) = shipped::find(name) {
                 return Ok(Self::parse(shipped.text, shipped.name)?);
             }

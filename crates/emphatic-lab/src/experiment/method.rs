@@ -346,6 +346,7 @@ impl GridReader<'_> {
 
         let evaluates = evaluates(self.file);
         let has_critic = !evaluates || self.file.critic.is_some();
+        let has_emphasis = !evaluates || self.file.emphasis.is_some();
         let algorithm = algorithm_of(policy.entry, emphasis.entry, actor.map(|actor| actor.entry));
         let algorithm = algorithm.filter(|_| !evaluates);
         let mut columns = parts.columns(algorithm);
@@ -366,6 +367,7 @@ impl GridReader<'_> {
             algorithm,
             weights,
             has_critic,
+            has_emphasis,
             critic_features,
             columns,
             axes,
@@ -536,12 +538,23 @@ impl GridReader<'_> {
                 format!("`warm_up` is {x}; it must be a share less than 1, or a whole number of {unit}");
             return Err(Mistake::at(&place.span, message));
         }
-        if let Some((x, place)) = given.iter().zip(&list.values).find(|(x, _)| **x >= length) {
-            let message =
-                format!("`warm_up` is {x}, and a run has {length} {unit}: the actor would never learn");
-            return Err(Mistake::at(&place.span, message).help("it must be less than the length of a run"));
+        let waits: Vec<f64> =
+            given.iter().map(|x| if *x < 1.0 { (x * length).round() } else { *x }).collect();
+        for (k, (wait, place)) in waits.iter().zip(&list.values).enumerate() {
+            if *wait >= length {
+                let message = format!(
+                    "`warm_up` is {wait} {unit}, and a run has {length}: the actor would never learn"
+                );
+                return Err(
+                    Mistake::at(&place.span, message).help("it must be less than the length of a run")
+                );
+            }
+            if waits[..k].contains(wait) {
+                let message = format!("two values of `warm_up` are {wait} {unit}");
+                return Err(Mistake::at(&place.span, message).help("leave one of them out"));
+            }
         }
-        Ok(given.into_iter().map(|x| if x < 1.0 { (x * length).round() } else { x }).collect())
+        Ok(waits)
     }
 }
 

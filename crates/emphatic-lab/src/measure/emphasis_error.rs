@@ -1,8 +1,9 @@
 //! How far the emphasis is from what it estimates.
 
 use super::exact_emphasis::Density;
-use super::{Context, Goal, Kind, Mean, Measure, Recorder, single};
+use super::{Context, Goal, Kind, Mean, Measure, Measured, Recorder, single};
 use emphatic::{Action, Composable, ComposeError, Learner, Real, State, Step, Update};
+use emphatic_problems::ValueError;
 
 pub(super) const KIND: Kind = Kind {
     pattern: "emphasis_error",
@@ -16,6 +17,10 @@ struct EmphasisError;
 impl Measure for EmphasisError {
     fn goal(&self) -> Option<Goal> {
         Some(Goal::Smallest)
+    }
+
+    fn check(&self, of: &Measured) -> Result<(), ValueError> {
+        of.check_emphasis()
     }
 
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {

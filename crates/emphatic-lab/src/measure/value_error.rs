@@ -89,13 +89,17 @@ impl Measure for Weighting {
         if matches!(self, Self::Target | Self::Emphatic) {
             of.check_target()?;
         }
-        match (of.known, of.target) {
+        let weights = match (of.known, of.target) {
             (KnownProblem::Finite(task), Some(target)) => {
-                self.for_target(&Exact::new(&**task, target, &[])?)?;
-                Ok(())
+                self.for_target(&Exact::new(&**task, target, &[])?)?
             }
-            _ => Ok(()),
+            (known, _) if *self == Self::Interest => known.interest().to_vec(),
+            _ => return Ok(()),
+        };
+        if weights.iter().any(|weight| *weight > 0.0) {
+            return Ok(());
         }
+        Err(ValueError::new("no state has any weight in it").help("give some state that is visited interest"))
     }
 
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {

@@ -109,7 +109,7 @@ impl Summary {
             method.runs.to_string(),
             statistics.diverged.to_string(),
             number(statistics.mean),
-            number(statistics.standard_error),
+            error(statistics.standard_error),
             number(statistics.interquartile_mean),
             statistics
                 .interval
@@ -122,7 +122,7 @@ impl Summary {
             let cells = method.fresh.as_ref().map(|fresh| {
                 let judged = self.judged(&fresh.at_end, &fresh.area);
                 let diverged = judged.diverged.to_string();
-                [fresh.runs.to_string(), diverged, number(judged.mean), number(judged.standard_error)]
+                [fresh.runs.to_string(), diverged, number(judged.mean), error(judged.standard_error)]
             });
             row.extend(cells.unwrap_or_default());
             row.extend(above.into_iter().flat_map(|x| ends(method, x, self.best_is)));
@@ -188,13 +188,19 @@ pub(super) fn indefinite(quantity: &str) -> String {
     if quantity == "objective" { "an objective".to_owned() } else { format!("a `{quantity}`") }
 }
 
+/// A standard error: what is not seen in four decimals does not matter beside its mean.
+fn error(x: Option<f64>) -> String {
+    x.map_or_else(String::new, |x| if x.abs() < 5e-5 { "0.0000".to_owned() } else { decimal(x) })
+}
+
 fn number(x: Option<f64>) -> String {
     x.map_or_else(String::new, decimal)
 }
 
-/// Four decimals, or four digits where they would be lost among hundreds.
+/// Four decimals, or four digits where they would be lost among hundreds or be zeros.
 fn decimal(x: f64) -> String {
-    if x.abs() < 1e9 { format!("{x:.4}") } else { format!("{x:.3e}") }
+    let is_plain = x == 0.0 || (5e-5..1e9).contains(&x.abs());
+    if is_plain { format!("{x:.4}") } else { format!("{x:.3e}") }
 }
 
 fn pairs(values: &Map<String, Value>) -> String {

@@ -14,7 +14,7 @@ use crate::{
 
 settings! {
     ModelGradient<R>(features, actions: usize) => ModelGradientBuilder;
-    solve_every: Count = 1000.0, "after how many steps G is solved for anew; also where an episode starts";
+    solve_every: Count = 100.0, "after how many steps G is solved for anew; also where an episode starts";
 }
 
 impl Declared for ModelGradient {

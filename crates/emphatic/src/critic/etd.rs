@@ -29,7 +29,7 @@ impl Declared for Etd {
             Role::Critic,
             "etd",
             "ETD",
-            "ETD(λ): emphatic TD, stable off-policy, with the follow-on trace or any other emphasis as its F",
+            "ETD(λ): emphatic TD, stable off-policy with the follow-on trace as its F; any other emphasis may take its place",
         )
     };
 

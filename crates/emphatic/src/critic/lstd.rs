@@ -14,7 +14,7 @@ settings! {
     Lstd<R>(features) => LstdBuilder;
     lambda: Fraction = 0.0, "λ of the trace: 1 means full returns (it has nothing to do with λ_a)";
     forgetting: Fraction = 0.0, "the share of the past that each step forgets: ratios of old policies are stale; 0 for a policy that stays";
-    solve_every: Count = 1000.0, "after how many steps v is solved for anew; also where an episode starts";
+    solve_every: Count = 100.0, "after how many steps v is solved for anew; also where an episode starts";
 }
 
 impl Declared for Lstd {

@@ -16,7 +16,7 @@ settings! {
     LstdQ<R>(features, actions: usize) => LstdQBuilder;
     lambda_q: Fraction = 0.0, "λ of the trace of the action-values";
     forgetting: Fraction = 0.0, "the share of the past that each step forgets: old policies are stale; 0 for a policy that stays";
-    solve_every: Count = 1000.0, "after how many steps the weights are solved for anew; also where an episode starts";
+    solve_every: Count = 100.0, "after how many steps the weights are solved for anew; also where an episode starts";
 }
 
 impl Declared for LstdQ {

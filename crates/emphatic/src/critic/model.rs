@@ -13,7 +13,7 @@ use crate::{
 
 settings! {
     ModelCritic<R>(features, actions: usize) => ModelCriticBuilder;
-    solve_every: Count = 1000.0, "after how many steps v is solved for anew; also where an episode starts";
+    solve_every: Count = 100.0, "after how many steps v is solved for anew; also where an episode starts";
 }
 
 impl Declared for ModelCritic {

@@ -17,7 +17,7 @@ settings! {
     lambda_e: Fraction = 0.5, "λ_e of the return: 1 is the follow-on trace, 0 looks one step back";
     read: Fraction = 1.0, "the share of the return F_t in what is read; 0 reads û(S_t)";
     forgetting: Fraction = 0.0, "the share of the past that each step forgets: ratios of old policies are stale; 0 for a policy that stays";
-    solve_every: Count = 1000.0, "after how many steps u is solved for anew; also where an episode starts";
+    solve_every: Count = 100.0, "after how many steps u is solved for anew; also where an episode starts";
 }
 
 impl Declared for LstdEmphasis {

@@ -16,7 +16,7 @@ use std::any::Any;
 settings! {
     ModelEmphasis<R>(features, policy: Softmax) => ModelEmphasisBuilder;
     lambda_a: Fraction = 1.0, "λ_a: 1 is full emphasis, 0 none";
-    solve_every: Count = 1000.0, "after how many steps u is solved for anew; also where an episode starts";
+    solve_every: Count = 100.0, "after how many steps u is solved for anew; also where an episode starts";
 }
 
 impl Declared for ModelEmphasis {
