@@ -1,6 +1,6 @@
 //! `emphatic check`: how much work an experiment is.
 
-use crate::output::{path, print};
+use crate::output::{path, print, warn};
 use crate::progress::{duration, short};
 use crate::run::open_experiment;
 use clap::Args;
@@ -27,6 +27,7 @@ pub(crate) struct CheckArguments {
 
 pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     let experiment = open_experiment(&arguments.file, arguments.runs)?;
+    experiment.warnings().iter().for_each(|warning| warn(warning));
     let Estimate { updates, rows, seconds, bytes } =
         estimate(&experiment).map_err(|error| miette!("{error}"))?;
     let settings = experiment.settings();

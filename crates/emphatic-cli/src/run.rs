@@ -1,7 +1,7 @@
 //! `emphatic run`: runs an experiment, or goes on with it.
 
 use crate::Exit;
-use crate::output::{path, say};
+use crate::output::{path, say, warn};
 use crate::progress::{Display, duration, short};
 use crate::signals::stop_on_signals;
 use clap::Args;
@@ -89,6 +89,7 @@ pub(crate) fn run(arguments: &RunArguments) -> miette::Result<Exit> {
         // The copy of the file has that number of runs: it would overwrite the user's own file.
         return Err(miette!("--out is where {} lies; with --runs give another directory", copy.display()));
     }
+    experiment.warnings().iter().for_each(|warning| warn(warning));
     let options = options(arguments);
     let stop = stop_on_signals()?;
 

@@ -94,7 +94,12 @@ fn solution_of(arguments: &SolveArguments) -> miette::Result<Solution> {
     let solution = emphatic_diagnosis::solve(&problem, arguments.lambda_a, &asked)
         .map_err(|error| unsolved(&problem, &error))?;
     let cannot = |PartOf { role, part }: &PartOf, why: &str| {
-        miette!(help = "{why}", "{}: nothing can be computed of the {} `{part}`", problem.name, role.word())
+        miette!(
+            help = why.to_owned(),
+            "{}: nothing can be computed of the {} `{part}`",
+            problem.name,
+            role.word()
+        )
     };
     let refused = solution.linear_methods.as_ref().map(|methods| methods.refused.first());
     match (refused, asked.first()) {

@@ -151,7 +151,7 @@ fn diagnose_from<P: Policy + Sync, M: Diagnosable<P>>(
         objective: given.objective,
         start: start_name,
         angle: angle(&exact.gradient(1.0), &exact.gradient(0.0)),
-        uncovered: uncovered(problem),
+        uncovered: uncovered(&problem.known, &problem.target),
         emphasis_at_end: None,
         critics_at_end: None,
         flows,
@@ -201,9 +201,9 @@ fn affordable_starts(transitions: usize) -> Option<usize> {
 }
 
 /// The actions that the target takes and the behaviour never does, in the states that the behaviour visits.
-fn uncovered(problem: &ProblemFile) -> Vec<(String, String)> {
-    let KnownProblem::Finite(task) = &problem.known else { return Vec::new() };
-    let taken = |s: usize, a: usize| match &problem.target {
+pub fn uncovered(known: &KnownProblem, target: &Target) -> Vec<(String, String)> {
+    let KnownProblem::Finite(task) = known else { return Vec::new() };
+    let taken = |s: usize, a: usize| match target {
         Target::Fixed(fixed) => crate::diagnosable::distribution(fixed, &[], s)[a] > 0.0,
         _ => true, // A softmax takes every action.
     };

@@ -605,6 +605,19 @@ impl Experiment {
         self.grids.last().map_or(0, |grid| grid.settings.end)
     }
 
+    /// Returns what is wrong with the experiment, though it can be run.
+    pub fn warnings(&self) -> Vec<String> {
+        let warning = |(state, action): (String, String)| {
+            format!(
+                "the target takes `{action}` in `{state}`, and the behaviour never does: what comes of it cannot be learned"
+            )
+        };
+        let uncovered = self.scenarios.iter().filter_map(Scenario::uncovered);
+        let mut warnings: Vec<String> = uncovered.map(warning).collect();
+        warnings.dedup();
+        warnings
+    }
+
     /// Returns the number of units.
     pub fn units(&self) -> usize {
         self.blocks.len() * self.runs as usize

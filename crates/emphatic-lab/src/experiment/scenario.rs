@@ -8,6 +8,7 @@ use crate::one_or_list::{Located, OneOrList};
 use crate::source::{self, Source};
 use crate::store::PROBLEMS;
 use emphatic::{ContinuousCounterexample, Exact, Features, Fixed, KnownProblem, Table, Task};
+use emphatic_diagnosis::diagnose::uncovered;
 use emphatic_problems::{
     Behaviour, Interest, Mistake, ProblemFile, ReadError, SHIPPED, Share, Target, TargetEntry, TargetValue,
     ValueError, Whole, read_text, shipped, suggest,
@@ -83,6 +84,12 @@ impl Scenario {
         Exact::<f64, _, _>::new(&**task, &fixed, &[])?; // Its values exist.
         self.evaluated = Some(fixed);
         Ok(())
+    }
+
+    /// Returns a state and an action that the target takes there and the behaviour never does, if the target is evaluated.
+    pub(super) fn uncovered(&self) -> Option<(String, String)> {
+        self.evaluated.as_ref()?;
+        uncovered(&self.known, self.target.as_ref()?).into_iter().next()
     }
 
     /// Returns the features of this name, or which names would be right.
