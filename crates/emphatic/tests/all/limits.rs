@@ -35,14 +35,14 @@ fn task() -> Task {
     task.with_interest(vec![1.0, 0.5, 2.0, 1.0, 0.7]).unwrap()
 }
 
-/// Two states look alike, although the target differs there, and features have different lengths.
-fn coarse() -> Table {
-    let rows = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 2.0]];
+/// Two states look alike, although the target differs there. The features of the last state have this length: a schedule may weight states by it.
+fn coarse(length: f64) -> Table {
+    let rows = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, length]];
     Table::dense(&rows.map(Vec::from)).unwrap()
 }
 
 /// A part with values for the settings that it has to be given.
-fn part(entry: &Entry) -> PartRecipe {
+fn part(entry: &Entry, features: &Table) -> PartRecipe {
     let value = |name: &str| match name {
         "n" | "period" => 3.0,
         "alpha_w" | "alpha_h" => 2.0 * ALPHA,
@@ -55,11 +55,11 @@ fn part(entry: &Entry) -> PartRecipe {
     let given =
         entry.settings.iter().filter(|setting| setting.default.is_none() || setting.name == "lambda_a");
     let part = given.fold(PartRecipe::new(entry.name), |part, s| part.with(s.name, value(s.name)));
-    let part = if entry.features { part.with_features(coarse()) } else { part };
+    let part = if entry.features { part.with_features(features.clone()) } else { part };
     let with_inner = |part: PartRecipe, inner: &Inner| match inner.role {
         Role::Critic => {
             let critic = Catalogue::standard().find(Role::Critic, inner.default).unwrap();
-            part.with_inner(inner.name, self::part(critic))
+            part.with_inner(inner.name, self::part(critic, features))
         }
         _ => part,
     };
@@ -111,9 +111,10 @@ fn every_emphasis_has_the_mean_that_the_theory_says() {
     let target = target(&task);
     let exact = Exact::new(&*task, &target, &[]).unwrap();
     let steps: Vec<_> = task.stream(3, 0).take(BATCHES * BATCH).collect();
+    let features = coarse(2.0);
     for entry in Catalogue::standard().of(Role::Emphasis) {
-        let emphasis = part(entry);
-        let kind = EmphasisKind::of_part(&emphasis, &coarse()).unwrap();
+        let emphasis = part(entry, &features);
+        let kind = EmphasisKind::of_part(&emphasis, &features).unwrap();
         let weighting = exact.emphasis_weighting(&kind, 1.0).unwrap();
         let limits: Vec<f64> = weighting.iter().zip(task.stationary()).map(|(m, d)| m / d).collect();
         let mut learner =
@@ -140,19 +141,21 @@ fn every_linear_critic_comes_to_rest_where_the_theory_says() {
     let exact = Exact::new(&*task, &target, &[]).unwrap();
     let run = |run| task.stream(4, run).take(BATCH).collect();
     let runs: Vec<Vec<_>> = (0..BATCHES as u64).map(run).collect();
+    // Of the same length: GTD2 would take long otherwise.
+    let features = coarse(1.0);
     let mut checked = 0;
     for entry in Catalogue::standard().of(Role::Critic) {
-        let critic = part(entry);
+        let critic = part(entry, &features);
         let of_values =
-            LinearCritic::of_part(&critic, &coarse()).filter(|_| entry.signals.contains(&Signal::Delta));
+            LinearCritic::of_part(&critic, &features).filter(|_| entry.signals.contains(&Signal::Delta));
         let (rule, update, name) = if let Some(kind) = of_values {
-            (RuleKind::Taken, exact.critic_update(&kind, &coarse()).unwrap(), "critic.v")
+            (RuleKind::Taken, exact.critic_update(&kind, &features).unwrap(), "critic.v")
         } else if let Some(kind) = LinearActionCritic::of_part(&critic) {
             // The model has no weights of actions; a test of its own has it at the solution of least squares.
             if kind == LinearActionCritic::Model {
                 continue;
             }
-            (RuleKind::All, exact.action_critic_update(&kind, &coarse()).unwrap(), "critic.q")
+            (RuleKind::All, exact.action_critic_update(&kind, &features).unwrap(), "critic.q")
         } else {
             continue;
         };
@@ -203,7 +206,7 @@ fn continuing(gamma: f64) -> Task {
 fn parts_that_are_others_under_another_name() {
     let make = |name: &str, numbers: &[(&str, f64)]| {
         let entry = Catalogue::standard().find(Role::Emphasis, name).unwrap();
-        let part = numbers.iter().fold(part(entry), |part, (name, x)| part.with(*name, *x));
+        let part = numbers.iter().fold(part(entry, &coarse(1.0)), |part, (name, x)| part.with(*name, *x));
         if !entry.features {
             return part;
         }
@@ -238,7 +241,7 @@ fn parts_that_are_others_under_another_name() {
     let constant = Arc::new(continuing(0.8));
     let make = |name: &str, numbers: &[(&str, f64)]| {
         let entry = Catalogue::standard().find(Role::Emphasis, name).unwrap();
-        numbers.iter().fold(part(entry), |part, (name, x)| part.with(*name, *x))
+        numbers.iter().fold(part(entry, &coarse(1.0)), |part, (name, x)| part.with(*name, *x))
     };
     same(&constant, make("decayed", &[("beta", 0.8)]), follow_on(), 1.0, 0.0);
     // On-policy an emphasis is a number: Σ γᵏ.
