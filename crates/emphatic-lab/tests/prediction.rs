@@ -481,6 +481,15 @@ fn methods_that_evaluate_and_methods_that_learn() {
     let target = "problem = \"counterexample\"\ntarget = { A0 = 0.9, A1 = 0.1 }";
     Experiment::parse(&file(target, td), "x.toml", Path::new("")).unwrap();
     has(file(target, ace), &["`target` has no meaning here"]);
+    // Once the policy never learned, without a word.
+    for warm_up in ["10", "1e300", "0.999999"] {
+        let text = file(counterexample, &format!("{ace}warm_up = {warm_up}\n"));
+        has(text, &["the actor would never learn", "less than the length of a run"]);
+    }
+    has(
+        file(counterexample, &format!("{ace}warm_up = [0.5, 5]\n")),
+        &["two values of `warm_up` are 5 steps"],
+    );
     has(
         file(counterexample, &format!("{ace}{td}")),
         &["only evaluates a target", "experiments of their own"],
@@ -492,6 +501,10 @@ fn methods_that_evaluate_and_methods_that_learn() {
     has(file(&record("value_error"), "[[method]]\nemphasis = \"none\"\n"), &["the method has no critic"]);
     has(file(&record("critic.weights"), "[[method]]\ncritic = \"exact\"\n"), &["has no weights"]);
     has(file(&record("projected_error"), "[[method]]\ncritic = \"exact\"\n"), &["no linear critic"]);
+    // Once it was that of a hidden `none`.
+    has(file(&record("emphasis_error"), td), &["the method has no emphasis"]);
+    let zero = format!("{}\ninterest = 0", record("value_error.interest"));
+    has(file(&zero, td), &["no state has any weight in it"]);
     let learned = "problem = \"counterexample\"\nrecord = [\"value_error.emphatic\"]";
     has(file(learned, ace), &["fixed target"]);
     let start = |weights: &str| format!("{target}\ncritic_weights = {weights}");

@@ -327,6 +327,15 @@ fn what_diagnose_writes_finds_the_problem_file() {
     let chain = "diagnose chain --starts 0 --quiet --json".split(' ').collect::<Vec<_>>();
     let chain: Value = serde_json::from_slice(&succeeded(run(&dir, &chain)).stdout).expect("it is JSON");
     assert_eq!(chain["size"]["states"], 3);
+    // Once the experiment named the shipped chain in place of the file, or a file that it could not find.
+    bench.write("notes.txt", &counterexample);
+    for name in ["chain", "notes.txt"] {
+        let output = run(&dir, &["diagnose", name, "--starts", "0", "--quiet", "--write", "w.toml"]);
+        refused(&output, &["an experiment could not name the problem file", ".toml or .json"]);
+    }
+    // Once a directory hid a shipped problem.
+    fs::create_dir(bench.path("baird")).expect("it is made");
+    succeeded(run(&dir, &["solve", "baird"]));
 }
 
 #[test]

@@ -61,6 +61,7 @@ fn what_cannot_be_shown_is_refused_with_the_reason() {
         ("--critic", "gtd2,alpha_v=0.1,alpha_w=0", "not known in closed form"),
         ("--critic", "etd,emphasis.lambda_a=0.5", "`lambda_a` has no meaning"),
         ("--critic", "gtd,alpha_w=0.1", "give both"),
+        ("--critic", "td,lambda=0.5,lambda=0.6", "given twice"),
         ("--critic", "td,schedule=per-feature", "not known in closed form"),
         ("--critic", "model", "only if each state has one feature"),
     ];
