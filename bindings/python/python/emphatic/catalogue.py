@@ -469,7 +469,7 @@ class LSTDEmphasis(Part):
     lambda_e: float = 0.5
     read: float = 1.0
     forgetting: float = 0.0
-    solve_every: int = 1000
+    solve_every: int = 100
     features: Features | None = None
 
     _role: ClassVar[str] = "emphasis"
@@ -518,7 +518,7 @@ class ModelEmphasis(Part):
     """
 
     lambda_a: float = 1.0
-    solve_every: int = 1000
+    solve_every: int = 100
     features: Features | None = None
 
     _role: ClassVar[str] = "emphasis"
@@ -766,7 +766,7 @@ class VTrace(Part):
     `alpha_v`: step-size of v, the weights of the values.
     `rho_max`: ρ̄: the ratio of δ is cut at this; if it cuts, the values are those of a policy between μ and π.
     `c_max`: c̄: the ratios in the trace are cut at this.
-    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `lambda_`: λ of the trace: 1 is the longest trace (it has nothing to do with λ_a).
     `features`: what it sees of a state; left out, what the policy sees.
     `schedule`: the schedule that multiplies the step-sizes.
     """
@@ -791,7 +791,7 @@ class TreeBackup(Part):
     Source: Precup, Sutton and Singh 2000.
 
     `alpha_v`: step-size of v, the weights of the values.
-    `lambda_`: λ of the trace: 1 means full returns (it has nothing to do with λ_a).
+    `lambda_`: λ of the trace: 1 is the longest trace (it has nothing to do with λ_a).
     `features`: what it sees of a state; left out, what the policy sees.
     `schedule`: the schedule that multiplies the step-sizes.
     """
@@ -836,7 +836,7 @@ class ABTD(Part):
 
 @dataclass(frozen=True, repr=False)
 class ETD(Part):
-    """ETD(λ): emphatic TD, stable off-policy, with the follow-on trace or any other emphasis as its F.
+    """ETD(λ): emphatic TD, stable off-policy with the follow-on trace as its F; any other emphasis may take its place.
 
     Source: Sutton, Mahmood and White 2016.
 
@@ -896,7 +896,7 @@ class LSTD(Part):
 
     lambda_: float = 0.0
     forgetting: float = 0.0
-    solve_every: int = 1000
+    solve_every: int = 100
     features: Features | None = None
 
     _role: ClassVar[str] = "critic"
@@ -919,7 +919,7 @@ class ELSTD(Part):
 
     lambda_: float = 0.0
     forgetting: float = 0.0
-    solve_every: int = 1000
+    solve_every: int = 100
     features: Features | None = None
     emphasis: Emphasis = FollowOn(lambda_a=1.0)
 
@@ -1043,7 +1043,7 @@ class LSTDQ(Part):
 
     lambda_q: float = 0.0
     forgetting: float = 0.0
-    solve_every: int = 1000
+    solve_every: int = 100
     features: Features | None = None
 
     _role: ClassVar[str] = "critic"
@@ -1061,7 +1061,7 @@ class ModelCritic(Part):
     `features`: what it sees of a state; left out, what the policy sees.
     """
 
-    solve_every: int = 1000
+    solve_every: int = 100
     features: Features | None = None
 
     _role: ClassVar[str] = "critic"
@@ -1187,7 +1187,7 @@ class ModelGradient(Part):
     `features`: what it sees of a state; left out, what the policy sees.
     """
 
-    solve_every: int = 1000
+    solve_every: int = 100
     features: Features | None = None
 
     _role: ClassVar[str] = "actor"
