@@ -160,6 +160,7 @@ fn emphases_that_ask_the_policy_evaluate_a_fixed_target() {
         steps = 20000
         evaluations = 10
         [[method]]
+        name = "emphasis"
         emphasis = [{ kind = "follow-on", lambda_a = 1 }, "ideal", "model", { kind = "model", features = "critic" }]
         separate = ["emphasis"]
         "#,

@@ -1,6 +1,6 @@
 //! Parts that `solve` is asked about.
 
-use crate::common::{ended, printed, refused};
+use crate::common::{Bench, ended, printed, refused};
 
 #[test]
 fn a_part_with_settings_is_shown_under_its_name() {
@@ -82,7 +82,12 @@ fn a_problem_that_is_too_large_or_has_real_actions_is_refused() {
 /// Once it was left out without a word, since the emphasis `model` has the same name.
 #[test]
 fn a_critic_that_is_too_large_is_refused() {
-    let output = ended(["solve", "random", "--critic", "model"]);
+    let bench = Bench::empty();
+    bench.write(
+        "problem.toml",
+        "gamma = 0.9\nbehaviour = \"uniform\"\n[random]\nseed = 1\nstates = 60\nactions = 2\nbranching = 2\nend = 0.1\n",
+    );
+    let output = bench.ended(&["solve", "problem.toml", "--critic", "model"]);
     refused(&output, &["nothing can be computed of the critic `model`", "this takes at most 100"]);
 }
 

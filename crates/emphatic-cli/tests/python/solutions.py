@@ -130,7 +130,7 @@ def check_linear_methods(file, path):
     dense, weights = Dense(file), np.array(file["target"]["weights"])
     pi, n, x, d, mu = dense.target(weights), file["states"], dense.critic, dense.d, dense.mu
     one, v, m = np.eye(n), dense.values(pi), dense.weighting(pi, 1.0)
-    asked = ["--emphasis", "direct,lambda_e=0.5,read=0"]
+    asked = ["--emphasis", "direct,lambda_e=0.5,read=0", "--emphasis", "direct,lambda_e=0.5,read=0,schedule=constant"]
     said = json.loads(emphatic("solve", path, "--json", *asked))["linear_methods"]
     found = {method["name"]: method for kind in said.values() for method in kind}
 
@@ -175,16 +175,32 @@ def check_linear_methods(file, path):
         near(name, found[name]["key_vector"], weighted @ dense.r.ravel(), 1e-8)
 
     # The emphasis, learned backwards.
-    estimates = ["direct, lambda_e = 0, read = 0", "direct, lambda_e = 0.5, read = 0"]
-    for name, lam in [(estimates[0], 0), (estimates[1], 0.5), ("lambda-return", 0.5)]:
+    def check_emphasis(name, a, b, read):
+        near(name, found[name]["key_matrix"], a, 1e-8)
+        u = np.linalg.solve(a, b)
+        near(name, found[name]["fixed_point"], u, 1e-5)
+        near(name, found[name]["error"], np.sqrt(d @ (read(u) - m / d) ** 2), 1e-5)
+
+    # It is read as at least the interest.
+    estimate = lambda u: np.maximum(x @ u, dense.i)
+    divided = x / (x**2).sum(axis=1)[:, None]
+    for name, lam, by in [
+        ("direct, lambda_e = 0, read = 0", 0, divided),
+        ("direct, lambda_e = 0.5, read = 0", 0.5, divided),
+        ("direct, lambda_e = 0.5, read = 0, schedule = constant", 0.5, x),
+        ("lambda-return", 0.5, divided),
+    ]:
         passes = np.linalg.inv(one - lam * p.T)
         back = passes @ ((1 - lam) * p.T @ np.diag(d) @ x)
         own = passes @ (d * dense.i)
-        near(name, found[name]["key_matrix"], c - x.T @ back, 1e-8)
-        u = np.linalg.solve(c - x.T @ back, x.T @ own)
-        near(name, found[name]["fixed_point"], u, 1e-5)
-        read = x @ u if name in estimates else (own + back @ u) / d
-        near(name, found[name]["error"], np.sqrt(d @ (read - m / d) ** 2), 1e-5)
+        read = estimate if "read = 0" in name else lambda u: (own + back @ u) / d
+        check_emphasis(name, by.T @ (np.diag(d) @ x - back), by.T @ own, read)
+    # A model of each action, and where the target takes it.
+    a = c.copy()
+    for b in range(k):
+        followed = (dense.PG[:, b] @ x).T @ np.diag(d) @ x
+        a -= followed @ np.linalg.inv(c) @ x.T @ np.diag(d * pi[:, b]) @ x
+    check_emphasis("model", a, x.T @ (d * dense.i), estimate)
 
 
 def check_diagnosis(file, path):
