@@ -154,10 +154,10 @@ fn an_emphasis_alone_by_hand() {
 fn emphases_that_ask_the_policy_evaluate_a_fixed_target() {
     let dir = results(
         r#"
-        problem = "counterexample"
-        target = { A0 = 0.6, A1 = 0.4 }
+        problem = "long-counterexample"
+        target = { A0 = 0.4, A1 = 0.6 }
         runs = 1
-        steps = 20000
+        steps = 50000
         evaluations = 10
         [[method]]
         name = "emphasis"
@@ -167,9 +167,10 @@ fn emphases_that_ask_the_policy_evaluate_a_fixed_target() {
     );
     let [follow_on, ideal, states, features] = [0, 1, 2, 3].map(|k| along(&dir, "emphasis_error", k));
     assert_eq!(follow_on, ideal);
-    assert!(follow_on[10].unwrap() > 0.1, "{follow_on:?}");
+    let trace = follow_on[10].unwrap();
+    assert!(trace > 10.0, "{follow_on:?}");
     for model in [states, features] {
-        assert!(model[10].unwrap() < 0.02, "{model:?}");
+        assert!(model[10].unwrap() < 0.1 * trace, "{model:?}, and the trace {trace}");
     }
 }
 
