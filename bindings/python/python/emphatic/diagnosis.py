@@ -115,6 +115,9 @@ class CriticStability:
         How many features the critic sees, and whether they distinguish all states.
     td_stable, td_eigenvalues, etd_stable, etd_eigenvalues
         Of TD(0) and of emphatic TD(0).
+    value_error, value_size
+        How far the values in TD(0)'s fixed point are from the true ones, and how large these are: root mean squares, weighted by d_μ. None if that
+        was not computed.
     """
 
     features: int
@@ -123,6 +126,8 @@ class CriticStability:
     td_eigenvalues: npt.NDArray[np.complex128]
     etd_stable: bool | None
     etd_eigenvalues: npt.NDArray[np.complex128]
+    value_error: float | None
+    value_size: float | None
 
     @classmethod
     def _of(cls, data: dict[str, Any]) -> CriticStability:
@@ -130,7 +135,7 @@ class CriticStability:
             pairs = _array((of or {}).get("eigenvalues") or ())
             return pairs.reshape(-1, 2).view(np.complex128).ravel()
 
-        td, etd = data["td"], data["etd"]
+        td, etd, limit = data["td"], data["etd"], data["limit"] or {}
         return cls(
             features=data["features"],
             tabular=data["tabular"],
@@ -138,6 +143,8 @@ class CriticStability:
             td_eigenvalues=eigenvalues(td),
             etd_stable=None if etd is None else etd["stable"],
             etd_eigenvalues=eigenvalues(etd),
+            value_error=limit.get("error"),
+            value_size=limit.get("size"),
         )
 
 
@@ -159,8 +166,8 @@ class Suggestion:
         The algorithm; its emphasis (`kind`, and `lambda_e` of a λ-return) with λ_a if it has a choice; and step-sizes to try.
     critic
         The critic and what to try for it, by the names that experiment files have.
-    steps
-        For how long.
+    steps, warm_up
+        For how long; and for which share of it the actor waits while the critic learns, or None.
     reasons
         What was decided, and why.
     """
@@ -171,6 +178,7 @@ class Suggestion:
     alpha: list[float]
     critic: dict[str, Any]
     steps: int
+    warm_up: float | None
     reasons: list[tuple[str, str]]
 
     @classmethod
@@ -199,8 +207,8 @@ class Diagnosis:
         None if the problem is too large to follow flows.
     emphasis, emphasis_at_end
         The follow-on trace for the given policy, and where the gradient ends; None where there is no ratio.
-    critics
-        Linear critics for the given policy.
+    critics, critics_at_end
+        Linear critics for the given policy, and where the gradient ends; the latter is None if flows were not followed.
     suggestion
         What to try, with reasons; None if there is nothing to try.
     experiment
@@ -223,6 +231,7 @@ class Diagnosis:
     emphasis: Spread | None
     emphasis_at_end: Spread | None
     critics: CriticStability
+    critics_at_end: CriticStability | None
     suggestion: Suggestion | None
     experiment: str | None
     svg: str | None
@@ -238,6 +247,9 @@ class Diagnosis:
             "emphasis": Spread._of(data["emphasis"]),
             "emphasis_at_end": Spread._of(data["emphasis_at_end"]),
             "critics": CriticStability._of(data["critics"]),
+            "critics_at_end": None
+            if data["critics_at_end"] is None
+            else CriticStability._of(data["critics_at_end"]),
             "suggestion": None if data["suggestion"] is None else Suggestion._of(data["suggestion"]),
         }
         return cls(**fields, experiment=experiment, svg=svg, data=data, _text=text)
