@@ -609,6 +609,17 @@ def test_solve_is_the_command(name: str, lambda_a: str) -> None:
     assert str(solution) == command("solve", name, "--lambda-a", lambda_a)
 
 
+def test_a_diagnosis_says_what_features_cannot_hold_and_what_becomes_unstable() -> None:
+    """Collision's six features cannot hold its eight values; Baird's make TD(0) unstable once the policy is certain."""
+    critics = Problem.open("collision").diagnose(starts=0, threads=1).critics
+    assert critics.value_error is not None and critics.value_size is not None
+    assert 0.1 < critics.value_error < critics.value_size
+    control = Problem.open("baird-control").diagnose(starts=0, threads=1)
+    assert control.critics_at_end is not None and control.suggestion is not None
+    assert (control.critics.td_stable, control.critics_at_end.td_stable) == (True, False)
+    assert control.suggestion.warm_up == 0.3
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_diagnose_is_the_command(name: str, tmp_path: Path) -> None:
     diagnosis = Problem.open(name).diagnose(starts=3, seed=2, threads=1)
