@@ -101,7 +101,8 @@ fn solution_of(arguments: &SolveArguments) -> miette::Result<Solution> {
             role.word()
         )
     };
-    let refused = solution.linear_methods.as_ref().map(|methods| methods.refused.first());
+    let is_asked = |(part, _): &&(PartOf, String)| asked.contains(part);
+    let refused = solution.linear_methods.as_ref().map(|methods| methods.refused.iter().find(is_asked));
     match (refused, asked.first()) {
         (Some(Some((part, why))), _) => Err(cannot(part, why)),
         (None, Some(part)) => Err(cannot(part, "that takes finitely many actions and at most 100 features")),

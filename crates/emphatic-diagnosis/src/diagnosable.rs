@@ -22,7 +22,7 @@ pub(crate) trait Diagnosable<P: Policy>: OffPolicyModel<P> + Sync + Sized {
     fn update_square(exact: &Exact<f64, Self, P>, state: usize) -> Option<f64>;
 
     /// What linear critics and emphases learn; `None` if that is not known for this kind of problem.
-    fn linear_methods(_exact: &Exact<f64, Self, P>, _asked: &[PartOf]) -> Option<LinearMethods> {
+    fn linear_methods(_exact: &Exact<f64, Self, P>, _parts: &[PartOf]) -> Option<LinearMethods> {
         None
     }
 }
@@ -76,8 +76,8 @@ impl<P: FinitePolicy<Distribution<f64> = Vec<f64>>> Diagnosable<P> for Task {
         sum.is_finite().then_some(sum)
     }
 
-    fn linear_methods(exact: &Exact<f64, Self, P>, asked: &[PartOf]) -> Option<LinearMethods> {
-        linear_methods(exact, exact.model().critic(), asked)
+    fn linear_methods(exact: &Exact<f64, Self, P>, parts: &[PartOf]) -> Option<LinearMethods> {
+        linear_methods(exact, exact.model().critic(), parts)
     }
 }
 

@@ -23,7 +23,7 @@ pub struct LinearMethods {
     pub action_critics: Vec<LinearMethod>,
     /// Emphases. One that is not learned has no key matrix.
     pub emphases: Vec<LinearMethod>,
-    /// Parts that were asked for and cannot be computed, each with the reason.
+    /// Parts that cannot be computed, each with the reason.
     #[serde(skip)]
     pub refused: Vec<(PartOf, String)>,
 }
@@ -123,12 +123,11 @@ fn rounded(error: f64, size: f64) -> Option<f64> {
     error.is_finite().then_some(if error <= ROUNDING * size { 0.0 } else { error })
 }
 
-/// What parts of the catalogue learn with these features: those asked for, and the usual ones; `None` if there are too many features. A part whose
-/// expectation does not exist is left out.
+/// What these parts of the catalogue learn with these features; `None` if there are too many features.
 pub(crate) fn linear_methods<P: FinitePolicy>(
     exact: &Exact<f64, Task, P>,
     features: &Table,
-    asked: &[PartOf],
+    parts: &[PartOf],
 ) -> Option<LinearMethods> {
     let weights = features.len();
     if weights == 0 || weights > MOST_WEIGHTS {
@@ -136,9 +135,7 @@ pub(crate) fn linear_methods<P: FinitePolicy>(
     }
     let mut methods =
         LinearMethods { critics: vec![], action_critics: vec![], emphases: vec![], refused: vec![] };
-    let usual = usual();
-    let others = usual.iter().filter(|part| !asked.contains(part));
-    for of in asked.iter().chain(others) {
+    for of in parts {
         let (part, name) = (&of.part, of.part.to_string());
         let (list, method) = if of.role == Role::Emphasis {
             (&mut methods.emphases, emphasis(exact, &name, part, features))
@@ -149,8 +146,7 @@ pub(crate) fn linear_methods<P: FinitePolicy>(
         };
         match method {
             Ok(method) => list.push(method),
-            Err(reason) if asked.contains(of) => methods.refused.push((of.clone(), reason)),
-            Err(_) => {}
+            Err(reason) => methods.refused.push((of.clone(), reason)),
         }
     }
     Some(methods)
@@ -228,7 +224,7 @@ pub struct PartOf {
 }
 
 /// The usual parts.
-fn usual() -> Vec<PartOf> {
+pub(crate) fn usual() -> Vec<PartOf> {
     let part = |kind: &str| PartRecipe::new(kind);
     let td = |kind: &str| [part(kind), part(kind).with("lambda", 0.9)];
     let inside = |emphasis: PartRecipe| part("etd").with_inner("emphasis", emphasis);

@@ -2,7 +2,7 @@
 
 use crate::diagnosable::{Diagnosable, with_policy};
 use crate::format::{name, number, table};
-use crate::linear_methods::{LinearMethods, PartOf};
+use crate::linear_methods::{LinearMethods, PartOf, usual};
 use crate::names::weight_names;
 use emphatic::{Exact, Policy, ProblemError};
 use emphatic_problems::ProblemFile;
@@ -97,6 +97,8 @@ fn solve_for<P: Policy, M: Diagnosable<P>>(
 ) -> Result<Solution, ProblemError> {
     let exact = Exact::new(model, policy, weights)?;
     let (d, m) = (exact.stationary(), exact.emphatic_weighting(lambda_a));
+    let others = usual().into_iter().filter(|part| !asked.contains(part));
+    let parts: Vec<PartOf> = asked.iter().cloned().chain(others).collect();
     let mut columns = vec![
         Column::new("stationary", "d_μ", d.to_vec()),
         Column::new("interest", "interest", model.interest().to_vec()),
@@ -114,7 +116,7 @@ fn solve_for<P: Policy, M: Diagnosable<P>>(
         columns,
         objective: exact.objective(),
         gradients: (!policy.is_empty()).then(|| gradients(problem, &exact, weights, lambda_a)),
-        linear_methods: M::linear_methods(&exact, asked),
+        linear_methods: M::linear_methods(&exact, &parts),
     })
 }
 

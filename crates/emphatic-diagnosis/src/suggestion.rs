@@ -332,9 +332,11 @@ fn start_methods<P: Policy, M: Diagnosable<P>>(
     start: &Solved<M, P>,
     emphasis: Option<EmphasisSuggestion>,
 ) -> Option<LinearMethods> {
-    let mut asked = LAMBDAS.map(|lambda| PartOf { role: Role::Critic, part: tdrc(lambda) }).to_vec();
-    asked.extend(emphasis.map(|emphasis| PartOf { role: Role::Emphasis, part: emphasis_part(emphasis) }));
-    M::linear_methods(start.exact, &asked)
+    let mut parts = LAMBDAS.map(|lambda| PartOf { role: Role::Critic, part: tdrc(lambda) }).to_vec();
+    let none = emphasis.map(|_| PartRecipe::new("none"));
+    let emphases = emphasis.map(emphasis_part).into_iter().chain(none);
+    parts.extend(emphases.map(|part| PartOf { role: Role::Emphasis, part }));
+    M::linear_methods(start.exact, &parts)
 }
 
 fn named<'a>(methods: &'a [LinearMethod], part: &PartRecipe) -> Option<&'a LinearMethod> {
