@@ -160,13 +160,24 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
     })
 }
 
-fn fresh_units(experiment: &Experiment, store: &Store) -> usize {
+/// Returns how many units of fresh runs there are to be.
+pub(crate) fn fresh_units(experiment: &Experiment, store: &Store) -> usize {
     let chosen = chosen_settings(store.manifest());
     fresh_blocks(experiment, &chosen).len() * experiment.fresh_runs as usize
 }
 
+/// Chooses the settings that are to have fresh runs, by complete results. Fresh runs of other settings are removed.
+pub(crate) fn choose_fresh(experiment: &Experiment, store: &mut Store) -> Result<Vec<usize>, StoreError> {
+    let chosen = summary::best_settings(experiment, store)?;
+    if chosen != chosen_settings(store.manifest()) {
+        store.discard(Kind::Fresh)?;
+        store.set_manifest(&json!({ "fresh_settings": chosen }))?;
+    }
+    Ok(chosen)
+}
+
 /// Returns the settings that have fresh runs.
-fn chosen_settings(manifest: &Value) -> Vec<usize> {
+pub(crate) fn chosen_settings(manifest: &Value) -> Vec<usize> {
     let list = manifest["fresh_settings"].as_array();
     list.into_iter().flatten().filter_map(|k| k.as_u64()).map(|k| k as usize).collect()
 }
@@ -235,11 +246,7 @@ impl Engine<'_> {
 
     /// Runs each method's best setting on fresh streams. Returns false if it was asked to stop.
     fn run_fresh(&mut self, store: &mut Store) -> Result<bool, RunError> {
-        let chosen = summary::best_settings(self.experiment, store)?;
-        if chosen != chosen_settings(store.manifest()) {
-            store.discard(Kind::Fresh)?;
-            store.set_manifest(&json!({ "fresh_settings": chosen }))?;
-        }
+        let chosen = choose_fresh(self.experiment, store)?;
         let runs = self.experiment.fresh_runs;
         let blocks = fresh_blocks(self.experiment, &chosen);
         let settings = |block: u32| blocks[block as usize].clone();

@@ -4,7 +4,7 @@ use crate::engine;
 use crate::experiment::Experiment;
 use crate::runs;
 use crate::store::manifest::{VERSION, version};
-use crate::store::{Kind, StoreError, View};
+use crate::store::{Kind, Store, StoreError, View};
 use crate::table::StoredUnit;
 use std::path::{Path, PathBuf};
 
@@ -30,18 +30,36 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
     };
     let mut store = engine::open(experiment, out)?;
     for (view, _) in &shards {
-        let is_missing = |stored: &StoredUnit| !store.has(Kind::Results, stored.unit());
-        let missing: Vec<StoredUnit> = view.units(Kind::Results).filter(is_missing).collect();
-        store.copy(Kind::Results, &missing)?;
+        copy_missing(&mut store, Kind::Results, view)?;
     }
     store.finish(Kind::Results, &|_| true)?;
     let (done, units) = (store.count(Kind::Results), experiment.units());
-    let fresh = experiment.fresh_runs > 0;
+    let fresh = experiment.fresh_runs > 0 && !(done == units && merge_fresh(experiment, &mut store, &shards)?);
     let mut fields = engine::counts(experiment, &store, done == units && !fresh);
     let seconds = shards.iter().filter_map(|(view, _)| view.manifest()["wall_seconds"].as_f64());
     fields["wall_seconds"] = seconds.sum::<f64>().into();
     store.set_manifest(&fields)?;
     Ok(Merged { done, units, fresh, warnings: store.warnings().to_vec() })
+}
+
+/// Merges the fresh runs of shards that had all results, and so could choose the same settings. Returns true if no more are to be made.
+fn merge_fresh(
+    experiment: &Experiment,
+    store: &mut Store,
+    shards: &[(View, Experiment)],
+) -> Result<bool, StoreError> {
+    let chosen = engine::choose_fresh(experiment, store)?;
+    for (view, _) in shards.iter().filter(|(view, _)| engine::chosen_settings(view.manifest()) == chosen) {
+        copy_missing(store, Kind::Fresh, view)?;
+    }
+    store.finish(Kind::Fresh, &|unit| unit.run < experiment.fresh_runs)?;
+    Ok(store.count(Kind::Fresh) == engine::fresh_units(experiment, store))
+}
+
+fn copy_missing(store: &mut Store, kind: Kind, from: &View) -> Result<(), StoreError> {
+    let is_missing = |stored: &StoredUnit| !store.has(kind, stored.unit());
+    let missing: Vec<StoredUnit> = from.units(kind).filter(is_missing).collect();
+    store.copy(kind, &missing)
 }
 
 /// Opens the shards, which must be of this version, undamaged and of the same experiment.

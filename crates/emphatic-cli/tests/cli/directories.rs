@@ -131,6 +131,18 @@ fn merging_into_damaged_results_says_so() {
     assert_same(&whole, &out);
 }
 
+/// Fresh runs were once left out by `merge`, and run again.
+#[test]
+fn fresh_runs_are_merged() {
+    let bench = Bench::new(SHORT);
+    let whole = bench.run("whole", &[]);
+    let merged = bench.path("merged");
+    let output = succeeded(merge(&[&bench.run("shard", &["--shard", "1/2"]), &whole], &merged));
+    assert!(!says(&output, "emphatic run"), "{}", text(&output));
+    assert_same(&whole, &merged);
+    assert_eq!(manifest(&merged)["finished"], true);
+}
+
 /// Settings and the experiment are written anew if someone has changed them.
 #[test]
 fn other_files_beside_results_are_mended() {
