@@ -152,7 +152,7 @@ pub(crate) fn linear_methods<P: FinitePolicy>(
     Some(methods)
 }
 
-const UNKNOWN: &str = "the expectation of its update is not known in closed form";
+const UNKNOWN: &str = "the expectation of its update is not known in closed form, or it never learns";
 
 /// What a critic of action-values learns, or why that cannot be computed.
 fn action_critic<P: FinitePolicy>(
@@ -200,12 +200,7 @@ fn emphasis_error<P: FinitePolicy>(
     kind: &EmphasisKind,
     lambda_a: f64,
 ) -> Option<f64> {
-    let mut read = exact.emphasis_weighting(kind, lambda_a).ok()?;
-    if let EmphasisKind::Periodic { period } = kind {
-        // Between its periods it is 0, whatever the interest.
-        let left_out = (1.0 - lambda_a) * (1.0 - 1.0 / *period as f64);
-        read.iter_mut().zip(exact.emphatic_weighting(0.0)).for_each(|(read, i)| *read -= left_out * i);
-    }
+    let read = exact.emphasis_weighting(kind, lambda_a).ok()?;
     let (d, m) = (exact.stationary(), exact.emphatic_weighting(1.0));
     let visited = || (0..d.len()).filter(|&s| d[s] > 0.0);
     let square: f64 = visited().map(|s| (read[s] - m[s]).powi(2) / d[s]).sum();

@@ -34,7 +34,8 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
     }
     store.finish(Kind::Results, &|_| true)?;
     let (done, units) = (store.count(Kind::Results), experiment.units());
-    let fresh = experiment.fresh_runs > 0 && !(done == units && merge_fresh(experiment, &mut store, &shards)?);
+    let fresh =
+        experiment.fresh_runs > 0 && !(done == units && merge_fresh(experiment, &mut store, &shards)?);
     let mut fields = engine::counts(experiment, &store, done == units && !fresh);
     let seconds = shards.iter().filter_map(|(view, _)| view.manifest()["wall_seconds"].as_f64());
     fields["wall_seconds"] = seconds.sum::<f64>().into();

@@ -297,8 +297,8 @@ pub struct RuleInput<'a, R: Real, P: Policy> {
     emphasis: R,
 }
 
-/// Returns a change of the actor's weights, which is a multiple of its step-size: zero if that is zero, even where another factor has
-/// overflowed.
+/// Returns a change of the actor's weights, which is a multiple of its step-size (and of a ratio or a probability, if it is part of that): zero if that is zero,
+/// even where another factor has overflowed.
 #[inline(always)]
 pub(crate) fn unless_waiting<R: Real>(step_size: R, change: R) -> R {
     R::zero().if_less(step_size, change, R::zero())

@@ -1,6 +1,6 @@
 //! Linear systems that grow step by step: what least-squares parts have in common.
 
-use crate::{Real, Row, StateError, Visitor};
+use crate::{Real, Row, Seen, SettingError, Settings, StateError, Visitor};
 
 /// A w = b with sums A and b, solved in each lane by elimination with partial pivoting. Nothing is allocated after it was made.
 #[derive(Clone, Debug)]
@@ -91,13 +91,48 @@ impl<R: Real> LinearSystem<R> {
     }
 }
 
+/// When a part solves for its weights: where an episode starts, and after `solve_every` steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Due {
+    solve_every: u64,
+    /// How many steps were counted since.
+    since: u64,
+}
+
+impl Due {
+    /// As the settings of a part say.
+    pub(crate) fn new<R: Real>(settings: &Settings<R>) -> Result<Self, SettingError> {
+        Ok(Self { solve_every: settings.count("solve_every")? as u64, since: 0 })
+    }
+
+    /// Whether it is time, and there is a step to learn from. If so, steps are counted afresh.
+    #[inline(always)]
+    pub(crate) fn is_now(&mut self, step: &Seen) -> bool {
+        let is_now = self.since > 0 && (step.gamma == 0.0 || self.since >= self.solve_every);
+        if is_now {
+            self.since = 0;
+        }
+        is_now
+    }
+
+    /// Counts a step.
+    #[inline(always)]
+    pub(crate) fn count(&mut self) {
+        self.since = self.since.saturating_add(1);
+    }
+
+    pub(crate) fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
+        visitor.counts("since", std::slice::from_mut(&mut self.since))
+    }
+}
+
 /// Reduces a matrix with right-hand sides beside it to the identity, so that the solutions stand there. Rows have this width. Returns whether
 /// there is a solution.
 pub(crate) fn eliminate(room: &mut [f64], width: usize) -> bool {
     let len = room.len() / width;
     for k in 0..len {
         let size = |j: usize, room: &[f64]| room[j * width + k].abs();
-        // The first of the largest; what is not a number is larger than all.
+        // The first of the largest. (A row that holds what is not a number makes all of them so, whichever is chosen.)
         let pivot = (k + 1..len).fold(k, |best, j| if size(j, room) > size(best, room) { j } else { best });
         if room[pivot * width + k] == 0.0 {
             return false;

@@ -133,7 +133,8 @@ impl<R: Real> ActorRule<R, dyn Critic<R>> for GeoffPac<R> {
         // The score is that of the weights before the update.
         self.score.fill(R::zero());
         policy.add_score(x, step.action, R::one(), &mut self.score);
-        let scale = unless_waiting(step_size, step_size * rho * emphasis * delta);
+        let step_size = step_size * rho;
+        let scale = unless_waiting(step_size, step_size * emphasis * delta);
         for (w, score) in weights.iter_mut().zip(&self.score) {
             *w += scale * *score;
             changed += w.nan_unless_finite();

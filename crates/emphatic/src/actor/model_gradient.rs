@@ -4,12 +4,12 @@ use super::{Actions, ActorInput, ActorRule, ascend};
 use crate::action::number;
 use crate::catalogue::{Extent, Need, Role, Signal, Size};
 use crate::expectation_model::ExpectationModel;
-use crate::linear_system::eliminate;
+use crate::linear_system::{Due, eliminate};
 use crate::part::SeenScratch;
 use crate::settings::settings;
 use crate::{
-    ActionCritic, AnyPolicy, Built, ComposeError, Declaration, Declared, Features, PartBuilder, Real, Seen,
-    SettingError, Settings, State, StateError, Step, Visitor,
+    ActionCritic, AnyPolicy, Built, ComposeError, Declaration, Declared, Features, PartBuilder, Real, Row,
+    Seen, SettingError, Settings, State, StateError, Step, Visitor,
 };
 
 settings! {
@@ -67,8 +67,7 @@ pub struct ModelGradient<R = f64> {
     /// A row for each feature, as long as the policy's weights.
     g: Vec<R>,
     of_policy: Features,
-    solve_every: u64,
-    since: u64,
+    due: Due,
     scratch: SeenScratch,
     of_critic: SeenScratch,
     now: Actions<R>,
@@ -88,8 +87,7 @@ impl<R: Real> ModelGradient<R> {
             visits: vec![0.0; states],
             g: Vec::new(),
             of_policy: Features::one_hot(0),
-            solve_every: settings.count("solve_every")? as u64,
-            since: 0,
+            due: Due::new(&settings)?,
             scratch: SeenScratch::of(&features),
             of_critic: SeenScratch::default(),
             now: Actions::new(actions),
@@ -106,6 +104,20 @@ impl<R: Real> ModelGradient<R> {
     /// The length of an equation: a number for each feature and each weight of the policy.
     fn width(&self) -> usize {
         self.features.len() + self.gradient.len()
+    }
+
+    /// Asks for the probabilities and advantages of the actions in S_t.
+    #[inline(always)]
+    fn ask(
+        &mut self,
+        policy: &mut dyn AnyPolicy<R>,
+        weights: &[R],
+        x: Row,
+        critic: &mut dyn ActionCritic<R>,
+        seen: &Seen,
+    ) {
+        self.now.ask(policy, weights, x);
+        critic.advantages(seen, &self.now.probabilities, &mut self.now.advantages);
     }
 
     /// Solves for G. Returns the sum of [`Real::nan_unless_finite`] over what it changed.
@@ -142,10 +154,10 @@ impl<R: Real> ModelGradient<R> {
     ) {
         let (len, width) = (self.features.len(), self.width());
         let x_policy = self.of_policy.of_number(state);
-        self.now.ask(policy, weights, x_policy);
         let step = Step::in_state(State::Number(state));
         let features = critic.features().cloned();
         let seen = Seen::new(&step, features.as_ref(), &mut self.of_critic);
+        self.now.ask(policy, weights, x_policy);
         critic.advantages(&seen, &self.now.probabilities, &mut self.now.advantages);
         self.gradient.fill(R::zero());
         self.now.add_gradient(policy, x_policy, R::one(), &mut self.gradient);
@@ -188,16 +200,16 @@ impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for ModelGradient<R> {
     fn learn(&mut self, input: ActorInput<R>, critic: &mut (dyn ActionCritic<R> + 'static)) -> [R; 2] {
         let ActorInput { policy, weights, step_size, x, x_next, step, seen, rho, emphasis } = input;
         let mut changed = R::zero();
-        if self.since > 0 && (step.gamma == 0.0 || self.since >= self.solve_every) {
+        // Asked about this very step first, a critic that solves for its values does so now, before G is solved for from them.
+        self.ask(policy, weights, x, critic, &seen);
+        if self.due.is_now(&seen) {
             changed += self.solve(policy, weights, critic);
-            self.since = 0;
+            self.ask(policy, weights, x, critic, &seen);
         }
-        self.since = self.since.saturating_add(1);
+        self.due.count();
         if step.gamma_next > 0.0 {
             self.next.ask(policy, weights, x_next);
         }
-        self.now.ask(policy, weights, x);
-        critic.advantages(&seen, &self.now.probabilities, &mut self.now.advantages);
         changed += critic.learn(&seen, &self.now.probabilities, &self.next.probabilities, rho);
         let own = Seen::new(step, Some(&self.features), &mut self.scratch);
         self.model.observe(&own);
@@ -218,6 +230,6 @@ impl<R: Real> ActorRule<R, dyn ActionCritic<R>> for ModelGradient<R> {
         visitor.estimate("g", self.g.iter_mut())?;
         visitor.shared("visits", &mut self.visits)?;
         self.model.tensors(visitor)?;
-        visitor.counts("since", std::slice::from_mut(&mut self.since))
+        self.due.tensors(visitor)
     }
 }

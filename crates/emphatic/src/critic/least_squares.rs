@@ -2,7 +2,7 @@
 
 use super::traced::Traced;
 use crate::catalogue::Size;
-use crate::linear_system::LinearSystem;
+use crate::linear_system::{Due, LinearSystem};
 use crate::{Real, Row, Seen, SettingError, Settings, StateError, Visitor};
 
 /// What is added to the diagonal of A, so that features that were never active have weight zero.
@@ -22,9 +22,7 @@ pub(super) struct LeastSquares<R> {
     pub(super) weights: Vec<R>,
     keep: R,
     forgets: bool,
-    solve_every: u64,
-    /// How many steps were learned from since w was solved for.
-    since: u64,
+    due: Due,
     /// Zero if the last solution is finite, otherwise NaN.
     changed: R,
 }
@@ -43,8 +41,7 @@ impl<R: Real> LeastSquares<R> {
             weights: vec![R::zero(); len],
             keep: R::one() - forgetting,
             forgets: !forgetting.all_zero(),
-            solve_every: settings.count("solve_every")? as u64,
-            since: 0,
+            due: Due::new(settings)?,
             changed: R::zero(),
         })
     }
@@ -52,7 +49,7 @@ impl<R: Real> LeastSquares<R> {
     /// Solves for w from all steps before, if it is time: where an episode starts, or after so many steps.
     #[inline(always)]
     pub(super) fn solve_if_due(&mut self, step: &Seen) {
-        if self.since > 0 && (step.gamma == 0.0 || self.since >= self.solve_every) {
+        if self.due.is_now(step) {
             self.solve();
         }
     }
@@ -61,7 +58,6 @@ impl<R: Real> LeastSquares<R> {
     fn solve(&mut self) {
         self.system.solve(RIDGE, 0.0, &mut self.weights);
         self.weights.iter().for_each(|w| self.changed += w.nan_unless_finite());
-        self.since = 0;
     }
 
     /// w·x.
@@ -110,7 +106,7 @@ impl<R: Real> LeastSquares<R> {
             },
         );
         self.changed = R::zero();
-        self.since = self.since.saturating_add(1);
+        self.due.count();
         sum
     }
 
@@ -130,7 +126,7 @@ impl<R: Real> LeastSquares<R> {
     ) -> Result<(), StateError> {
         visitor.estimate(weights, self.weights.iter_mut())?;
         self.system.tensors(visitor)?;
-        visitor.counts("since", std::slice::from_mut(&mut self.since))?;
+        self.due.tensors(visitor)?;
         self.traced.traces(visitor, [trace])
     }
 }

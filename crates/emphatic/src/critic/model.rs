@@ -4,7 +4,7 @@ use super::ActionCritic;
 use super::pairs::{advantages, expected_value};
 use crate::action::number;
 use crate::catalogue::{Extent, Role, Signal, Size};
-use crate::linear_system::eliminate;
+use crate::linear_system::{Due, eliminate};
 use crate::settings::settings;
 use crate::{
     Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Real, Row, Seen, SettingError,
@@ -26,7 +26,7 @@ impl Declared for ModelCritic {
             Role::Critic,
             "model",
             "ModelCritic",
-            "q̂(s,b) from a learned one-step model with the current policy: no ratio, no step-size; for one-hot features or tiles",
+            "q̂(s,b) from a learned one-step model, with the policy as it was when a feature was last active: no ratio, no step-size; for one-hot features or tiles",
         )
     };
 
@@ -75,8 +75,7 @@ pub struct ModelCritic<R = f64> {
     /// p: the probability of action b for feature j is number `j · actions + b`.
     policy: Vec<R>,
     v: Vec<R>,
-    solve_every: u64,
-    since: u64,
+    due: Due,
     changed: R,
     /// Room for P x and for an error.
     px: Vec<f64>,
@@ -149,8 +148,7 @@ impl<R: Real> ModelCritic<R> {
             models: vec![Regression::new(len); actions],
             policy: vec![R::one() / R::splat(actions as f64); len * actions],
             v: vec![R::zero(); len],
-            solve_every: settings.count("solve_every")? as u64,
-            since: 0,
+            due: Due::new(&settings)?,
             changed: R::zero(),
             px: vec![0.0; len],
             error: vec![0.0; len],
@@ -168,7 +166,7 @@ impl<R: Real> ModelCritic<R> {
 
     #[inline(always)]
     fn solve_if_due(&mut self, step: &Seen) {
-        if self.since > 0 && (step.gamma == 0.0 || self.since >= self.solve_every) {
+        if self.due.is_now(step) {
             self.solve();
         }
     }
@@ -196,7 +194,6 @@ impl<R: Real> ModelCritic<R> {
             }
         }
         self.v.iter().for_each(|v| self.changed += v.nan_unless_finite());
-        self.since = 0;
     }
 
     /// q̂(s,a).
@@ -229,7 +226,7 @@ impl<R: Real> Part<R> for ModelCritic<R> {
             visitor.numbers(&format!("r.{action}"), model.r.iter_mut())?;
             visitor.numbers(&format!("b.{action}"), model.b.iter_mut())?;
         }
-        visitor.counts("since", std::slice::from_mut(&mut self.since))
+        self.due.tensors(visitor)
     }
 }
 
@@ -269,7 +266,7 @@ impl<R: Real> ActionCritic<R> for ModelCritic<R> {
             }
         }
         self.changed = R::zero();
-        self.since = self.since.saturating_add(1);
+        self.due.count();
         sum
     }
 }

@@ -152,7 +152,11 @@ impl<R: Real, P: StochasticPolicy> Part<R> for Ideal<R, P> {
 
     fn set_policy(&mut self, policy: &dyn Any) -> Result<(), ComposeError> {
         match policy.downcast_ref::<P>() {
-            Some(policy) if policy.len() == self.weights.len() => Ok(()),
+            Some(policy)
+                if policy.len() == self.weights.len() && policy.features() == self.policy.features() =>
+            {
+                Ok(())
+            }
             _ => Err(ComposeError::Policy),
         }
     }

@@ -53,7 +53,8 @@ impl Declared for LambdaReturn {
 ///
 /// The variance of F is finite if λ_e² r < 1, where r is the spectral radius of the second moment of the follow-on trace; and once û is the emphatic
 /// density, F is unbiased. With features that are not a table û may not be stable: so TDERC(0) learns beside it by the same step-sizes, and
-/// takes its place for good once the squared one-step error of û is a hundred times that of TDERC and of the interest.
+/// takes its place for good once the squared one-step error of û is a million times the sum of TDERC's and of the squared interest (running means). A û that diverges
+/// gets there soon, since it grows exponentially; one that only varies does not.
 #[derive(Clone, Debug)]
 pub struct LambdaReturn<R = f64> {
     direct: DirectEstimate<R>,
@@ -111,7 +112,7 @@ impl<R: Real> Emphasis<R> for LambdaReturn<R> {
 const RECENT: f64 = 0.005;
 
 /// How many times the squared error of TDERC an estimate may have that is still trusted.
-const TRUSTED: f64 = 100.0;
+const TRUSTED: f64 = 1e6;
 
 /// TDERC(0) with β = 1, whose second weights are drawn to zero where features are active, as by a schedule per feature; and whether it is in use.
 #[derive(Clone, Debug)]
@@ -180,9 +181,10 @@ impl<R: Real> Fallback<R> {
             sum += self.u[*j].nan_unless_finite();
         }
         for (j, x) in step.x.iter() {
+            // A row may list features that are zero.
+            let drawn = if x == 0.0 { R::zero() } else { self.kappa[j] };
             let (size, x) = (alpha * schedule.factor(j), R::splat(x));
             self.u[j] += size * delta * x;
-            let drawn = self.kappa[j];
             self.kappa[j] += size * ((delta - x_kappa) * x - drawn);
             sum += self.u[j].nan_unless_finite() + self.kappa[j].nan_unless_finite();
         }
@@ -220,5 +222,37 @@ impl<R: Real> Fallback<R> {
             visitor.numbers("rho", std::iter::once(&mut self.rho))?;
             visitor.row("before", self.u.len(), &mut self.before)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::SeenScratch;
+    use crate::{AsState, Step};
+
+    fn learned<S: AsState>(features: Features, states: [S; 2]) -> Vec<f64> {
+        let schedule = Schedule::from(crate::PerFeature::builder().build().unwrap());
+        let mut emphasis = LambdaReturn::builder(features.clone(), schedule).build().unwrap();
+        for t in 0..100 {
+            let step = Step {
+                state: states[t / 2 % 2].as_state(),
+                next: states[(t + 1) / 2 % 2].as_state(),
+                gamma: if t % 7 == 0 { 0.0 } else { 0.9 },
+                ..Step::in_state(states[0].as_state())
+            };
+            let mut scratch = SeenScratch::default();
+            emphasis.weigh(&Seen::new(&step, Some(&features), &mut scratch), [0.5, 1.0, 1.4][t % 3]);
+        }
+        emphasis.fallback.u
+    }
+
+    /// Regression: where a row lists features that are zero, their second weights were drawn to zero.
+    #[test]
+    fn features_that_are_zero_may_be_listed_or_not() {
+        assert_eq!(
+            learned(Features::one_hot(2), [0, 1]),
+            learned(Features::dense(2), [&[1.0, 0.0], &[0.0, 1.0]])
+        );
     }
 }

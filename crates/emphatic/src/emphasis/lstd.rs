@@ -4,7 +4,7 @@ use super::Emphasis;
 use super::estimate::Estimate;
 use super::time_reversed::ReversedTrace;
 use crate::catalogue::{Extent, Need, Role, Size};
-use crate::linear_system::LinearSystem;
+use crate::linear_system::{Due, LinearSystem};
 use crate::settings::settings;
 use crate::{
     Built, ComposeError, Declaration, Declared, Features, Part, PartBuilder, Real, Seen, SettingError,
@@ -65,8 +65,7 @@ pub struct LstdEmphasis<R = f64> {
     /// x_t − y_t.
     difference: Vec<R>,
     keep: R,
-    solve_every: u64,
-    since: u64,
+    due: Due,
     changed: R,
 }
 
@@ -80,9 +79,8 @@ impl<R: Real> LstdEmphasis<R> {
             system: LinearSystem::new(features.len()),
             difference: vec![R::zero(); features.len()],
             keep: R::one() - settings.number("forgetting")?,
-            solve_every: settings.count("solve_every")? as u64,
+            due: Due::new(&settings)?,
             settings,
-            since: 0,
             changed: R::zero(),
         })
     }
@@ -91,12 +89,11 @@ impl<R: Real> LstdEmphasis<R> {
     #[inline(always)]
     fn solve(&mut self, step: &Seen) {
         self.changed = R::zero();
-        if self.since > 0 && (step.gamma == 0.0 || self.since >= self.solve_every) {
+        if self.due.is_now(step) {
             self.system.solve(RIDGE, START, &mut self.estimate.u);
             self.estimate.u.iter().for_each(|u| self.changed += u.nan_unless_finite());
-            self.since = 0;
         }
-        self.since = self.since.saturating_add(1);
+        self.due.count();
     }
 }
 
@@ -110,7 +107,7 @@ impl<R: Real> Part<R> for LstdEmphasis<R> {
         self.estimate.tensors(visitor)?;
         self.trace.tensors(visitor)?;
         self.system.tensors(visitor)?;
-        visitor.counts("since", std::slice::from_mut(&mut self.since))
+        self.due.tensors(visitor)
     }
 }
 

@@ -5,7 +5,7 @@ use super::estimate::dot;
 use super::lambda_a::LambdaA;
 use crate::catalogue::{Extent, Need, Role, Size};
 use crate::expectation_model::ExpectationModel;
-use crate::linear_system::LinearSystem;
+use crate::linear_system::{Due, LinearSystem};
 use crate::settings::settings;
 use crate::{
     Built, ComposeError, Declaration, Declared, Features, FinitePolicy, Fixed, Part, PartBuilder, Real,
@@ -83,8 +83,7 @@ pub struct ModelEmphasis<R: Real = f64, P: FinitePolicy = Softmax> {
     gram: Vec<f64>,
     interest: Vec<f64>,
     system: LinearSystem<R>,
-    solve_every: u64,
-    since: u64,
+    due: Due,
     changed: R,
     scratch: Scratch,
     at: P::Distribution<R>,
@@ -104,9 +103,8 @@ impl<R: Real, P: FinitePolicy> ModelEmphasis<R, P> {
             gram: vec![0.0; len * len],
             interest: vec![0.0; len],
             system: LinearSystem::new(len),
-            solve_every: settings.count("solve_every")? as u64,
+            due: Due::new(&settings)?,
             settings,
-            since: 0,
             changed: R::zero(),
             scratch: policy.features().scratch(),
             at: policy.room(),
@@ -119,12 +117,11 @@ impl<R: Real, P: FinitePolicy> ModelEmphasis<R, P> {
     #[inline(always)]
     fn solve_in_time(&mut self, step: &Seen) {
         self.changed = R::zero();
-        if self.since > 0 && (step.gamma == 0.0 || self.since >= self.solve_every) {
+        if self.due.is_now(step) {
             self.solve();
             self.u.iter().for_each(|u| self.changed += u.nan_unless_finite());
-            self.since = 0;
         }
-        self.since = self.since.saturating_add(1);
+        self.due.count();
     }
 
     #[inline(never)]
@@ -206,7 +203,7 @@ impl<R: Real, P: FinitePolicy + PartialEq> Part<R> for ModelEmphasis<R, P> {
         visitor.shared("gram", &mut self.gram)?;
         visitor.shared("interest", &mut self.interest)?;
         self.model.tensors(visitor)?;
-        visitor.counts("since", std::slice::from_mut(&mut self.since))
+        self.due.tensors(visitor)
     }
 }
 

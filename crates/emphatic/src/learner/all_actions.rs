@@ -105,7 +105,8 @@ impl<R: Real, P: FinitePolicy, C: ActionCritic<R>> Rule<R, P, C> for EveryAction
         let mut changed = critic.learn(&step, policy.probabilities(at), policy.probabilities(next), rho);
         let scale = step_size * emphasis * R::splat(drawn.len() as f64 / *subset as f64);
         for &b in &drawn[..*subset] {
-            let scale = unless_waiting(step_size, scale * policy.probability(at, b) * advantages[b]);
+            let probability = policy.probability(at, b);
+            let scale = unless_waiting(step_size * probability, scale * probability * advantages[b]);
             changed += policy.add_score(x, at, b, scale, weights);
         }
         [advantages[action], changed]

@@ -101,6 +101,11 @@ pub enum ProblemError {
     /// A linear system without a unique solution.
     #[error("the key matrix of {0} is singular: its expected update has no fixed point, or many")]
     Singular(&'static str),
+    /// An estimate of the emphasis that is negative in some state, where it is read through a return that looks further back than one step.
+    #[error(
+        "û is negative in some state, where F_t is read as the interest: its mean is known only for λ_e = 0 and 1"
+    )]
+    NegativeEmphasis,
     /// A model of features whose values are not known here.
     #[error(
         "what the critic `model` learns is known only if each state has one feature, and the target is the same in states that share it"

@@ -71,8 +71,8 @@ pub enum EmphasisKind {
 }
 
 impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
-    /// (1 − λ_a) d_μ i + λ_a f, where f(s) = d_μ(s) E[F_t | S_t = s] in the limit: how an actor weights states, or a critic with
-    /// λ = 1 − λ_a.
+    /// (1 − λ_a) d_μ i + λ_a f, where f(s) = d_μ(s) E[F_t | S_t = s] in the limit: how an actor weights states.
+    /// (Between the periods of `Periodic` nothing is updated, and interest does not count either.)
     ///
     /// ```
     /// use emphatic::theory::EmphasisKind;
@@ -86,8 +86,18 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
     /// # Ok::<(), emphatic::ProblemError>(())
     /// ```
     pub fn emphasis_weighting(&self, kind: &EmphasisKind, lambda_a: f64) -> Result<Vec<f64>, ProblemError> {
+        let updates = if let EmphasisKind::Periodic { period } = kind { 1.0 / *period as f64 } else { 1.0 };
+        self.mixed_weighting(kind, [(1.0 - lambda_a) * updates, lambda_a])
+    }
+
+    /// Shares of d_μ i and of f.
+    pub(super) fn mixed_weighting(
+        &self,
+        kind: &EmphasisKind,
+        [of_interest, of_f]: [f64; 2],
+    ) -> Result<Vec<f64>, ProblemError> {
         let f = self.weighting_of(kind)?;
-        Ok(self.interest().iter().zip(f).map(|(i, f)| (1.0 - lambda_a) * i + lambda_a * f).collect())
+        Ok(self.interest().iter().zip(f).map(|(i, f)| of_interest * i + of_f * f).collect())
     }
 
     /// f.

@@ -84,7 +84,7 @@ pub struct MeanPenalty {
 pub enum EmphasisRead {
     /// û(S_t), and at least the interest (but for a ratio without a discount, γ̂ = 1).
     Estimate,
-    /// F^λ_t. (It is read as at least the interest, too, which is not in its mean here: it does not matter where û is nowhere negative.)
+    /// F^λ_t, and at least the interest. Its mean is known where û is nowhere negative, and for λ_e = 0 and 1.
     Return,
 }
 
@@ -99,13 +99,28 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
         let parts = self.lambda_return(learned)?;
         let u = parts.update(learned.rule).fixed_point().ok_or(SINGULAR)?;
         let at = |columns: &Matrix, s: usize| columns.iter().zip(&u).map(|(x, u)| x[s] * u).sum::<f64>();
-        let interest = self.interest();
-        let of = |s: usize| match learned.read {
-            EmphasisRead::Estimate if learned.discount == Some(1.0) => parts.stationary[s] * at(&parts.x, s),
-            EmphasisRead::Estimate => (parts.stationary[s] * at(&parts.x, s)).max(interest[s]),
-            EmphasisRead::Return => parts.own[s] + at(&parts.looked_back, s),
-        };
-        Ok((0..parts.own.len()).map(of).collect())
+        let (interest, states) = (self.interest(), 0..parts.own.len());
+        let estimate: Vec<f64> = states.clone().map(|s| parts.stationary[s] * at(&parts.x, s)).collect();
+        match learned.read {
+            EmphasisRead::Estimate if learned.discount == Some(1.0) => Ok(estimate),
+            EmphasisRead::Estimate => Ok(estimate.iter().zip(&interest).map(|(u, i)| u.max(*i)).collect()),
+            EmphasisRead::Return if learned.lambda_e == 1.0 || is_nowhere_negative(&estimate) => {
+                Ok(states.map(|s| parts.own[s] + at(&parts.looked_back, s)).collect())
+            }
+            // Looking back once, F_t is below the interest exactly where it looks back to a negative û.
+            EmphasisRead::Return if learned.lambda_e == 0.0 => {
+                let positive = estimate.into_iter().map(|u| u.max(0.0)).collect();
+                let passed = self.looked_back_once(learned, positive);
+                Ok(parts.own.iter().zip(passed).map(|(own, passed)| own + passed).collect())
+            }
+            EmphasisRead::Return => Err(ProblemError::NegativeEmphasis),
+        }
+    }
+
+    /// Passes a weighting on over as many steps as the emphasis looks back at once.
+    fn looked_back_once(&self, learned: &LearnedEmphasis, weighting: Vec<f64>) -> Vec<f64> {
+        let p = self.trace_matrix(|s, a| self.observed(s, a), |gamma| learned.discount.unwrap_or(gamma));
+        (0..learned.steps).fold(weighting, |passed, _| p.passed_on(&passed))
     }
 
     fn lambda_return(&self, learned: &LearnedEmphasis) -> Result<LambdaReturn, ProblemError> {
@@ -114,13 +129,12 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
         let x = columns(&learned.features);
         let stationary = self.stationary().to_vec();
         let discounted = |gamma| discount.unwrap_or(gamma);
-        let p = self.trace_matrix(|s, a| self.observed(s, a), discounted);
         // So that the look back over all steps is multiplied by λ_e.
         let each_step = lambda_e.powf(1.0 / steps as f64);
         let trace = self.trace_matrix(|s, a| each_step * self.observed(s, a), discounted);
         let accumulation = trace.accumulation_of_power(steps)?;
         let looked_back = |x: &Vec<f64>| {
-            let passed = (0..steps).fold(x.clone(), |passed, _| p.passed_on(&passed));
+            let passed = self.looked_back_once(learned, x.clone());
             accumulation.of(&passed.into_iter().map(|y| (1.0 - lambda_e) * y).collect::<Vec<_>>())
         };
         let looked_back = weighted(&stationary, &x).iter().map(looked_back).collect();
@@ -155,7 +169,8 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
         Ok(LambdaReturn { own, looked_back, from_past, x, updating, stationary, mean })
     }
 
-    /// Σ_b W_b H_b: what a model of each action expects to follow, where the target takes it. What the behaviour never does has no model.
+    /// Σ_b W_b H_b: what a model of each action expects to follow, where the target takes it. The model is of the states in which the behaviour takes it; elsewhere it is
+    /// what their features say.
     fn modelled_past(&self, x: &Matrix) -> Result<Matrix, ProblemError> {
         let (task, n) = (self.model, x.len());
         let mut sum = vec![vec![0.0; n]; n];
@@ -175,7 +190,9 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
             };
             let next: Matrix = x.iter().map(next).collect();
             let gram = products(&weighted(&seen, x), x);
-            let target: Vec<f64> = seen.iter().enumerate().map(|(s, d)| d * self.target(s)[b]).collect();
+            // The model of an action is asked wherever the target takes it, seen there or not.
+            let target: Vec<f64> =
+                self.stationary().iter().enumerate().map(|(s, d)| d * self.target(s)[b]).collect();
             let shares = products(&weighted(&target, x), x);
             let rows = updated(&seen, x);
             // C⁻¹ H_b, column by column; both are symmetric.
@@ -189,6 +206,12 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
         }
         Ok(sum)
     }
+}
+
+/// Whether no number is negative, up to rounding.
+fn is_nowhere_negative(numbers: &[f64]) -> bool {
+    let size = numbers.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    numbers.iter().all(|x| *x >= -1e-12 * size)
 }
 
 const SINGULAR: ProblemError = ProblemError::Singular("the emphasis");

@@ -205,9 +205,9 @@ impl<P: FinitePolicy> Exact<'_, f64, Task, P> {
     fn critic_weighting(&self, critic: &LinearCritic) -> Result<Vec<f64>, ProblemError> {
         match critic {
             LinearCritic::Emphatic { lambda, emphasis, .. } => {
-                self.emphasis_weighting(emphasis, 1.0 - lambda)
+                self.mixed_weighting(emphasis, [*lambda, 1.0 - lambda])
             }
-            LinearCritic::NStep { emphasis, .. } => self.emphasis_weighting(emphasis, 1.0),
+            LinearCritic::NStep { emphasis, .. } => self.mixed_weighting(emphasis, [0.0, 1.0]),
             _ => Ok(self.stationary().to_vec()),
         }
     }

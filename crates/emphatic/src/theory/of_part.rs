@@ -41,6 +41,12 @@ impl Given<'_> {
         given.or(default.map(|inner| inner.default)) == Some("per-feature")
     }
 
+    /// Whether it never learns: its weights have a step-size of 0, or all that came before is forgotten at each step.
+    fn never_learns(&self) -> bool {
+        let is = |name: &str, value: f64| self.number(name) == Some(value);
+        is("alpha_v", 0.0) || is("alpha_q", 0.0) || is("alpha_u", 0.0) || is("forgetting", 1.0)
+    }
+
     fn tdrc(&self) -> Option<LearningRule> {
         let beta = self.number("beta")?;
         Some(corrected(self.number("eta")?, |eta| LearningRule::Tdrc { eta, beta }))
@@ -62,7 +68,7 @@ impl LinearCritic {
     /// inside it has these features if it has none of its own.
     pub fn of_part(critic: &PartRecipe, features: &Table) -> Option<Self> {
         let given = Given { part: critic, role: Role::Critic };
-        if given.divides_by_length() {
+        if given.divides_by_length() || given.never_learns() {
             return None;
         }
         let number = |name: &str| given.number(name);
@@ -100,7 +106,7 @@ impl LinearActionCritic {
     /// Returns a critic of actions of the catalogue; `None` if the expectation of its update is not known here.
     pub fn of_part(critic: &PartRecipe) -> Option<Self> {
         let given = Given { part: critic, role: Role::Critic };
-        if given.divides_by_length() {
+        if given.divides_by_length() || given.never_learns() {
             return None;
         }
         let expected = |rule| Some(Self::Expected { lambda: given.number("lambda_q")?, rule });
@@ -119,6 +125,9 @@ impl LearnedEmphasis {
     /// Returns an emphasis of the catalogue that is learned; `None` if it is not, or if the expectation of its update is not known here.
     pub fn of_part(emphasis: &PartRecipe, features: &Table) -> Option<Self> {
         let given = Given { part: emphasis, role: Role::Emphasis };
+        if given.never_learns() {
+            return None;
+        }
         let number = |name: &str| given.number(name);
         let features = match &emphasis.features {
             Some(Features::Table(own)) => own,
@@ -175,7 +184,8 @@ impl EmphasisKind {
         match emphasis.kind.as_str() {
             "none" => Some(Self::None),
             "exact" => Some(Self::Exact),
-            "follow-on" | "ideal" => Some(Self::FollowOn),
+            "follow-on" => Some(Self::FollowOn),
+            "ideal" => Some(Self::Truncated { n: given.count("most")? }),
             "normalised" => Some(Self::Normalised),
             "truncated" => Some(Self::Truncated { n: given.count("n")? }),
             "periodic" => Some(Self::Periodic { period: given.count("period")? }),
@@ -281,7 +291,25 @@ mod tests {
         let gtd = PartRecipe::new("gtd").with("alpha_v", 0.5).with("alpha_w", 0.125);
         assert_eq!(critic(gtd), LinearCritic::Td { lambda: 0.0, rule: LearningRule::Gtd { eta: 0.25 } });
         assert_eq!(LinearCritic::of_part(&PartRecipe::new("abtd"), &features), None, "ζ must be given");
+        // Once all that it remembers was taken for all that there was.
+        let ideal = PartRecipe::new("ideal").with("most", 2.0);
+        assert_eq!(EmphasisKind::of_part(&ideal, &features), Some(EmphasisKind::Truncated { n: 2 }));
         let learned = LearnedEmphasis::of_part(&PartRecipe::new("lambda-return"), &features).unwrap();
         assert_eq!((learned.lambda_e, learned.read), (0.5, EmphasisRead::Return));
+    }
+    /// Once what never learns had a fixed point, to which it never went.
+    #[test]
+    fn what_never_learns_has_no_limit() {
+        let features = Table::one_hot(2);
+        let critics = [
+            PartRecipe::new("td").with("alpha_v", 0.0),
+            PartRecipe::new("gtd").with("alpha_v", 0.0).with("alpha_w", 0.1),
+            PartRecipe::new("lstd").with("forgetting", 1.0),
+        ];
+        assert!(critics.iter().all(|critic| LinearCritic::of_part(critic, &features).is_none()));
+        let gq = PartRecipe::new("gq").with("alpha_q", 0.0).with("alpha_h", 0.1);
+        assert_eq!(LinearActionCritic::of_part(&gq), None);
+        let direct = PartRecipe::new("direct").with("alpha_u", 0.0);
+        assert_eq!(LearnedEmphasis::of_part(&direct, &features), None);
     }
 }

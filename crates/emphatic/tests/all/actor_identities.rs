@@ -276,3 +276,22 @@ fn a_model_gradient_is_the_gradient_of_the_values_but_for_the_ridge() {
         assert!(late < bound && late < 0.3 * early, "{late} {bound} {early}");
     }
 }
+
+/// Regression: the gradient was solved for from values of the episode before.
+#[test]
+fn the_model_gradient_is_that_of_the_values_now() {
+    let task = Arc::new(Task::counterexample());
+    let states = || Table::one_hot(task.states());
+    let critic = PartRecipe::new("lstd-q").with_features(states());
+    let actor = PartRecipe::new("model-gradient").with_features(states());
+    let recipe = recipe(&task, RuleKind::All, critic, none()).with_actor(actor);
+    let mut learner = compose(&recipe, &KnownProblem::Finite(task.clone()));
+    let is_zero =
+        |learner: &mut Box<dyn Learner<f64>>, name| numbers(&mut **learner, name).iter().all(|x| *x == 0.0);
+    for step in steps(&task) {
+        learner.update(&step).unwrap();
+        let [no_values, no_gradient] = ["critic.q", "actor.g"].map(|name| is_zero(&mut learner, name));
+        assert_eq!(no_values, no_gradient);
+    }
+    assert!(!is_zero(&mut learner, "actor.g"));
+}

@@ -5,7 +5,7 @@
 
 use crate::recipe_case::numbers;
 use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Signal};
-use emphatic::theory::{EmphasisKind, LinearActionCritic, LinearCritic};
+use emphatic::theory::{EmphasisKind, LearnedEmphasis, LinearActionCritic, LinearCritic};
 use emphatic::{
     Action, Composable, Exact, Fixed, Isa, KnownProblem, Learner, PartRecipe, Problem, Recipe, RuleKind,
     State, Step, Table, Task, Update,
@@ -251,4 +251,76 @@ fn parts_that_are_others_under_another_name() {
         compose(&recipe(&on_policy, RuleKind::Taken, PartRecipe::new("exact"), follow_on()), &on_policy);
     let last = on_policy.stream(6, 0).take(300).map(|step| learner.update(&step).unwrap().emphasis).last();
     assert!((last.unwrap() - 5.0).abs() < 1e-12);
+}
+
+/// Baird's states, in which "solid" leads to the last and "dashed" to the others.
+fn baird() -> Task {
+    let mut builder =
+        Problem::builder().states(["0", "1", "2", "3", "4", "5", "6"]).actions(["dashed", "solid"]);
+    for s in 0..7usize {
+        builder = builder.start(s, 1.0 / 7.0).transition(s, 1, 6, 1.0, 0.0, 0.99);
+        builder = (0..6usize).fold(builder, |builder, to| builder.transition(s, 0, to, 1.0 / 6.0, 0.0, 0.99));
+    }
+    Task::new(builder.build().unwrap(), &vec![vec![6.0 / 7.0, 1.0 / 7.0]; 7]).unwrap()
+}
+
+/// Returns in how many of ten runs the default emphasis has given up its first estimate.
+fn given_up(task: Task, solid: f64, emphasis: &PartRecipe, steps: usize) -> usize {
+    let task = Arc::new(task);
+    let target = Fixed::new(&task, &vec![vec![1.0 - solid, solid]; task.states()]).unwrap();
+    let recipe = evaluating(&target, RuleKind::Taken, PartRecipe::new("exact"), emphasis.clone());
+    let is_given_up = |run: &u64| {
+        let mut learner = compose(&recipe, &task);
+        task.stream(6, *run).take(steps).for_each(|step| drop(learner.update(&step).unwrap()));
+        numbers(&mut *learner, "emphasis.fallback.in_use") == [1.0]
+    };
+    (0..10).filter(is_given_up).count()
+}
+
+/// Regression: with a feature for each state, where û is stable for every λ_e < 1, ratios up to 7 made it vary so much that it was given up for good in half of the runs.
+#[test]
+fn an_estimate_that_only_varies_is_not_given_up() {
+    let emphasis = PartRecipe::new("lambda-return").with_features(Table::one_hot(7));
+    for lambda_e in [0.0, 0.5] {
+        for solid in [0.5, 0.98] {
+            assert_eq!(given_up(baird(), solid, &emphasis.clone().with("lambda_e", lambda_e), 20_000), 0);
+        }
+    }
+}
+
+/// θ → 2θ, where û with a constant step-size grows without bound.
+#[test]
+fn an_estimate_that_diverges_is_given_up() {
+    let mut builder = Problem::builder().states(["1", "2"]).actions(["left", "right"]).start("1", 1.0);
+    for s in 0..2usize {
+        builder = builder.transition(s, 0, 0, 1.0, 0.0, 0.95).transition(s, 1, 1, 1.0, 0.0, 0.95);
+    }
+    let task = Task::new(builder.build().unwrap(), &vec![vec![0.5; 2]; 2]).unwrap();
+    let features = Table::dense(&[vec![1.0], vec![2.0]]).unwrap();
+    let emphasis = PartRecipe::new("lambda-return").with("alpha_u", 0.05).with("lambda_e", 0.0);
+    let emphasis = emphasis.with_inner("schedule", PartRecipe::new("constant")).with_features(features);
+    assert_eq!(given_up(task, 0.99, &emphasis, 5_000), 10);
+}
+
+/// Once the states in which the behaviour never takes an action were left out, although its model is asked there, too.
+#[test]
+fn a_model_of_an_action_that_is_never_taken_in_some_state() {
+    let mut builder = Problem::builder().states(["0", "1", "2"]).actions(["on", "stay"]).start("0", 1.0);
+    for s in 0..3usize {
+        builder = builder.transition(s, 0, (s + 1) % 3, 1.0, 0.0, 0.8).transition(s, 1, s, 1.0, 0.0, 0.6);
+    }
+    let behaviour = [vec![0.5, 0.5], vec![1.0, 0.0], vec![0.5, 0.5]];
+    let task = Arc::new(Task::new(builder.build().unwrap(), &behaviour).unwrap());
+    let target = Fixed::new(&task, &vec![vec![0.5; 2]; 3]).unwrap();
+    let features = Table::dense(&[vec![1.0, 0.0], vec![0.5, 0.5], vec![0.0, 1.0]]).unwrap();
+    let emphasis = PartRecipe::new("model").with_features(features.clone());
+    let kind = LearnedEmphasis::of_part(&emphasis, &features).unwrap();
+    let exact = Exact::new(&*task, &target, &[]).unwrap();
+    let limit = exact.emphasis_update(&kind).unwrap().fixed_point().unwrap();
+    let mut learner =
+        compose(&evaluating(&target, RuleKind::Taken, PartRecipe::new("exact"), emphasis), &task);
+    task.stream(7, 0).take(100_000).for_each(|step| drop(learner.update(&step).unwrap()));
+    for (u, limit) in numbers(&mut *learner, "emphasis.u").iter().zip(limit) {
+        assert!((u - limit).abs() < 0.01 * limit.abs(), "{u} {limit}");
+    }
 }

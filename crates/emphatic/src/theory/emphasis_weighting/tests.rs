@@ -90,6 +90,15 @@ fn lambda_a_mixes_with_the_interest() {
     close("m_λ", &mixed, &exact.emphatic_weighting(0.3), 1e-12);
 }
 
+/// Once interest counted between periods, too, although nothing is updated there.
+#[test]
+fn between_periods_interest_does_not_count() {
+    let case = &random_cases(73, 1)[0];
+    let exact = case.exact();
+    let third: Vec<f64> = exact.emphatic_weighting(0.0).iter().map(|i| i / 3.0).collect();
+    close("i", &exact.emphasis_weighting(&EmphasisKind::Periodic { period: 3 }, 0.0).unwrap(), &third, 1e-15);
+}
+
 #[test]
 fn with_one_discount_emphasis_is_a_share_of_the_future() {
     let mut random = Random::new(74, 0);

@@ -13,10 +13,14 @@ fn direct(features: &Table, lambda_e: f64) -> LearnedEmphasis {
 
 /// c_t and y_t.
 fn parts(case: &Case, lambda_e: f64) -> Vec<Vec<Vec<f64>>> {
-    let k = case.features.len();
+    parts_of(case, lambda_e, case.features.len(), |s| case.x(s))
+}
+
+/// c_t and y_t with other features.
+fn parts_of(case: &Case, lambda_e: f64, k: usize, x: impl Fn(usize) -> Vec<f64>) -> Vec<Vec<Vec<f64>>> {
     trace_expectation(&case.task, &case.pi, 1 + k, |at: &At, there, past| {
         let passed = at.gamma * at.rho_prev();
-        let x_prev = case.x(at.state_prev);
+        let x_prev = x(at.state_prev);
         let c = case.task.interest()[at.state] * there + passed * lambda_e * past[0];
         let y = (0..k).map(|f| passed * ((1.0 - lambda_e) * x_prev[f] * there + lambda_e * past[1 + f]));
         std::iter::once(c).chain(y).collect()
@@ -25,6 +29,7 @@ fn parts(case: &Case, lambda_e: f64) -> Vec<Vec<Vec<f64>>> {
 
 #[test]
 fn key_matrices_and_both_reads_are_what_the_rule_expects() {
+    let mut negative = 0;
     for (number, case) in random_cases(91, 12).iter().enumerate() {
         let (exact, k, n) = (case.exact(), case.features.len(), case.task.states());
         for lambda_e in [0.0, 0.5, 1.0] {
@@ -44,21 +49,37 @@ fn key_matrices_and_both_reads_are_what_the_rule_expects() {
             close("A", &update.key_matrix().concat(), &a.concat(), 1e-10);
             close("b", update.key_vector(), &b, 1e-10);
             let u = solve(a, b);
+            let estimate = |s: usize| case.x(s).iter().zip(&u).map(|(x, u)| x * u).sum::<f64>();
+            let is_negative = (0..n).any(|s| estimate(s) < 0.0);
+            // Where each state has a feature of its own, y says from which one û is passed on.
+            let one_hot = |s: usize| (0..n).map(|other| f64::from(u8::from(s == other))).collect();
+            let from = parts_of(case, lambda_e, n, one_hot);
+            let passed_on = |s: usize, from_s: usize| from[s].iter().map(|z| z[1 + from_s]).sum::<f64>();
             let at = |s: usize, read| match read {
                 EmphasisRead::Estimate => {
-                    let estimate = case.x(s).iter().zip(&u).map(|(x, u)| x * u).sum::<f64>();
-                    case.task.stationary()[s] * estimate.max(case.task.interest()[s])
+                    case.task.stationary()[s] * estimate(s).max(case.task.interest()[s])
+                }
+                EmphasisRead::Return if lambda_e == 0.0 => {
+                    sum(s, 0) + (0..n).map(|from| estimate(from).max(0.0) * passed_on(s, from)).sum::<f64>()
                 }
                 EmphasisRead::Return => sum(s, 0) + (0..k).map(|f| u[f] * sum(s, 1 + f)).sum::<f64>(),
             };
             for read in [EmphasisRead::Estimate, EmphasisRead::Return] {
                 let kind = EmphasisKind::Learned(LearnedEmphasis { read, ..learned.clone() });
+                if read == EmphasisRead::Return && lambda_e == 0.5 && is_negative {
+                    let refused = exact.emphasis_weighting(&kind, 1.0);
+                    assert_eq!(refused, Err(ProblemError::NegativeEmphasis));
+                    negative += 1;
+                    continue;
+                }
                 let right: Vec<f64> = (0..n).map(|s| at(s, read)).collect();
                 let found = exact.emphasis_weighting(&kind, 1.0).unwrap();
                 close(&format!("{read:?} {lambda_e} in problem {number}"), &found, &right, 1e-7);
             }
         }
     }
+    // Once F_t was taken for what it is where û is negative, although it is read as the interest.
+    assert!(negative > 0);
 }
 
 /// Learning the emphasis backwards has the transposed key matrix of learning values forwards, for every λ.
