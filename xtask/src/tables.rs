@@ -10,7 +10,7 @@
 //!
 //! What stands between the two lines is written from the catalogue.
 
-use emphatic::catalogue::{Catalogue, Entry, Role, Setting};
+use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -63,15 +63,21 @@ fn find<'a>(catalogue: &'a Catalogue, part: &str) -> Option<&'a Entry> {
     catalogue.find(role, name)
 }
 
-/// Returns the table of a part's settings, with the same columns as in `docs/parts.md`.
+/// Returns the table of a part's settings, with the same columns as in `docs/parts.md`; and its features and the parts inside it, as files name them.
 fn table(entry: &Entry) -> String {
-    if entry.settings.is_empty() {
+    if entry.settings.is_empty() && !entry.features && entry.inner.is_empty() {
         return "\nIt has no settings.\n\n".to_owned();
     }
     let mut text = "\n| setting | what it is | range | left out |\n|---|---|---|---|\n".to_owned();
     for Setting { name, range, default, about } in entry.settings {
         let default = default.map_or("must be given".to_owned(), |default| default.to_string());
         let _ = writeln!(text, "| `{name}` | {about} | {} | {default} |", range.words());
+    }
+    if entry.features && entry.role != Role::Policy {
+        text += "| `features` | what it sees of a state: the features that the problem calls `critic` or `actor`, or the states themselves | `critic`, `actor`, `states` | `critic` |\n";
+    }
+    for Inner { name, role, default, .. } in entry.inner {
+        let _ = writeln!(text, "| `{name}` | the {} inside it | a part | `{default}` |", role.word());
     }
     text.push('\n');
     text

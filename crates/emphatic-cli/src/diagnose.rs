@@ -1,12 +1,12 @@
 //! `emphatic diagnose`.
 
-use crate::new::write_new;
+use crate::new::{check_new, write_new};
 use crate::output::{self, print, print_json, say};
 use crate::picture::{picture_name, write_picture};
 use crate::progress::Display;
 use crate::solve::unsolved;
 use clap::Args;
-use emphatic_diagnosis::{Options, figure};
+use emphatic_diagnosis::{Diagnosis, Options, figure};
 use emphatic_problems::ProblemFile;
 use miette::miette;
 use std::ops::ControlFlow;
@@ -66,8 +66,9 @@ fn check_named_as_file(file: &Path) -> miette::Result<()> {
 
 pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
     let problem = ProblemFile::open(&arguments.file)?;
-    if arguments.write.is_some() {
+    if let Some(path) = &arguments.write {
         check_named_as_file(&arguments.file)?;
+        check_new(path)?; // Before the work, not after it.
     }
     let default = Options::default();
     let options = Options {
@@ -94,6 +95,9 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
         true => print_json(&diagnosis)?,
         false => print(&diagnosis.text())?,
     }
+    if let Some(path) = &arguments.write {
+        write_experiment(path, &problem, &diagnosis)?;
+    }
     if let Some(path) = &arguments.figure {
         let svg = figure::figure(&problem, &diagnosis).ok_or_else(|| {
             miette!(
@@ -103,13 +107,16 @@ pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
         })?;
         write_picture(path, svg)?;
     }
-    if let Some(path) = &arguments.write {
-        let suggestion = diagnosis.suggestion.as_ref();
-        let suggestion = suggestion
-            .ok_or_else(|| miette!("there is nothing to try: {}", diagnosis.why_no_suggestion()))?;
-        write_new(path, &suggestion.experiment(&problem, path))?;
-        let path = output::path(path);
-        say(&format!("{path} is written. Try `emphatic run {path}`."));
-    }
+    Ok(())
+}
+
+/// Writes an experiment file that tries what is suggested.
+fn write_experiment(path: &Path, problem: &ProblemFile, diagnosis: &Diagnosis) -> miette::Result<()> {
+    let suggestion = diagnosis.suggestion.as_ref();
+    let suggestion =
+        suggestion.ok_or_else(|| miette!("there is nothing to try: {}", diagnosis.why_no_suggestion()))?;
+    write_new(path, &suggestion.experiment(problem, path))?;
+    let path = output::path(path);
+    say(&format!("{path} is written. Try `emphatic run {path}`."));
     Ok(())
 }

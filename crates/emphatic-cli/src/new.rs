@@ -38,16 +38,26 @@ pub(crate) fn new(arguments: &NewArguments) -> miette::Result<()> {
     print(&format!("{path} is written. Try `emphatic solve {path}` and `emphatic diagnose {path}`.\n"))
 }
 
+/// Returns an error if a file that is to be written is there already, so that no long work is done in vain.
+pub(crate) fn check_new(path: &Path) -> miette::Result<()> {
+    if path.symlink_metadata().is_ok() { Err(already_there(path)) } else { Ok(()) }
+}
+
+fn already_there(path: &Path) -> miette::Report {
+    miette!(
+        help = "move it away, or choose another name",
+        "{} is already there, and is left as it is",
+        path.display()
+    )
+}
+
 /// Writes a new file. An existing one is left alone, since the user may have changed it.
 pub(crate) fn write_new(path: &Path, text: &str) -> miette::Result<()> {
     let shown = path.display();
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     match file.and_then(|mut file| file.write_all(text.as_bytes())) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(miette!(
-            help = "move it away, or choose another name",
-            "{shown} is already there, and is left as it is"
-        )),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(already_there(path)),
         Err(error) => Err(miette!("{shown} cannot be written: {error}")),
     }
 }

@@ -40,12 +40,17 @@ impl Suggestion {
             )
         };
         let emphasis = self.emphasis_line();
-        let critic = self.critic_value();
+        let critic = self.critic_value(self.critic.features);
         text += "\n# The suggestion.";
         text += &method("suggestion", self.algorithm, &emphasis, &critic);
         if critic != EXACT {
             text += "\n# The same with values computed from the problem: what a better critic could gain.";
             text += &method("suggestion, exact critic", self.algorithm, &emphasis, EXACT);
+        }
+        if self.critic.features.is_some() {
+            text += "\n# The same with the problem's features of the critic, which cannot hold the values.";
+            let own = self.critic_value(None);
+            text += &method("suggestion, the problem's features", self.algorithm, &emphasis, &own);
         }
         text += "\n# For comparison.";
         text += &match self.algorithm {
@@ -69,17 +74,18 @@ impl Suggestion {
         format!("emphasis = {{ kind = \"{kind}\"{} }}\n", numbers.collect::<String>())
     }
 
-    fn critic_value(&self) -> String {
+    fn critic_value(&self, features: Option<&str>) -> String {
         let critic = &self.critic;
+        let features = features.map_or(String::new(), |name| format!(", features = \"{name}\""));
         match critic.kind {
             CriticKind::Exact => EXACT.to_owned(),
             CriticKind::Tdrc => format!(
-                "{{ kind = \"tdrc\", alpha_v = [{}], lambda = [{}] }}",
+                "{{ kind = \"tdrc\", alpha_v = [{}], lambda = [{}]{features} }}",
                 list(&critic.alpha_v),
                 list(&critic.lambda)
             ),
             CriticKind::Gtd => format!(
-                "{{ kind = \"gtd\", alpha_v = [{}], alpha_w = [{}], lambda = [{}] }}",
+                "{{ kind = \"gtd\", alpha_v = [{}], alpha_w = [{}], lambda = [{}]{features} }}",
                 list(&critic.alpha_v),
                 list(&critic.alpha_w),
                 list(&critic.lambda)

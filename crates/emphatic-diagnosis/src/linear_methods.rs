@@ -207,7 +207,7 @@ fn emphasis_error<P: FinitePolicy>(
     rounded(square.sqrt(), largest(visited().map(|s| m[s] / d[s])))
 }
 
-const FOOTNOTE: &str = "Stable: all eigenvalues of the matrix of the expected update, in the span of the features, have positive real parts, and so have those of an emphasis inside. Second weights learn as fast as the first, unless both step-sizes are given. Errors are root mean squares, weighted by d_μ; `normalised` and `periodic` estimate m/d_μ up to a factor.";
+const FOOTNOTE: &str = "Stable: all eigenvalues of the matrix of the expected update, in the span of the features, have positive real parts, and so have those of an emphasis inside. Second weights learn as fast as the first, unless both step-sizes are given. Errors are root mean squares, weighted by d_μ; `normalised` and `periodic` estimate m/d_μ up to a factor. The bias of an emphasis is that of its mean, about which it varies: `emphatic diagnose` shows by how much, and `emphasis_error` of an experiment has both.";
 
 /// A part of the catalogue in a role.
 #[derive(Clone, Debug, PartialEq)]
@@ -226,7 +226,9 @@ pub(crate) fn usual() -> Vec<PartOf> {
     let critics = [
         td("td").to_vec(),
         td("gtd").to_vec(),
-        vec![part("gtd2"), part("tdrc"), part("htd"), part("v-trace").with("lambda", 0.9)],
+        vec![part("gtd2")],
+        td("tdrc").to_vec(),
+        vec![part("htd"), part("v-trace").with("lambda", 0.9)],
         vec![part("tree-backup").with("lambda", 0.9), part("abtd").with("zeta", 0.5)],
         td("etd").to_vec(),
         vec![inside(part("truncated").with("n", 4.0)), inside(part("decayed").with("beta", 0.5))],
@@ -253,9 +255,9 @@ impl LinearMethods {
     /// A table of each kind.
     pub(crate) fn text(&self) -> String {
         let kinds = [
-            ("Linear critics with the critic's features", &self.critics),
-            ("Of action-values", &self.action_critics),
-            ("Emphases", &self.emphases),
+            ("Linear critics with the critic's features", "error in the limit", &self.critics),
+            ("Of action-values", "error in the limit", &self.action_critics),
+            ("Emphases", "bias in the limit", &self.emphases),
         ];
         let row = |method: &LinearMethod| {
             let stable = match method.stable {
@@ -274,8 +276,8 @@ impl LinearMethods {
             ]
         };
         let mut text = String::new();
-        for (what, methods) in kinds.into_iter().filter(|(_, methods)| !methods.is_empty()) {
-            let header = [what, "", "smallest real part", "error in the limit"].map(str::to_owned);
+        for (what, limit, methods) in kinds.into_iter().filter(|(.., methods)| !methods.is_empty()) {
+            let header = [what, "", "smallest real part", limit].map(str::to_owned);
             text += "\n";
             text += &table(header.to_vec(), methods.iter().map(row));
         }

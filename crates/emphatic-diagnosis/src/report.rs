@@ -73,7 +73,9 @@ fn flows_text(flows: &Flows, diagnosis: &Diagnosis) -> String {
     let _ = writeln!(text, "  highest on semi-gradient     {}", number(flows.highest_on_semi_gradient));
     let angle = diagnosis.angle.map_or("undefined (a zero)".to_owned(), |angle| format!("{angle:.1}°"));
     let _ = writeln!(text, "  angle of gradients there     {angle}");
-    let _ = writeln!(text, "  α · steps to cover 95 %      {}", number(flows.times.gradient));
+    let [gradient, semi_gradient] = [flows.times.gradient, flows.times.semi_gradient].map(number);
+    let _ = writeln!(text, "  95 % of the gradient's way   after α · steps = {gradient}");
+    let _ = writeln!(text, "  … of the semi-gradient's     after α · steps = {semi_gradient}");
     if !flows.apart.is_empty() {
         text += "\n  They part in:\n\n";
         let header = ["states", "", "gradient", "semi-gradient"].map(str::to_owned).to_vec();
@@ -154,15 +156,16 @@ fn suggestion_text(diagnosis: &Diagnosis) -> String {
         algorithm += &suggestion.lambda_a.map_or(String::new(), |x| format!(", λ_a = {x}"));
         algorithm += &emphasis.lambda_e.map_or(String::new(), |x| format!(", λ_e = {x}"));
     }
+    let features = suggestion.critic.features.map_or(String::new(), |name| format!("; features = {name}"));
     let critic = match suggestion.critic.kind {
         CriticKind::Exact => "exact".to_owned(),
         CriticKind::Tdrc => format!(
-            "tdrc, alpha_v = {}; lambda = {}",
+            "tdrc, alpha_v = {}; lambda = {}{features}",
             list(&suggestion.critic.alpha_v),
             list(&suggestion.critic.lambda)
         ),
         CriticKind::Gtd => format!(
-            "gtd, alpha_v = {}; alpha_w = {}; lambda = {}",
+            "gtd, alpha_v = {}; alpha_w = {}; lambda = {}{features}",
             list(&suggestion.critic.alpha_v),
             list(&suggestion.critic.alpha_w),
             list(&suggestion.critic.lambda)

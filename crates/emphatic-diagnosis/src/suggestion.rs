@@ -7,7 +7,7 @@ use crate::flows::{Flows, Reached};
 use crate::format::number;
 use crate::linear_methods::{LinearMethod, LinearMethods, PartOf};
 use emphatic::catalogue::{Algorithm, Role};
-use emphatic::{Exact, KnownProblem, PartRecipe, Policy};
+use emphatic::{Exact, KnownProblem, PartRecipe, Policy, Table};
 use emphatic_problems::{ProblemFile, Target};
 use serde::{Serialize, Serializer};
 
@@ -35,6 +35,9 @@ const LAMBDAS: [f64; 2] = [0.0, 0.9];
 
 /// An error of a learned emphasis, in its limit, that is larger than this beside that of no emphasis at all is said.
 const SMALL_ERROR: f64 = 0.2;
+
+/// If the values that the critic's features lead to are off by more than this beside the values themselves, another critic is suggested.
+const TOO_WRONG: f64 = 0.1;
 
 /// The number of points on the gradient's path at which the size of an update is computed.
 const PATH_POINTS: usize = 8;
@@ -89,6 +92,8 @@ pub struct CriticSuggestion {
     pub alpha_w: Vec<f64>,
     /// λ of its traces.
     pub lambda: Vec<f64>,
+    /// Its features, if not those that the problem names: `states`, where those cannot hold the values.
+    pub features: Option<&'static str>,
 }
 
 /// A kind of critic, by its name in experiment files.
@@ -133,7 +138,11 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
     // A learned critic takes longer than an exact one.
     let times = if deterministic { 2.0 } else { 5.0 };
     let methods = start_methods(start, choice.emphasis);
-    let kind = critic_kind(methods.as_ref(), deterministic);
+    let features = critic_features(diagnosis).filter(|_| !deterministic);
+    let kind = match features {
+        Some(_) => CriticKind::Tdrc, // With a feature for each state it is stable.
+        None => critic_kind(methods.as_ref(), deterministic),
+    };
     let warm_up = (kind != CriticKind::Exact).then_some(WARM_UP);
     let learning = 1.0 - warm_up.unwrap_or(0.0);
     let steps = (times * time / middle / learning).clamp(SHORTEST_RUN, LONGEST_RUN) * 2.0;
@@ -141,15 +150,15 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
     let mut reasons = vec![
         ("algorithm", choice.reason.clone() + &emphasis_caveat(methods.as_ref(), choice.emphasis, diagnosis)),
         ("step-sizes", step_size_reason(size, last, active, deterministic)),
-        ("length", length_reason(diagnosis, time, steps as f64 * learning, middle)),
-        ("critic", critic_reason(diagnosis, kind)),
+        ("length", length_reason(diagnosis, &choice, time, steps as f64 * learning, middle)),
+        ("critic", critic_reason(diagnosis, kind, features)),
     ];
     reasons.extend(warm_up.map(|_| {
         let why = "the policy follows values that are learned first; off-policy, the experience is the same whether or not it waits";
         ("warm-up", why.to_owned())
     }));
     let Choice { algorithm, emphasis, lambda_a, .. } = choice;
-    let critic = critic(&problem.known, kind);
+    let critic = critic(&problem.known, kind, features);
     Some(Suggestion { algorithm, emphasis, lambda_a, alpha, steps, warm_up, critic, reasons })
 }
 
@@ -381,22 +390,33 @@ fn emphasis_caveat(
     caveat().unwrap_or_default()
 }
 
-fn critic(known: &KnownProblem, kind: CriticKind) -> CriticSuggestion {
+/// The states themselves, if the critic's features cannot hold the values.
+fn critic_features(diagnosis: &Diagnosis) -> Option<&'static str> {
+    let (limit, _) = diagnosis.wrong_values()?;
+    (limit.error > TOO_WRONG * limit.size).then_some("states")
+}
+
+fn critic(known: &KnownProblem, kind: CriticKind, features: Option<&'static str>) -> CriticSuggestion {
     if kind == CriticKind::Exact {
         let [alpha_v, alpha_w, lambda] = [const { Vec::new() }; 3];
-        return CriticSuggestion { kind, alpha_v, alpha_w, lambda };
+        return CriticSuggestion { kind, alpha_v, alpha_w, lambda, features };
     }
-    let features = known.critic();
-    let norm = |s: usize| features.active(s).map(|(_, x)| x * x).sum::<f64>();
-    let largest = (0..features.states()).map(norm).fold(1e-300, f64::max);
-    let scale = features.most_active() as f64 / largest;
+    let scale = if features.is_some() { 1.0 } else { step_size_scale(&known.critic()) };
     let scaled = |alpha: f64| series(alpha * scale, 1).first().copied().unwrap_or(alpha);
     CriticSuggestion {
         kind,
         alpha_v: [0.02, 0.1, 0.5].map(scaled).to_vec(),
         alpha_w: if kind == CriticKind::Gtd { [0.1, 0.5].map(scaled).to_vec() } else { Vec::new() },
         lambda: LAMBDAS.to_vec(),
+        features,
     }
+}
+
+/// By how much a step-size may be larger than with one feature that is one.
+fn step_size_scale(features: &Table) -> f64 {
+    let norm = |s: usize| features.active(s).map(|(_, x)| x * x).sum::<f64>();
+    let largest = (0..features.states()).map(norm).fold(1e-300, f64::max);
+    features.most_active() as f64 / largest
 }
 
 fn step_size_reason(size: Option<f64>, largest: f64, active: f64, deterministic: bool) -> String {
@@ -415,10 +435,11 @@ fn step_size_reason(size: Option<f64>, largest: f64, active: f64, deterministic:
 }
 
 /// Why runs are that long, of which the actor learns for so many steps.
-fn length_reason(diagnosis: &Diagnosis, time: f64, steps: f64, middle: f64) -> String {
+fn length_reason(diagnosis: &Diagnosis, choice: &Choice, time: f64, steps: f64, middle: f64) -> String {
+    let flow = if choice.is_semi_gradient() { "semi-gradient" } else { "gradient" };
     match &diagnosis.flows {
         Some(_) => format!(
-            "the flow covers 95 % of its way when α · steps = {}: in {steps} steps the actor covers it {:.1} times with a step-size of {}",
+            "the flow of the {flow} covers 95 % of its way when α · steps = {}: in {steps} steps the actor covers it {:.1} times with a step-size of {}",
             number(time),
             steps * middle / time,
             number(middle)
@@ -427,7 +448,14 @@ fn length_reason(diagnosis: &Diagnosis, time: f64, steps: f64, middle: f64) -> S
     }
 }
 
-fn critic_reason(diagnosis: &Diagnosis, kind: CriticKind) -> String {
+fn critic_reason(diagnosis: &Diagnosis, kind: CriticKind, features: Option<&str>) -> String {
+    if let (Some(_), Some((limit, policy))) = (features, diagnosis.wrong_values()) {
+        return format!(
+            "the problem's features of the critic cannot hold the values (for {policy} they are off by {}, where the values are {}), so it sees the states themselves; TDRC(λ) is stable then, and has no second step-size to choose",
+            number(limit.error),
+            number(limit.size)
+        );
+    }
     let start = diagnosis.start;
     let td = match diagnosis.critics.td.stable.filter(|_| diagnosis.given == start) {
         Some(true) => "; TD(0) would be, too",

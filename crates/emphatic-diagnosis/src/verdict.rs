@@ -1,6 +1,6 @@
 //! The verdict of a diagnosis in plain words.
 
-use crate::critic_stability::Stability;
+use crate::critic_stability::{Stability, ValueLimit};
 use crate::diagnose::Diagnosis;
 use crate::emphasis::Emphasis;
 use crate::flows::Flows;
@@ -184,8 +184,9 @@ fn lambda_return(diagnosis: &Diagnosis) -> Option<String> {
 
 /// States that a learned emphasis would have to tell apart.
 fn aliased(diagnosis: &Diagnosis) -> Option<String> {
-    let both = [&diagnosis.emphasis, &diagnosis.emphasis_at_end].into_iter().flatten();
-    let all = both.map(|emphasis| &emphasis.aliased).max_by_key(|aliased| aliased.len())?;
+    let given = diagnosis.emphasis.as_ref().map(|emphasis| (&emphasis.aliased, diagnosis.given));
+    let end = diagnosis.emphasis_at_end.as_ref().map(|emphasis| (&emphasis.aliased, AT_END));
+    let (all, policy) = given.into_iter().chain(end).max_by_key(|(aliased, _)| aliased.len())?;
     let first = all.first()?;
     let mut names: Vec<String> = first.states.iter().take(FEW).map(|state| name(state)).collect();
     if first.states.len() > FEW {
@@ -198,7 +199,7 @@ fn aliased(diagnosis: &Diagnosis) -> Option<String> {
         more => format!(" (and so do {more} other groups of states)"),
     };
     Some(format!(
-        "{} and {last} look alike to the actor and to the critic, but their m/d_μ differ: {} to {}{more}. An emphasis that is learned with the critic's features and read as û is the same in all of them, which is OffPAC there: read the λ-return instead, or give the emphasis features that tell them apart.",
+        "{} and {last} look alike to the actor and to the critic, but their m/d_μ differ, for {policy}: {} to {}{more}. An emphasis that is learned with the critic's features and read as û is the same in all of them, which is OffPAC there: read the λ-return instead, or give the emphasis features that tell them apart.",
         names.join(", "),
         number(first.smallest),
         number(first.largest)
@@ -233,14 +234,9 @@ fn critics(diagnosis: &Diagnosis) -> String {
         let (td, etd) = (one(&end.td), one(&end.etd));
         text += &format!(" For the policy that the gradient leads to TD(0) is {td} and ETD(0) is {etd}.");
     }
-    let both = [(critics.limit, diagnosis.given)];
-    let end =
-        diagnosis.critics_at_end.as_ref().map(|end| (end.limit, "the policy that the gradient leads to"));
-    let wrong = both.into_iter().chain(end).filter_map(|(limit, policy)| Some((limit?, policy)));
-    let wrong = wrong.filter(|(limit, _)| limit.error > WRONG * limit.size);
-    if let Some((limit, policy)) = wrong.max_by(|(a, _), (b, _)| a.error.total_cmp(&b.error)) {
+    if let Some((limit, policy)) = diagnosis.wrong_values() {
         text += &format!(
-            " These features cannot hold the values: for {policy}, TD(0)'s are off by {} in the limit, where the values themselves are {} (root mean squares). The flows above take exact values; with a learned critic the policy may end elsewhere.",
+            " These features cannot hold the values: for {policy}, TD(0)'s are off by {} in the limit, where the values themselves are {} (root mean squares). The flows above take exact values; with a learned critic the policy may end elsewhere. Finer features would hold them; in an experiment, `features = \"states\"` gives the critic the states themselves.",
             number(limit.error),
             number(limit.size)
         );
@@ -248,5 +244,20 @@ fn critics(diagnosis: &Diagnosis) -> String {
     text
 }
 
+/// The policy in which the gradient's flow ends, in words.
+const AT_END: &str = "the policy that the gradient leads to";
+
 /// An error of values that is larger than this beside them is said.
 const WRONG: f64 = 0.02;
+
+impl Diagnosis {
+    /// The values that the critic's features cannot hold, and the policy that they are of, in words: of the given one or of the one that the gradient leads to, whichever is worse.
+    pub(crate) fn wrong_values(&self) -> Option<(ValueLimit, &str)> {
+        let end = self.critics_at_end.as_ref().map(|end| (end.limit, AT_END));
+        let limits = [(self.critics.limit, self.given)].into_iter().chain(end);
+        limits
+            .filter_map(|(limit, policy)| Some((limit?, policy)))
+            .filter(|(limit, _)| limit.error > WRONG * limit.size)
+            .max_by(|(a, _), (b, _)| a.error.total_cmp(&b.error))
+    }
+}

@@ -271,7 +271,9 @@ fn given_up(task: Task, solid: f64, emphasis: &PartRecipe, steps: usize) -> usiz
     let recipe = evaluating(&target, RuleKind::Taken, PartRecipe::new("exact"), emphasis.clone());
     let is_given_up = |run: &u64| {
         let mut learner = compose(&recipe, &task);
-        task.stream(6, *run).take(steps).for_each(|step| drop(learner.update(&step).unwrap()));
+        for step in task.stream(6, *run).take(steps) {
+            learner.update(&step).unwrap();
+        }
         numbers(&mut *learner, "emphasis.fallback.in_use") == [1.0]
     };
     (0..10).filter(is_given_up).count()
@@ -319,7 +321,9 @@ fn a_model_of_an_action_that_is_never_taken_in_some_state() {
     let limit = exact.emphasis_update(&kind).unwrap().fixed_point().unwrap();
     let mut learner =
         compose(&evaluating(&target, RuleKind::Taken, PartRecipe::new("exact"), emphasis), &task);
-    task.stream(7, 0).take(100_000).for_each(|step| drop(learner.update(&step).unwrap()));
+    for step in task.stream(7, 0).take(100_000) {
+        learner.update(&step).unwrap();
+    }
     for (u, limit) in numbers(&mut *learner, "emphasis.u").iter().zip(limit) {
         assert!((u - limit).abs() < 0.01 * limit.abs(), "{u} {limit}");
     }
