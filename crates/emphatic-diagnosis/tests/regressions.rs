@@ -312,3 +312,43 @@ fn a_mean_whose_square_is_too_large_for_a_number_still_has_a_deviation() {
         near(state.steps.expect("it is finite"), 2e302);
     }
 }
+
+/// Six states of which two look alike to actor and critic: the values of one cannot be those of the other.
+#[test]
+fn a_critic_was_suggested_that_cannot_hold_the_values() {
+    let text = r#"
+states = ["A", "B", "C", "D", "E", "F"]
+actions = ["back", "forth"]
+start = "C"
+gamma = 0.95
+behaviour = { back = 0.7, forth = 0.3 }
+target = { back = 0.2, forth = 0.8 }
+transitions = [
+  { from = "A", action = "back", end = true, reward = 0.2 },
+  { from = "A", action = "forth", to = "B" },
+  { from = "B", action = "back", to = "A" },
+  { from = "B", action = "forth", to = "C", reward = -0.5 },
+  { from = "C", action = "back", to = "B" },
+  { from = "C", action = "forth", to = "D" },
+  { from = "D", action = "back", to = "C" },
+  { from = "D", action = "forth", to = "E" },
+  { from = "E", action = "back", to = "D" },
+  { from = "E", action = "forth", to = "F" },
+  { from = "F", action = "back", to = "E" },
+  { from = "F", action = "forth", end = true, reward = 2 },
+]
+[features]
+actor = { alias = [["B", "E"]] }
+critic = { alias = [["B", "E"]] }
+"#;
+    let problem = ProblemFile::parse(text, "problem.toml").expect("it is a problem");
+    let diagnosis = with_starts(&problem, Some(1));
+    let suggestion = diagnosis.suggestion.as_ref().expect("there is something to try");
+    assert_eq!(suggestion.critic.features, Some("states"));
+    let experiment = suggestion.experiment(&problem, std::path::Path::new("experiment.toml"));
+    assert!(experiment.contains("lambda = [0.0, 0.9], features = \"states\" }"), "{experiment}");
+    assert!(diagnosis.text().contains("features = states"), "{}", diagnosis.text());
+    // With a feature for each state there is nothing to suggest.
+    let tabular = text.split("[features]").next().unwrap_or_default();
+    assert_eq!(diagnosed(tabular).suggestion.expect("there is something to try").critic.features, None);
+}

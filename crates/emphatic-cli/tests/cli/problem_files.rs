@@ -357,6 +357,13 @@ fn figures_are_drawn() {
     }
     assert!(!bench.path("flows.txt").exists());
     refused(&draw("counterexample", "missing/flows.svg"), &["cannot be written"]);
+    // Once an experiment was not written either, if nothing could be drawn.
+    let both = ["--figure", "missing/flows.svg", "--write", "first.toml"];
+    refused(
+        &bench.ended(&[&["diagnose", "counterexample", "--starts", "0"], &both[..]].concat()),
+        &["cannot"],
+    );
+    assert!(bench.path("first.toml").exists());
 }
 
 #[test]
