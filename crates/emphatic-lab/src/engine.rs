@@ -1,6 +1,6 @@
 //! Runs an experiment: on all cores, every unit once, and without losing a finished one.
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FIRST_FRESH_STREAM};
 use crate::options::Options;
 use crate::settings_table;
 use crate::stop::Stop;
@@ -21,9 +21,6 @@ const FLUSH: Duration = Duration::from_secs(1);
 
 /// How often progress is reported.
 const TICK: Duration = Duration::from_millis(100);
-
-/// The number of the first stream of fresh runs.
-const FIRST_FRESH_STREAM: u64 = 1 << 32;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]

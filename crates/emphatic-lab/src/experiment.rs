@@ -47,6 +47,9 @@ const NUMBERS_A_UNIT: usize = 1 << 23;
 /// run.)
 const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
 
+/// The number of the first stream of fresh runs.
+pub(crate) const FIRST_FRESH_STREAM: u64 = 1 << 32;
+
 /// The number of the first random stream from which features are drawn, beyond those of runs and fresh runs.
 const FIRST_FEATURES_STREAM: u64 = 1 << 62;
 
@@ -662,6 +665,13 @@ impl Experiment {
         // All scenarios have the same columns.
         let measures = self.scenarios.first().map_or(&[][..], |scenario| &scenario.measures);
         self.record.iter().zip(measures).map(|(name, measure)| (name.as_str(), measure.is_list()))
+    }
+
+    /// Returns which values of a column are the best; `None` if none are.
+    pub(crate) fn goal_of(&self, column: &str) -> Option<Goal> {
+        let measures = self.scenarios.first().map_or(&[][..], |scenario| &scenario.measures);
+        let place = self.record.iter().position(|name| name == column)?;
+        measures.get(place)?.goal()
     }
 
     /// Returns how many numbers are recorded of a setting at an evaluation.

@@ -11,9 +11,10 @@ use std::collections::HashMap;
 
 /// The best setting of each method.
 pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
-    let scores = Scores::read(experiment, view, Kind::Results, judged_by(experiment)?)?;
+    let Judged { column, goal } = judged_by(experiment)?;
+    let scores = Scores::read(experiment, view, Kind::Results, column)?;
     let best = |group: &Group| {
-        let comparison = scores.comparison(group, experiment.select);
+        let comparison = scores.comparison(group, experiment.select, *goal);
         choose(&comparison.scores).map(|k| group.settings[k])
     };
     Ok(groups(experiment).iter().filter_map(best).collect())
@@ -61,10 +62,10 @@ pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
 pub(super) struct Score {
     pub(super) run: u32,
     /// The quantity at the end; `None` if the run diverged.
-    pub(super) last: Option<f64>,
+    last: Option<f64>,
     /// The average quantity; `None` if the run diverged.
     area: Option<f64>,
-    diverged: bool,
+    pub(super) diverged: bool,
 }
 
 impl Score {
@@ -81,7 +82,7 @@ impl Score {
         }
     }
 
-    fn by(&self, select: Select) -> Option<f64> {
+    pub(super) fn by(&self, select: Select) -> Option<f64> {
         match select {
             Select::Final => self.last,
             Select::Area => self.area,
@@ -92,7 +93,6 @@ impl Score {
 /// The scores of each setting, in order of runs.
 pub(super) struct Scores {
     by_setting: HashMap<usize, Vec<Score>>,
-    goal: Goal,
 }
 
 /// The runs that all settings of a group have, and the scores of each setting in them.
@@ -108,16 +108,16 @@ impl Scores {
         experiment: &Experiment,
         view: &View,
         kind: Kind,
-        judged_by: &Judged,
+        quantity: &str,
     ) -> Result<Self, StoreError> {
         let mut by_setting: HashMap<usize, Vec<Score>> = HashMap::new();
         for stored in view.units(kind) {
-            for run in runs::of_unit(experiment, stored, &judged_by.column)? {
+            for run in runs::of_unit(experiment, stored, quantity)? {
                 by_setting.entry(run.setting).or_default().push(Score::of(&run));
             }
         }
         by_setting.values_mut().for_each(|scores| scores.sort_unstable_by_key(|score| score.run));
-        Ok(Self { by_setting, goal: judged_by.goal })
+        Ok(Self { by_setting })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -133,7 +133,7 @@ impl Scores {
         self.of(setting).iter().filter(|score| runs.binary_search(&score.run).is_ok())
     }
 
-    pub(super) fn comparison(&self, group: &Group, select: Select) -> Comparison {
+    pub(super) fn comparison(&self, group: &Group, select: Select, goal: Goal) -> Comparison {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for &setting in &group.settings {
             self.of(setting).iter().for_each(|score| *counts.entry(score.run).or_default() += 1);
@@ -141,7 +141,7 @@ impl Scores {
         let mut runs: Vec<u32> =
             counts.into_iter().filter(|(_, n)| *n == group.settings.len()).map(|(run, _)| run).collect();
         runs.sort_unstable();
-        let compared = |x: f64| if self.goal == Goal::Smallest { -x } else { x };
+        let compared = |x: f64| if goal == Goal::Smallest { -x } else { x };
         let score = |score: &Score| score.by(select).map(compared);
         let scores = |setting: &usize| self.in_runs(*setting, &runs).map(score).collect();
         Comparison { scores: group.settings.iter().map(scores).collect(), runs }
