@@ -261,7 +261,7 @@ impl<'a> Summariser<'a> {
         let scores = Scores::read(experiment, view, Kind::Results, &judged_by.column)?;
         if scores.is_empty() {
             let (dir, warnings) = (view.dir().to_owned(), view.warnings().to_vec());
-            return Err(StoreError::NoRuns { dir, warnings });
+            return Err(view.missing(Kind::Results).unwrap_or(StoreError::NoRuns { dir, warnings }));
         }
         let other_scores = match quantity == judged_by.column {
             true => None,
