@@ -553,7 +553,7 @@ impl Experiment {
     pub fn files(&self) -> Vec<(String, String)> {
         let copies = self.problem_copies.iter();
         let mut changes: Vec<(Range<usize>, String)> =
-            copies.clone().map(|file| (file.span.clone(), Value::from(file.path()).to_string())).collect();
+            copies.clone().map(|file| (file.span.clone(), file.replacement(&self.text))).collect();
         if self.runs != self.runs_in_text {
             changes.push((self.runs_span.clone(), self.runs.to_string()));
         }
@@ -579,12 +579,12 @@ impl Experiment {
                 "grid": g.axes.iter().map(|a| (a.column.clone(), json!(a.values))).collect::<Value>(),
             })
         };
-        // A problem file counts by its text, not by its path.
-        let is_name = |(name, cell): &&(String, Cell)| {
-            !(name == "problem"
-                && matches!(cell, Cell::Text(path) if path.ends_with(".toml") || path.ends_with(".json")))
+        // A problem counts by its name, or by the text of its file, not by what it is called.
+        let problem = |s: &Scenario| {
+            let others = s.columns.iter().filter(|(name, _)| name != "problem").cloned();
+            let name = s.problem.iter().map(|name| ("problem".to_owned(), Cell::Text(name.clone())));
+            cells(&name.chain(others).collect::<Vec<_>>())
         };
-        let problem = |s: &Scenario| cells(&s.columns.iter().filter(is_name).cloned().collect::<Vec<_>>());
         let mut identity = json!({
             "seed": self.seed,
             self.length.word(): self.length.count(),
