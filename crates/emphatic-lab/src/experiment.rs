@@ -53,6 +53,9 @@ pub(crate) const FIRST_FRESH_STREAM: u64 = 1 << 32;
 /// The number of the first random stream from which features are drawn, beyond those of runs and fresh runs.
 const FIRST_FEATURES_STREAM: u64 = 1 << 62;
 
+/// The column with the weights that a policy starts from.
+const INITIAL_WEIGHTS: &str = "initial_weights";
+
 /// The least number of settings in a block (they fill the lanes) and the most (they share a stream).
 const BLOCK: Range<usize> = 16..256;
 
@@ -142,6 +145,8 @@ struct Grid {
     has_emphasis: bool,
     /// The parts that see the problem's features for critics.
     critic_features: Vec<Owner>,
+    /// How many values of the same kind stand before each part in its list, by the column that names the part.
+    ordinals: Vec<(String, usize)>,
     /// The columns of the table of settings, except for the numbers.
     columns: Vec<(String, Cell)>,
     axes: Vec<Axis>,
@@ -171,6 +176,12 @@ enum Owner {
 }
 
 impl Owner {
+    /// Returns the column that names the part; `None` for the actor's own settings.
+    fn column(&self) -> Option<String> {
+        let Self::Part { role, inside } = self else { return None };
+        Some(inside.iter().fold(role.word().to_owned(), |place, name| format!("{place}_{name}")))
+    }
+
     /// Returns the part in a recipe; `None` for the actor.
     fn part<'a>(&self, recipe: &'a mut Recipe) -> Option<&'a mut PartRecipe> {
         let Self::Part { role, inside } = self else { return None };
@@ -708,6 +719,24 @@ impl Experiment {
     /// Returns the number of a setting's method.
     pub fn method_of(&self, setting: usize) -> usize {
         self.grid(setting).method
+    }
+
+    /// Returns how many values of the same kind stand before a setting's part of this column in its list.
+    pub(crate) fn ordinal(&self, setting: usize, column: &str) -> usize {
+        let ordinals = &self.grid(setting).ordinals;
+        ordinals.iter().find(|(name, _)| name == column).map_or(0, |(_, ordinal)| *ordinal)
+    }
+
+    /// Returns the names of a setting's values that belong to the part of this column.
+    pub(crate) fn names_in_part(&self, setting: usize, column: &str) -> Vec<&str> {
+        let grid = self.grid(setting);
+        let is_inside = |place: &str| {
+            place.strip_prefix(column).is_some_and(|rest| rest.starts_with('_'))
+                || column == Role::Policy.word() && place == INITIAL_WEIGHTS
+        };
+        let words = grid.columns.iter().map(|(name, _)| name.as_str()).filter(|name| is_inside(name));
+        let belongs = |axis: &&Axis| axis.owner.column().is_some_and(|place| place == column || is_inside(&place));
+        words.chain(grid.axes.iter().filter(belongs).map(|axis| axis.column.as_str())).collect()
     }
 
     /// Returns all values of a setting by name, as in the table of settings.

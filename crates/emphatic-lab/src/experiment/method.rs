@@ -2,8 +2,8 @@
 
 use super::evaluation::{check_evaluation, evaluates};
 use super::fit::{check_actor, check_emphasis_beside, check_needs, check_policy, rule, rule_of};
-use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, values};
-use super::{Axis, Cell, Grid, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
+use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, numbered, values};
+use super::{Axis, Cell, Grid, INITIAL_WEIGHTS, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::learners::learners;
 use crate::one_or_list::{Located, OneOrList};
@@ -22,6 +22,8 @@ struct Choice<'a> {
     emphasis: Option<&'a PartChoice>,
     actor: Option<&'a PartChoice>,
     policy: Option<&'a Located<PolicyFile>>,
+    /// How many policies before it in its list have the same kind.
+    policy_ordinal: usize,
     policy_kind: Option<&'a Located<String>>,
     weights: Option<(&'a Vector, &'a Range<usize>)>,
     probabilities: Option<&'a Located<BTreeMap<String, Number>>>,
@@ -218,15 +220,16 @@ fn all_choices<'a>(
     spread(&mut choices, file.interest.as_ref(), "interest", |c, x| c.interest = Some(x))?;
     spread(&mut choices, file.actions.as_ref(), "actions", |c, x| c.actions = Some(x))?;
     spread(&mut choices, file.subset.as_ref(), "subset", |c, x| c.subset = Some(x))?;
-    let policies: Vec<Option<&Located<PolicyFile>>> = match &file.policy {
-        Some(policies) => policies.non_empty("policy")?.iter().map(Some).collect(),
+    let policies: Vec<Option<(usize, &Located<PolicyFile>)>> = match &file.policy {
+        Some(policies) => numbered_policies(policies.non_empty("policy")?).map(Some).collect(),
         None => vec![None],
     };
     let mut all = Vec::new();
     for policy in policies {
         for critics in critics {
             let mut choices = choices.clone();
-            if let Some(policy) = policy {
+            if let Some((ordinal, policy)) = policy {
+                choices.iter_mut().for_each(|choice| choice.policy_ordinal = ordinal);
                 spread_policy(&mut choices, policy)?;
             }
             check_kinds(choices.len(), critics.len(), span)?;
@@ -242,8 +245,24 @@ fn all_choices<'a>(
 /// Returns the choices that each table of a part leaves open.
 fn part_choices(role: Role, parts: &Option<OneOrList<PartFile>>) -> Result<Vec<Vec<PartChoice>>, Mistake> {
     let Some(parts) = parts else { return Ok(Vec::new()) };
-    let choices = |part: &Located<PartFile>| PartChoice::all(role, &part.value, &part.span);
-    parts.non_empty(role.word())?.iter().map(choices).collect()
+    let choices = |part: &Located<PartFile>| {
+        let value = PartChoice::all(role, &part.value, &part.span)?;
+        Ok(Located { value, span: part.span.clone() })
+    };
+    let values: Result<_, Mistake> = parts.non_empty(role.word())?.iter().map(choices).collect();
+    numbered(role.word(), values?)
+}
+
+/// Returns policies, each with the number of those before it that are written with the same kind.
+fn numbered_policies(list: &[Located<PolicyFile>]) -> impl Iterator<Item = (usize, &Located<PolicyFile>)> {
+    let kinds = |policy: &Located<PolicyFile>| {
+        let kinds = policy.value.part.kind.iter().flat_map(|kinds| &kinds.values);
+        kinds.map(|kind| kind.value.clone()).collect::<Vec<_>>()
+    };
+    list.iter().enumerate().map(move |(k, policy)| {
+        let own = kinds(policy);
+        (list[..k].iter().filter(|before| kinds(before) == own).count(), policy)
+    })
 }
 
 fn spread_policy<'a>(choices: &mut Vec<Choice<'a>>, policy: &'a Located<PolicyFile>) -> Result<(), Mistake> {
@@ -272,7 +291,10 @@ fn policy_choices(
 ) -> Result<Vec<PartChoice>, Mistake> {
     let nothing = PartFile::default();
     let (file, table) = choice.policy.map_or((&nothing, span), |policy| (&policy.value.part, &policy.span));
-    PartChoice::of_kind(kind, file, choice.policy_kind.map_or(table, |kind| &kind.span), table)
+    let place = choice.policy_kind.map_or(table, |kind| &kind.span);
+    let mut choices = PartChoice::of_kind(kind, file, place, table)?;
+    choices.iter_mut().for_each(|policy| policy.ordinal = choice.policy_ordinal);
+    Ok(choices)
 }
 
 /// Returns the algorithm that is made of these parts, if it has a name. (OffPAC's trace belongs to it.)
@@ -354,7 +376,7 @@ impl GridReader<'_> {
         columns
             .extend(interest.as_ref().map(|i| ("method_interest".to_owned(), Cell::Text(format!("{i:?}")))));
         if choice.weights.is_some() || choice.probabilities.is_some() {
-            columns.push(("initial_weights".to_owned(), Cell::Text(format!("{weights:?}"))));
+            columns.push((INITIAL_WEIGHTS.to_owned(), Cell::Text(format!("{weights:?}"))));
         }
         let structure = Structure { scenario: self.scenario_number, recipe: self.recipe(&parts)?, interest };
         let mut critic_features = Vec::new();
@@ -369,6 +391,7 @@ impl GridReader<'_> {
             has_critic,
             has_emphasis,
             critic_features,
+            ordinals: parts.ordinals(),
             columns,
             axes,
             settings: 0..0,
@@ -590,6 +613,15 @@ impl Parts<'_> {
         );
         columns.extend(self.subset.map(|n| ("subset".to_owned(), Cell::Number(n as f64))));
         columns
+    }
+
+    /// Returns the ordinals of all parts, by the columns that name them.
+    fn ordinals(&self) -> Vec<(String, usize)> {
+        let mut ordinals = Vec::new();
+        for part in [Some(self.policy), Some(self.emphasis), Some(self.critic), self.actor].into_iter().flatten() {
+            part.add_ordinals(part.entry.role.word(), &mut ordinals);
+        }
+        ordinals
     }
 
     /// Returns the recipe of the learner, without its numbers.

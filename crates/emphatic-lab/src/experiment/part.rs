@@ -8,7 +8,7 @@ use crate::one_or_list::{Located, OneOrList};
 use emphatic::PartRecipe;
 use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
 use emphatic_problems::{Mistake, suggest};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 /// The setting of emphases that says how much they count.
@@ -30,6 +30,28 @@ pub(super) struct PartChoice {
     pub(super) inner: Vec<(&'static Inner, PartChoice)>,
     /// The settings that are given.
     entries: BTreeMap<String, PartEntry>,
+    /// How many values before its own in the list that it is written in have the same kind.
+    pub(super) ordinal: usize,
+}
+
+/// Numbers the choices of each value of a list of parts, so that values of one kind can be told apart. They must all differ.
+pub(super) fn numbered(
+    key: &str,
+    mut values: Vec<Located<Vec<PartChoice>>>,
+) -> Result<Vec<Vec<PartChoice>>, Mistake> {
+    let (mut seen, mut kinds) = (HashSet::new(), BTreeMap::<&str, usize>::new());
+    for choices in &mut values {
+        if choices.value.iter().any(|choice| seen.contains(&choice.meaning())) {
+            return Err(choices.twice(key));
+        }
+        seen.extend(choices.value.iter().map(PartChoice::meaning));
+        for choice in &mut choices.value {
+            choice.ordinal = kinds.get(choice.entry.name).copied().unwrap_or(0);
+        }
+        let of_value: BTreeSet<&str> = choices.value.iter().map(|choice| choice.entry.name).collect();
+        of_value.into_iter().for_each(|kind| *kinds.entry(kind).or_default() += 1);
+    }
+    Ok(values.into_iter().map(|choices| choices.value).collect())
 }
 
 /// Returns the words "`a`, `b` or `c`".
@@ -107,7 +129,7 @@ impl PartChoice {
         }
         for features in features {
             let (span, table, inner) = (span.clone(), table.clone(), Vec::new());
-            let choice = Self { entry, span, table, features, inner, entries: entries.clone() };
+            let choice = Self { entry, span, table, features, inner, entries: entries.clone(), ordinal: 0 };
             choices.extend(choice.with_parts_inside(others.clone())?);
             check_kinds(1, choices.len(), &choices[0].table)?;
         }
@@ -158,19 +180,45 @@ impl PartChoice {
         let names: Vec<String> = others.keys().filter(|name| belongs(name)).cloned().collect();
         let beside: BTreeMap<String, PartEntry> =
             names.into_iter().filter_map(|name| others.remove_entry(&name)).collect();
-        let mut choices = Vec::new();
+        let (mut values, mut kinds) = (Vec::new(), 0);
         for (part, span) in parts {
             let part = self.with_beside(declared, part, &beside)?;
-            for mut inner in Self::all(declared.role, &part, span)? {
+            let mut choices = Self::all(declared.role, &part, span)?;
+            for inner in &mut choices {
                 inner.check_inside(declared, span)?;
                 let default = self.features.clone().filter(|_| inner.entry.features);
-                inner.features = inner.features.or(default);
+                inner.features = inner.features.take().or(default);
                 inner.table = self.table.clone();
-                choices.push(inner);
-                check_kinds(1, choices.len(), &self.table)?;
             }
+            kinds += choices.len();
+            check_kinds(1, kinds, &self.table)?;
+            values.push(Located { value: choices, span: span.clone() });
         }
-        Ok(choices)
+        Ok(numbered(declared.name, values)?.concat())
+    }
+
+    /// Returns all that it means, with what is left out: choices of one meaning are the same part.
+    fn meaning(&self) -> String {
+        let features = self.features.as_ref().map_or(DEFAULT_FEATURES, |features| &features.value);
+        let number = |value: &Located<PartValue>| match &value.value {
+            PartValue::Number(x) => Some(*x),
+            PartValue::Part(_) => None,
+        };
+        let numbers = |setting: &Setting| match self.entries.get(setting.name) {
+            Some(entry) => entry.value.values.iter().map(number).collect(),
+            None => vec![setting.default],
+        };
+        let settings: Vec<Vec<Option<f64>>> = self.entry.settings.iter().map(numbers).collect();
+        let inner: Vec<String> = self.inner.iter().map(|(_, inner)| inner.meaning()).collect();
+        format!("{} {features:?} {settings:?} {inner:?}", self.entry.name)
+    }
+
+    /// Adds the ordinals of it and of the parts inside it, by the columns that name them.
+    pub(super) fn add_ordinals(&self, column: &str, ordinals: &mut Vec<(String, usize)>) {
+        ordinals.push((column.to_owned(), self.ordinal));
+        for (declared, inner) in &self.inner {
+            inner.add_ordinals(&format!("{column}_{}", declared.name), ordinals);
+        }
     }
 
     /// Returns an error if the part cannot be inside another as it is declared.

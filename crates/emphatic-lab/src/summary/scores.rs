@@ -7,6 +7,7 @@ use crate::measure::Goal;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, standard_error};
 use crate::store::{Kind, StoreError, View};
+use emphatic_text::number;
 use std::collections::HashMap;
 
 /// The best setting of each method.
@@ -47,14 +48,61 @@ pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
         let distinguishes = |name: &str| of_problem(name) || separate.iter().any(|key| key == name);
         let cells = experiment.cells(setting).into_iter();
         let values: Vec<_> = cells.filter(|(name, _)| distinguishes(name)).collect();
-        let key = format!("{method} {values:?}");
+        let ordinals: Vec<usize> = separate.iter().map(|key| experiment.ordinal(setting, key)).collect();
+        let key = format!("{method} {values:?} {ordinals:?}");
         let number = *by_key.entry(key).or_insert_with(|| {
             groups.push(Group { method, values, settings: Vec::new() });
             groups.len() - 1
         });
         groups[number].settings.push(setting);
     }
+    name_apart(experiment, &mut groups);
     groups
+}
+
+/// Adds to groups of one name, which have parts of the same kind, the values of these parts in which they differ.
+fn name_apart<'a>(experiment: &'a Experiment, groups: &mut [Group<'a>]) {
+    let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+    for (number, group) in groups.iter().enumerate() {
+        by_name.entry(format!("{} {:?}", group.method, group.values)).or_default().push(number);
+    }
+    for same in by_name.into_values().filter(|same| same.len() > 1) {
+        for key in &experiment.methods[groups[same[0]].method].separate {
+            let values: Vec<_> = same.iter().map(|k| values_in_part(experiment, &groups[*k], key)).collect();
+            for (&number, own) in same.iter().zip(&values) {
+                let differs = |value: &&(&str, Cell)| !values.iter().all(|other| other.contains(value));
+                let names = &mut groups[number].values;
+                let place = names.iter().position(|(name, _)| name == key).map_or(names.len(), |k| k + 1);
+                let new: Vec<_> = own.iter().filter(differs).cloned().collect();
+                names.splice(place..place, new);
+            }
+        }
+    }
+}
+
+/// The values that the settings of a group have in the part of a column; of several, a list.
+fn values_in_part<'a>(experiment: &'a Experiment, group: &Group, column: &str) -> Vec<(&'a str, Cell)> {
+    let mut values: Vec<(&str, Vec<Cell>)> = Vec::new();
+    for &setting in &group.settings {
+        let cells = experiment.cells(setting);
+        for name in experiment.names_in_part(setting, column) {
+            let Some((_, cell)) = cells.iter().find(|(known, _)| *known == name) else { continue };
+            match values.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, list)) if list.contains(cell) => {}
+                Some((_, list)) => list.push(cell.clone()),
+                None => values.push((name, vec![cell.clone()])),
+            }
+        }
+    }
+    let text = |cell: &Cell| match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Number(x) => number(*x),
+    };
+    let one = |list: Vec<Cell>| match &list[..] {
+        [cell] => cell.clone(),
+        _ => Cell::Text(format!("[{}]", list.iter().map(text).collect::<Vec<_>>().join(", "))),
+    };
+    values.into_iter().map(|(name, list)| (name, one(list))).collect()
 }
 
 /// How well one setting did in one run.
