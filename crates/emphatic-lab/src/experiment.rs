@@ -416,8 +416,8 @@ impl Experiment {
 
     /// Reads what is recorded: the measures of each scenario, and the names of their columns. Returns the place of each column in the file.
     fn read_record(&mut self, file: &ExperimentFile, default: &str) -> Result<Vec<Range<usize>>, Mistake> {
-        let default = [Spanned::new(0..0, default.to_owned())];
-        let names = file.record.as_ref().map_or(&default[..], |record| record.get_ref());
+        let by_default = [Spanned::new(0..0, default.to_owned())];
+        let names = file.record.as_ref().map_or(&by_default[..], |record| record.get_ref());
         let mut places = Vec::new();
         for name in names {
             let columns = add_measures(name, &mut self.scenarios)?;
@@ -428,8 +428,10 @@ impl Experiment {
             self.record.extend(columns);
         }
         match &file.record {
-            Some(record) if self.record.is_empty() => Err(Mistake::at(&record.span(), "nothing is recorded")
-                .help("leave `record` out for the objective")),
+            Some(record) if self.record.is_empty() => {
+                let what = if default == "objective" { "the objective".to_owned() } else { format!("`{default}`") };
+                Err(Mistake::at(&record.span(), "nothing is recorded").help(format!("leave `record` out for {what}")))
+            }
             _ => Ok(places),
         }
     }
@@ -474,7 +476,12 @@ impl Experiment {
             for ((measure, column), place) in scenario.measures.iter().zip(&self.record).zip(places) {
                 measure.check(&of).map_err(|reason| {
                     let method = &self.methods[grid.method].name;
-                    let message = format!("`{column}` cannot be recorded of {method}: {}", reason.message);
+                    let problem = match self.scenarios.len() {
+                        1 => String::new(),
+                        _ => format!(" in {}", scenario.title()),
+                    };
+                    let message =
+                        format!("`{column}` cannot be recorded of {method}{problem}: {}", reason.message);
                     Mistake::at(place, message).maybe_help(reason.help)
                 })?;
             }

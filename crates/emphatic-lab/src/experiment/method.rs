@@ -71,8 +71,8 @@ pub(super) fn read(
 fn read_name(file: &Spanned<MethodFile>, grids: &[Grid]) -> Result<String, Mistake> {
     let Some(name) = &file.get_ref().name else {
         return composition_name(grids).ok_or_else(|| {
-            Mistake::at(&file.span(), "the method has several algorithms and no name")
-                .help("give it a `name`")
+            let message = format!("the method has several {} and no name", several(grids));
+            Mistake::at(&file.span(), message).help("give it a `name`")
         });
     };
     match &name.values[..] {
@@ -102,6 +102,20 @@ fn composition_name(grids: &[Grid]) -> Option<String> {
     };
     let first = grids.first().and_then(name)?;
     grids.iter().all(|grid| name(grid) == Some(first)).then(|| first.to_owned())
+}
+
+/// Returns what grids of different compositions have several of, in words.
+fn several(grids: &[Grid]) -> &'static str {
+    let differ = |kind: fn(&Grid) -> Option<&str>| grids.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1]));
+    if grids.iter().all(is_evaluation) && differ(|grid| Some(&grid.structure.recipe.critic.kind)) {
+        Role::Critic.plural()
+    } else if differ(|grid| grid.structure.recipe.actor.as_ref().map(|actor| actor.kind.as_str())) {
+        Role::Actor.plural()
+    } else if differ(|grid| Some(&grid.structure.recipe.emphasis.kind)) {
+        Role::Emphasis.plural()
+    } else {
+        "algorithms"
+    }
 }
 
 /// Returns whether the policy of a grid is fixed.
@@ -205,6 +219,11 @@ fn all_choices<'a>(
     critics: &'a [Vec<PartChoice>],
     scenarios: usize,
 ) -> Result<Vec<(Choice<'a>, &'a PartChoice)>, Mistake> {
+    if critics.is_empty() && evaluates(file) {
+        return Err(Mistake::at(span, "the method has neither a critic nor an emphasis").help(
+            "critic = { kind = \"td\", alpha_v = 0.1 } or emphasis = \"follow-on\" evaluates the target; a method that learns a policy has `algorithm` and `alpha`, too",
+        ));
+    }
     if critics.is_empty() {
         return Err(Mistake::at(span, "the method has no critic")
             .help("critic = \"exact\", or { kind = \"gtd\", alpha_v = 0.1, alpha_w = 0.01 }"));

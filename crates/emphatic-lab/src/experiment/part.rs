@@ -8,6 +8,7 @@ use crate::one_or_list::{Located, OneOrList};
 use emphatic::PartRecipe;
 use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
 use emphatic_problems::{Mistake, suggest};
+use emphatic_text::number;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -291,8 +292,18 @@ impl PartChoice {
                 .maybe_help(suggest(name, known));
         }
         let role = if owners.len() == 1 { role } else { self.entry.role.plural() };
-        Mistake::at(&entry.value.span, format!("`{name}` has no meaning here"))
-            .help(format!("it belongs to the {role} {}", joined_in_quotes(owners.into_iter(), "and")))
+        let owners = format!("the {role} {}", joined_in_quotes(owners.into_iter(), "and"));
+        // A name of this very part that is hardly another is what was meant.
+        let own = suggest(name, self.entry.settings.iter().map(|setting| setting.name));
+        let help = match own.filter(|own| own.starts_with("did you mean")) {
+            Some(own) => format!("{own} `{name}` belongs to {owners}"),
+            None => format!("it belongs to {owners}"),
+        };
+        Mistake::at(&entry.value.span, format!("`{name}` has no meaning for {}", self.title())).help(help)
+    }
+
+    fn title(&self) -> String {
+        format!("the {} `{}`", self.entry.role.word(), self.entry.name)
     }
 
     /// Returns the recipe of the part in a scenario, without its numbers.
@@ -373,8 +384,8 @@ impl PartChoice {
     fn missing(&self, setting: &Setting) -> Mistake {
         let (role, name) = (self.entry.role.word(), setting.name);
         let help = format!(
-            "it is the {} of `{}`; give a number, or a list to sweep: {role} = {{ kind = …, {name} = … }}",
-            setting.about, self.entry.name
+            "`{name}` of `{}`: {}; give a number, or a list to sweep: {role} = {{ kind = …, {name} = … }}",
+            self.entry.name, setting.about
         );
         Mistake::at(&self.table, format!("the {role} needs `{name}`")).help(help)
     }
@@ -417,10 +428,10 @@ pub(super) fn values(setting: &Setting, list: &OneOrList<PartValue>) -> Result<V
             return Err(Mistake::at(span, format!("`{name}` must be a number")));
         };
         if !setting.range.contains(x) {
-            return Err(Mistake::at(span, format!("`{name}` is {x}; {}", setting.range.right())));
+            return Err(Mistake::at(span, format!("`{name}` is {}; {}", number(x), setting.range.right())));
         }
         if !seen.insert(x.to_bits()) {
-            return Err(Mistake::at(span, format!("`{name}` has {x} twice"))
+            return Err(Mistake::at(span, format!("`{name}` has {} twice", number(x)))
                 .help("each value is a setting of its own: leave one out"));
         }
         values.push(x);

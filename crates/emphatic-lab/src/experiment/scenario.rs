@@ -13,6 +13,7 @@ use emphatic_problems::{
     Behaviour, Interest, Mistake, ProblemFile, ReadError, SHIPPED, Share, Target, TargetEntry, TargetValue,
     ValueError, Whole, read_text, shipped, suggest,
 };
+use emphatic_text::number;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -94,6 +95,16 @@ impl Scenario {
     pub(super) fn uncovered(&self) -> Option<(String, String)> {
         self.evaluated.as_ref()?;
         uncovered(&self.known, self.target.as_ref()?).into_iter().next()
+    }
+
+    /// Returns what distinguishes it from other scenarios, in words.
+    pub(super) fn title(&self) -> String {
+        let text = |(name, cell): &(String, Cell)| match cell {
+            Cell::Text(text) if name == "problem" => format!("`{text}`"),
+            Cell::Text(text) => format!("{name} = {text}"),
+            Cell::Number(x) => format!("{name} = {}", number(*x)),
+        };
+        self.columns.iter().map(text).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the features of this name, or which names would be right.
