@@ -5,10 +5,13 @@
 
 mod evaluation;
 mod fit;
+mod memory;
 mod method;
 mod part;
 mod scenario;
+mod warnings;
 
+pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
 pub(crate) use scenario::Scenario;
 
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
@@ -626,19 +629,6 @@ impl Experiment {
         self.grids.last().map_or(0, |grid| grid.settings.end)
     }
 
-    /// Returns what is wrong with the experiment, though it can be run.
-    pub fn warnings(&self) -> Vec<String> {
-        let warning = |(state, action): (String, String)| {
-            format!(
-                "the target takes `{action}` in `{state}`, and the behaviour never does: what comes of it cannot be learned"
-            )
-        };
-        let uncovered = self.scenarios.iter().filter_map(Scenario::uncovered);
-        let mut warnings: Vec<String> = uncovered.map(warning).collect();
-        warnings.dedup();
-        warnings
-    }
-
     /// Returns the number of units.
     pub fn units(&self) -> usize {
         self.blocks.len() * self.runs as usize
@@ -670,6 +660,7 @@ impl Experiment {
             let a_row = self.numbers_a_row(settings.start);
             let a_setting = a_row.saturating_mul(self.evaluations as usize + 1).max(1);
             let size = size.min(NUMBERS_A_UNIT / a_setting).max(1);
+            let size = size.min(self.most_settings_in_memory(settings.start));
             let cut = |start: usize| start..(start + size).min(settings.end);
             self.blocks.extend(settings.clone().step_by(size).map(cut));
             first += alike;

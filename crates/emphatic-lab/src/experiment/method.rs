@@ -2,14 +2,17 @@
 
 use super::evaluation::{check_evaluation, evaluates};
 use super::fit::{check_actor, check_emphasis_beside, check_needs, check_policy, rule, rule_of};
+use super::memory;
 use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, numbered, values};
 use super::{Axis, Cell, Grid, INITIAL_WEIGHTS, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::learners::learners;
 use crate::one_or_list::{Located, OneOrList};
-use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Role};
+use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Role, Signal};
 use emphatic::learner::{ALPHA, WARM_UP};
-use emphatic::{Declared, Fixed, Recipe, RuleKind, Subset, TimeUnit};
+use emphatic::{
+    Composable, ComposeError, Declared, Features, Fixed, Isa, PartRecipe, Recipe, RuleKind, SettingError, Subset, TimeUnit,
+};
 use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -203,12 +206,46 @@ fn add_grids(
                     let count: usize = grid.axes.iter().map(|axis| axis.values.len()).product();
                     grid.settings = first..first + count;
                     grid.method = number;
+                    check_built(&grid, &emphasis, critic)?;
+                    let parts = [Some(*critic), Some(&emphasis), choice.actor];
+                    memory::check(&grid, &parts.into_iter().flatten().collect::<Vec<_>>())?;
                     grids.push(grid);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Returns an error if a part of a grid's learners refuses a number when it is built. What else depends on the problem and the policy is checked elsewhere.
+fn check_built(grid: &Grid, emphasis: &PartChoice, critic: &PartChoice) -> Result<(), Mistake> {
+    let mut recipe = grid.recipe(grid.settings.start, 0, 0);
+    // Numbers are refused whatever the features are, and one takes no time.
+    let one = Features::one_hot(1);
+    recipe.emphasis = with_features(recipe.emphasis, &one);
+    recipe.critic = with_features(recipe.critic, &one);
+    let signal = critic.entry.signals.first().copied().unwrap_or(Signal::Delta);
+    let built = f64::emphasis(learners(), &[&recipe], Isa::Plain).map(|_| ());
+    refused(emphasis, built)?;
+    refused(critic, f64::critic(learners(), &[&recipe], signal, Isa::Plain).map(|_| ()))
+}
+
+/// Returns the error of a part that could not be built because of a number.
+fn refused(part: &PartChoice, built: Result<(), ComposeError>) -> Result<(), Mistake> {
+    match built {
+        Err(ComposeError::Setting(SettingError::OutOfRange { name, value, right, .. })) => {
+            Err(part.refused(name, value, right))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a part, with those inside it, with these features in place of its own.
+fn with_features(mut part: PartRecipe, features: &Features) -> PartRecipe {
+    part.features = part.features.map(|_| features.clone());
+    let inner = std::mem::take(&mut part.inner).into_iter();
+    part.inner = inner.map(|(name, inner)| (name, with_features(inner, features))).collect();
+    part
 }
 
 /// Returns one choice, with a critic, for each combination of values that are not numbers.

@@ -390,6 +390,20 @@ impl PartChoice {
         Mistake::at(&self.table, format!("the {role} needs `{name}`")).help(help)
     }
 
+    /// Returns the error of a number that the part, or one inside it, refuses though it lies in the setting's range.
+    pub(super) fn refused(&self, name: &str, value: f64, right: &str) -> Mistake {
+        let place = self.place_of(name, value).unwrap_or(&self.span);
+        Mistake::at(place, format!("`{name}` is {}; {right}", number(value)))
+    }
+
+    /// Returns where a number of the part, or of one inside it, is written.
+    fn place_of(&self, name: &str, value: f64) -> Option<&Range<usize>> {
+        let is_it = |x: &&Located<PartValue>| matches!(x.value, PartValue::Number(x) if x == value);
+        let own = self.entries.get(name).and_then(|entry| entry.value.values.iter().find(is_it));
+        let inside = || self.inner.iter().find_map(|(_, inner)| inner.place_of(name, value));
+        own.map(|x| &x.span).or_else(inside)
+    }
+
     /// Returns the part with a number that is given outside its table.
     pub(super) fn with_number(mut self, name: &str, given: &OneOrList<PartValue>) -> Result<Self, Mistake> {
         let entry = PartEntry { key: given.span.clone(), value: given.clone() };
