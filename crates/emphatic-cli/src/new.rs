@@ -34,8 +34,8 @@ pub(crate) fn new(arguments: &NewArguments) -> miette::Result<()> {
     }
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{problem}.toml")));
     write_new(&path, shipped.text)?;
-    let path = output::path(&path);
-    print(&format!("{path} is written. Try `emphatic solve {path}` and `emphatic diagnose {path}`.\n"))
+    let (shown, path) = (output::path(&path), output::quoted(&path));
+    print(&format!("{shown} is written. Try `emphatic solve {path}` and `emphatic diagnose {path}`.\n"))
 }
 
 /// Writes a new file. An existing one is left alone, since the user may have changed it.

@@ -175,7 +175,8 @@ pub(crate) fn choose_fresh(
     }
     let discarded = store.count(Kind::Fresh);
     store.discard(Kind::Fresh)?;
-    let none = json!({ "done": 0, "all": fresh_blocks(experiment, &chosen).len() * experiment.fresh_runs as usize });
+    let none =
+        json!({ "done": 0, "all": fresh_blocks(experiment, &chosen).len() * experiment.fresh_runs as usize });
     store.set_manifest(&json!({ "fresh_settings": chosen, "fresh_units": none }))?;
     let warning = (discarded > 0).then(|| {
         format!(

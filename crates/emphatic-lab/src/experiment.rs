@@ -432,8 +432,10 @@ impl Experiment {
         }
         match &file.record {
             Some(record) if self.record.is_empty() => {
-                let what = if default == "objective" { "the objective".to_owned() } else { format!("`{default}`") };
-                Err(Mistake::at(&record.span(), "nothing is recorded").help(format!("leave `record` out for {what}")))
+                let what =
+                    if default == "objective" { "the objective".to_owned() } else { format!("`{default}`") };
+                Err(Mistake::at(&record.span(), "nothing is recorded")
+                    .help(format!("leave `record` out for {what}")))
             }
             _ => Ok(places),
         }
@@ -733,7 +735,8 @@ impl Experiment {
                 || column == Role::Policy.word() && place == INITIAL_WEIGHTS
         };
         let words = grid.columns.iter().map(|(name, _)| name.as_str()).filter(|name| is_inside(name));
-        let belongs = |axis: &&Axis| axis.owner.column().is_some_and(|place| place == column || is_inside(&place));
+        let belongs =
+            |axis: &&Axis| axis.owner.column().is_some_and(|place| place == column || is_inside(&place));
         words.chain(grid.axes.iter().filter(belongs).map(|axis| axis.column.as_str())).collect()
     }
 

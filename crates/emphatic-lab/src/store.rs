@@ -196,7 +196,8 @@ impl Store {
             store.view.warnings.push(part_files::move_aside(dir, &path, &error)?);
         }
         let missing = Kind::ALL.into_iter().filter_map(|kind| store.missing(kind));
-        let missing: Vec<String> = missing.map(|error| format!("{error}; its units will be run again")).collect();
+        let missing: Vec<String> =
+            missing.map(|error| format!("{error}; its units will be run again")).collect();
         store.view.warnings.extend(missing);
         Ok(store)
     }

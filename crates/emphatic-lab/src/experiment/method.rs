@@ -4,14 +4,17 @@ use super::evaluation::{check_evaluation, evaluates};
 use super::fit::{check_actor, check_emphasis_beside, check_needs, check_policy, rule, rule_of};
 use super::memory;
 use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, numbered, values};
-use super::{Axis, Cell, Grid, INITIAL_WEIGHTS, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
+use super::{
+    Axis, Cell, Grid, INITIAL_WEIGHTS, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure,
+};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::learners::learners;
 use crate::one_or_list::{Located, OneOrList};
 use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Role, Signal};
 use emphatic::learner::{ALPHA, WARM_UP};
 use emphatic::{
-    Composable, ComposeError, Declared, Features, Fixed, Isa, PartRecipe, Recipe, RuleKind, SettingError, Subset, TimeUnit,
+    Composable, ComposeError, Declared, Features, Fixed, Isa, PartRecipe, Recipe, RuleKind, SettingError,
+    Subset, TimeUnit,
 };
 use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
 use std::collections::BTreeMap;
@@ -109,7 +112,8 @@ fn composition_name(grids: &[Grid]) -> Option<String> {
 
 /// Returns what grids of different compositions have several of, in words.
 fn several(grids: &[Grid]) -> &'static str {
-    let differ = |kind: fn(&Grid) -> Option<&str>| grids.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1]));
+    let differ =
+        |kind: fn(&Grid) -> Option<&str>| grids.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1]));
     if grids.iter().all(is_evaluation) && differ(|grid| Some(&grid.structure.recipe.critic.kind)) {
         Role::Critic.plural()
     } else if differ(|grid| grid.structure.recipe.actor.as_ref().map(|actor| actor.kind.as_str())) {
@@ -674,7 +678,9 @@ impl Parts<'_> {
     /// Returns the ordinals of all parts, by the columns that name them.
     fn ordinals(&self) -> Vec<(String, usize)> {
         let mut ordinals = Vec::new();
-        for part in [Some(self.policy), Some(self.emphasis), Some(self.critic), self.actor].into_iter().flatten() {
+        for part in
+            [Some(self.policy), Some(self.emphasis), Some(self.critic), self.actor].into_iter().flatten()
+        {
             part.add_ordinals(part.entry.role.word(), &mut ordinals);
         }
         ordinals

@@ -265,7 +265,9 @@ impl Scenarios {
         }
         let columns = vec![("problem".to_owned(), Cell::Text(label.to_owned()))];
         match name.as_str() {
-            "counterexample" => self.add_known(KnownProblem::Finite(Arc::new(Task::counterexample())), name, columns),
+            "counterexample" => {
+                self.add_known(KnownProblem::Finite(Arc::new(Task::counterexample())), name, columns)
+            }
             "continuous-counterexample" => {
                 let problem = ContinuousCounterexample::default();
                 self.add_known(KnownProblem::Continuous(Arc::new(problem)), name, columns);
@@ -368,7 +370,8 @@ fn label_of(problem: &ProblemValue, all: &[Located<ProblemValue>]) -> String {
         return label.get_ref().clone();
     }
     let own = path(problem);
-    let file_name = |path: &str| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file_name =
+        |path: &str| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let is_same = |other: &Located<ProblemValue>| {
         let other = path(&other.value);
         other != own && file_name(&other) == file_name(&own)

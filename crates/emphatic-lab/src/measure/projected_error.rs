@@ -1,8 +1,8 @@
 //! How far the critic's values are from what one step of bootstrapping makes of them, as far as its features can tell.
 
 use super::critic_weights::of_lane;
-use crate::experiment::{MOST_BYTES, NUMBER, gigabytes};
 use super::{Context, Goal, Kind, Measure, Measured, Recorder, require_known, single};
+use crate::experiment::{MOST_BYTES, NUMBER, gigabytes};
 use emphatic::catalogue::{Catalogue, Role, Signal};
 use emphatic::theory::{ExpectedUpdate, LinearCritic};
 use emphatic::{Composable, ComposeError, Exact, Features, Fixed, KnownProblem, Learner, Real, Recipe};

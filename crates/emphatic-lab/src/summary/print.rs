@@ -56,7 +56,8 @@ impl Summary {
         let fresh = self.methods.iter().any(|m| m.fresh.is_some());
         if fresh {
             rows[0].extend(["fresh runs", "diverged", "mean", "±"].map(str::to_owned));
-            rows[0].extend(above.into_iter().flat_map(|x| ["median".to_owned(), format!("above {}", exact(x))]));
+            rows[0]
+                .extend(above.into_iter().flat_map(|x| ["median".to_owned(), format!("above {}", exact(x))]));
         }
         let fixed_points = self.methods.iter().any(|m| m.fixed_point.is_some());
         if fixed_points {
