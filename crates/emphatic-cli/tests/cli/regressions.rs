@@ -104,7 +104,7 @@ fn fewer_fresh_runs_than_there_are_are_refused_and_nothing_changes() {
     assert_same(&more.run("direct", &[]), &out);
 }
 
-/// The policy that learns nothing has values that are learned best, and the worst objective.
+/// The policy stays, so that all settings have the same objective and the first is the best; the values of the second are better.
 const TWO_BESTS: &str = r#"
 problem = "counterexample"
 runs = 3
@@ -114,8 +114,8 @@ fresh_runs = 2
 record = ["objective", "value_error"]
 [[method]]
 algorithm = "true-ace"
-alpha = [0, 0.3]
-critic = { kind = "td", alpha_v = 0.05 }
+alpha = 0
+critic = { kind = "td", alpha_v = [0, 0.05] }
 "#;
 
 /// Once finished fresh runs were removed without a word when other settings became the best.

@@ -17,7 +17,7 @@ use emphatic::{
     Subset, TimeUnit,
 };
 use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -77,7 +77,7 @@ pub(super) fn read(
 fn read_name(file: &Spanned<MethodFile>, grids: &[Grid]) -> Result<String, Mistake> {
     let Some(name) = &file.get_ref().name else {
         return composition_name(grids).ok_or_else(|| {
-            let message = format!("the method has several {} and no name", several(grids));
+            let message = format!("the method has several {} and no name", several(file.get_ref(), grids));
             Mistake::at(&file.span(), message).help("give it a `name`")
         });
     };
@@ -111,7 +111,14 @@ fn composition_name(grids: &[Grid]) -> Option<String> {
 }
 
 /// Returns what grids of different compositions have several of, in words.
-fn several(grids: &[Grid]) -> &'static str {
+fn several(file: &MethodFile, grids: &[Grid]) -> &'static str {
+    let combinations = file.combinations.iter().flat_map(|list| list.get_ref()).map(Spanned::get_ref);
+    let algorithms = std::iter::once(file).chain(combinations).filter_map(|file| file.algorithm.as_ref());
+    let algorithms: BTreeSet<&String> =
+        algorithms.flat_map(|list| &list.values).map(|name| &name.value).collect();
+    if algorithms.len() > 1 {
+        return "algorithms";
+    }
     let differ =
         |kind: fn(&Grid) -> Option<&str>| grids.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1]));
     if grids.iter().all(is_evaluation) && differ(|grid| Some(&grid.structure.recipe.critic.kind)) {
