@@ -4,6 +4,7 @@ use emphatic::catalogue::{Catalogue, Entry, Range, Role, Setting};
 use emphatic::theory::{EmphasisKind, LinearActionCritic, LinearCritic};
 use emphatic::{Features, KnownProblem, PartRecipe, Table};
 use emphatic_problems::suggest;
+use emphatic_text::exact_number;
 use miette::MietteDiagnostic;
 
 /// The key of the features that a part sees.
@@ -53,13 +54,10 @@ pub(crate) fn part_argument(role: Role, text: &str, problem: &KnownProblem) -> m
     let mut part = PartRecipe::new(entry(role, kind)?.name);
     let mut given = words.map(|word| Given::read(word, text)).collect::<miette::Result<Vec<_>>>()?;
     given.sort_by_key(Given::order);
-    let mut features = String::new();
-    for given in &given {
-        set(role, &mut part, &given.path, given.value, problem)?;
-        if given.is_features() {
-            features += &format!(", {} = {}", given.path.join("."), given.value);
-        }
-    }
+    given.iter().try_for_each(|given| set(role, &mut part, &given.path, given.value, problem))?;
+    let features = given.iter().filter(|given| given.is_features());
+    let features = features.map(|given| format!(", {} = {}", given.path.join("."), given.value));
+    let name = format!("{}{}{}", part.kind, settings_text(&part, ""), features.collect::<String>());
     let second = ["alpha_w", "alpha_h"].into_iter().find(|name| part.numbers.contains_key(*name));
     let first = ["alpha_v", "alpha_q"].into_iter().find(|name| part.numbers.contains_key(*name));
     if let (Some(second), None) = (second, first) {
@@ -72,14 +70,23 @@ pub(crate) fn part_argument(role: Role, text: &str, problem: &KnownProblem) -> m
         _ => LinearCritic::of_part(&part, &one).is_some() || LinearActionCritic::of_part(&part).is_some(),
     };
     if is_known {
-        return Ok(PartArgument { name: format!("{part}{features}"), part });
+        return Ok(PartArgument { part, name });
     }
     let missing = missing(role, &part, "")?;
     let help = match missing.is_empty() {
         true => "the expectation of its update is not known in closed form".to_owned(),
         false => format!("it may need {}", missing.join(", ")),
     };
-    wrong(format!("nothing can be computed of the {} `{part}`", role.word()), &help)
+    wrong(format!("nothing can be computed of the {} `{name}`", role.word()), &help)
+}
+
+/// Returns the settings of a part and of those inside it, as its name shows them, each after a prefix.
+fn settings_text(part: &PartRecipe, prefix: &str) -> String {
+    let own = part.numbers.iter().map(|(name, x)| format!(", {prefix}{name} = {}", exact_number(*x)));
+    let inside = part.inner.iter().map(|(name, inner)| {
+        format!(", {prefix}{name} = {}{}", inner.kind, settings_text(inner, &format!("{prefix}{name}.")))
+    });
+    own.chain(inside).collect()
 }
 
 /// The settings that have to be given and are not, those of parts inside, too. Step-sizes do not matter where an update leads.

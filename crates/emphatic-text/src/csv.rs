@@ -22,7 +22,7 @@ pub fn text(text: &str) -> String {
 
 /// A cell with a number, to the last digit; empty if it is not finite.
 pub fn number(x: f64) -> String {
-    if x.is_finite() { crate::number(x) } else { String::new() }
+    if x.is_finite() { crate::exact_number(x) } else { String::new() }
 }
 
 #[cfg(test)]

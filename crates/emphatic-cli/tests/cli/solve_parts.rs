@@ -123,6 +123,13 @@ fn steps_divided_by_the_length_of_features_have_another_limit() {
     );
 }
 
+/// Once it had three hundred digits.
+#[test]
+fn a_large_number_is_short() {
+    let text = printed(["solve", "theta-2theta", "--critic", "tdrc,beta=1e300"]);
+    assert!(text.contains("\n  tdrc, beta = 1e300 "), "{text}");
+}
+
 /// Once a setting before the kind of its part was refused.
 #[test]
 fn the_order_of_settings_does_not_matter() {

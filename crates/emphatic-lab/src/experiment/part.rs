@@ -8,7 +8,7 @@ use crate::one_or_list::{Located, OneOrList};
 use emphatic::PartRecipe;
 use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
 use emphatic_problems::{Mistake, suggest};
-use emphatic_text::number;
+use emphatic_text::exact_number;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -393,7 +393,7 @@ impl PartChoice {
     /// Returns the error of a number that the part, or one inside it, refuses though it lies in the setting's range.
     pub(super) fn refused(&self, name: &str, value: f64, right: &str) -> Mistake {
         let place = self.place_of(name, value).unwrap_or(&self.span);
-        Mistake::at(place, format!("`{name}` is {}; {right}", number(value)))
+        Mistake::at(place, format!("`{name}` is {}; {right}", exact_number(value)))
     }
 
     /// Returns where a number of the part, or of one inside it, is written.
@@ -442,10 +442,13 @@ pub(super) fn values(setting: &Setting, list: &OneOrList<PartValue>) -> Result<V
             return Err(Mistake::at(span, format!("`{name}` must be a number")));
         };
         if !setting.range.contains(x) {
-            return Err(Mistake::at(span, format!("`{name}` is {}; {}", number(x), setting.range.right())));
+            return Err(Mistake::at(
+                span,
+                format!("`{name}` is {}; {}", exact_number(x), setting.range.right()),
+            ));
         }
         if !seen.insert(x.to_bits()) {
-            return Err(Mistake::at(span, format!("`{name}` has {} twice", number(x)))
+            return Err(Mistake::at(span, format!("`{name}` has {} twice", exact_number(x)))
                 .help("each value is a setting of its own: leave one out"));
         }
         values.push(x);

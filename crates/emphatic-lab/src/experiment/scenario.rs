@@ -13,7 +13,7 @@ use emphatic_problems::{
     Behaviour, Interest, Mistake, ProblemFile, ReadError, SHIPPED, Share, Target, TargetEntry, TargetValue,
     ValueError, Whole, read_text, shipped, suggest,
 };
-use emphatic_text::number;
+use emphatic_text::exact_number;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -102,7 +102,7 @@ impl Scenario {
         let text = |(name, cell): &(String, Cell)| match cell {
             Cell::Text(text) if name == "problem" => format!("`{text}`"),
             Cell::Text(text) => format!("{name} = {text}"),
-            Cell::Number(x) => format!("{name} = {}", number(*x)),
+            Cell::Number(x) => format!("{name} = {}", exact_number(*x)),
         };
         self.columns.iter().map(text).collect::<Vec<_>>().join(", ")
     }

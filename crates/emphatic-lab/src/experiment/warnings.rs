@@ -2,7 +2,7 @@
 
 use super::{Axis, Experiment, Grid, Owner, Scenario};
 use emphatic::catalogue::Role;
-use emphatic_text::number;
+use emphatic_text::exact_number;
 use std::collections::BTreeSet;
 
 /// The actors that know the whole gradient without an emphasis.
@@ -64,7 +64,7 @@ impl Experiment {
         Some(format!(
             "the `emphasis_error` of {} counts the bias that λ_a = {} gives M_t on purpose; `lambda_a = 1` estimates m/d_μ itself",
             self.methods[grid.method].name,
-            number(*biased)
+            exact_number(*biased)
         ))
     }
 

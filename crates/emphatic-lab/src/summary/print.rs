@@ -2,7 +2,7 @@
 
 use super::{Diverged, FixedPoint, FreshSummary, MethodSummary, SettingSummary, Statistics, Summary};
 use crate::statistics::quantile;
-use emphatic_text::{csv, number as exact, shortened};
+use emphatic_text::{csv, exact_number, shortened};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -56,8 +56,9 @@ impl Summary {
         let fresh = self.methods.iter().any(|m| m.fresh.is_some());
         if fresh {
             rows[0].extend(["fresh runs", "diverged", "mean", "±"].map(str::to_owned));
-            rows[0]
-                .extend(above.into_iter().flat_map(|x| ["median".to_owned(), format!("above {}", exact(x))]));
+            rows[0].extend(
+                above.into_iter().flat_map(|x| ["median".to_owned(), format!("above {}", exact_number(x))]),
+            );
         }
         let fixed_points = self.methods.iter().any(|m| m.fixed_point.is_some());
         if fixed_points {
@@ -76,7 +77,7 @@ impl Summary {
             let _ = writeln!(text, "{under_way}\n");
         }
         if let Some(x) = above.filter(|_| !fresh) {
-            let x = exact(x);
+            let x = exact_number(x);
             let _ = writeln!(text, "There are no fresh runs of which to say how many are above {x}.\n");
         }
         let quantity = match self.quantity.as_str() {

@@ -7,7 +7,7 @@ use crate::measure::Goal;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, standard_error};
 use crate::store::{Kind, StoreError, View};
-use emphatic_text::number;
+use emphatic_text::exact_number;
 use std::collections::HashMap;
 
 /// The best setting of each method.
@@ -96,7 +96,7 @@ fn values_in_part<'a>(experiment: &'a Experiment, group: &Group, column: &str) -
     }
     let text = |cell: &Cell| match cell {
         Cell::Text(text) => text.clone(),
-        Cell::Number(x) => number(*x),
+        Cell::Number(x) => exact_number(*x),
     };
     let one = |list: Vec<Cell>| match &list[..] {
         [cell] => cell.clone(),
