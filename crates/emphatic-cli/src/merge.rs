@@ -1,6 +1,6 @@
 //! `emphatic merge`: puts the results of shards together.
 
-use crate::output::{path, print, warn};
+use crate::output::{path, print, quoted, warn};
 use clap::Args;
 use emphatic_lab::Merged;
 use std::path::PathBuf;
@@ -27,7 +27,8 @@ pub(crate) fn merge(arguments: &MergeArguments) -> miette::Result<()> {
     let mut text = format!("{done} of {units} units are in {out}.\n");
     if done < units || fresh {
         let what = if done < units { "the rest" } else { "the fresh runs" };
-        text += &format!("For {what}: emphatic run {out}/experiment.toml --out {out}\n");
+        let (file, out) = (quoted(&arguments.out.join("experiment.toml")), quoted(&arguments.out));
+        text += &format!("For {what}: emphatic run {file} --out {out}\n");
     }
     print(&text)
 }

@@ -34,8 +34,8 @@ pub(crate) fn new(arguments: &NewArguments) -> miette::Result<()> {
     }
     let path = arguments.out.clone().unwrap_or_else(|| PathBuf::from(format!("{problem}.toml")));
     write_new(&path, shipped.text)?;
-    let path = output::path(&path);
-    print(&format!("{path} is written. Try `emphatic solve {path}` and `emphatic diagnose {path}`.\n"))
+    let (shown, path) = (output::path(&path), output::quoted(&path));
+    print(&format!("{shown} is written. Try `emphatic solve {path}` and `emphatic diagnose {path}`.\n"))
 }
 
 /// Returns an error if a file that is to be written is there already, so that no long work is done in vain.

@@ -17,6 +17,18 @@ pub(crate) fn path(path: &Path) -> String {
     printable(&path.display().to_string()).into_owned()
 }
 
+/// Returns a path as it is written in a command to be copied, for a POSIX shell.
+pub(crate) fn quoted(path: &Path) -> String {
+    let path = printable(&path.display().to_string()).into_owned();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:@%,".contains(c);
+    // What begins with a hyphen would be an option.
+    let path = if path.starts_with('-') { format!("./{path}") } else { path };
+    match !path.is_empty() && path.chars().all(is_plain) {
+        true => path,
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
+}
+
 /// Prints data to standard output.
 pub(crate) fn print_json(data: &impl Serialize) -> miette::Result<()> {
     print_unchanged(&(json_escaped(&serde_json::to_string_pretty(data).into_diagnostic()?) + "\n"))
@@ -78,5 +90,19 @@ impl Diagnostic for Printable {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         self.0.labels()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Once a path with a space was two words for the shell that it was copied to.
+    #[test]
+    fn paths_in_commands_are_quoted() {
+        let paths = ["results/x-1.toml", "my results", "it's", "$HOME", "", "-x", "~a", "ä"];
+        let words =
+            ["results/x-1.toml", "'my results'", r"'it'\''s'", "'$HOME'", "''", "./-x", "'~a'", "'ä'"];
+        assert_eq!(paths.map(|path| quoted(Path::new(path))), words);
     }
 }

@@ -1,7 +1,7 @@
 //! `emphatic run`: runs an experiment, or goes on with it.
 
 use crate::Exit;
-use crate::output::{path, say, warn};
+use crate::output::{path, quoted, say, warn};
 use crate::progress::{Display, duration, short};
 use crate::signals::stop_on_signals;
 use clap::Args;
@@ -151,7 +151,7 @@ fn report_text(report: &Report, experiment: &Experiment, out: &Path, start: Inst
         );
     }
     text += &match report.ending {
-        Ending::Finished => format!("What came out: emphatic summarise {shown}\n"),
+        Ending::Finished => format!("What came out: emphatic summarise {}\n", quoted(out)),
         Ending::ShardFinished => "When all shards are finished: emphatic merge DIR... --out DIR\n".to_owned(),
         Ending::Stopped => "Give the same command again to go on.\n".to_owned(),
     };

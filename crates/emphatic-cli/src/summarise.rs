@@ -12,7 +12,8 @@ It can be asked while the experiment is still running.
 Examples:
   emphatic summarise results/experiment
   emphatic summarise results/experiment --select area
-  emphatic summarise results/experiment --above 1               how many fresh runs end above 1
+  emphatic summarise results/experiment --above 1               how many fresh runs are above 1
+  emphatic summarise results/experiment --quantity emphasis     another quantity that was recorded
   emphatic summarise results/experiment --json > summary.json
   emphatic summarise results/experiment --csv > settings.csv    a line for each setting";
 
@@ -26,12 +27,20 @@ pub(crate) struct SummariseArguments {
     /// A line for each setting, as CSV
     #[arg(long)]
     csv: bool,
-    /// Show the median of fresh runs, and how many end above this number
-    #[arg(long, value_name = "X", conflicts_with_all = ["json", "csv"], allow_negative_numbers = true)]
+    /// Show the median of fresh runs, and how many are above this number
+    #[arg(long, value_name = "X", conflicts_with_all = ["json", "csv"], allow_negative_numbers = true, value_parser = finite)]
     above: Option<f64>,
+    /// The recorded quantity that is shown, if not the one that the best setting is chosen by
+    #[arg(long, value_name = "NAME")]
+    quantity: Option<String>,
     /// By what the best setting is chosen, if not as the experiment says
     #[arg(long, value_name = "BY", value_parser = select())]
     select: Option<Select>,
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|x: &f64| x.is_finite());
+    number.ok_or_else(|| "it is a finite number".to_owned())
 }
 
 fn select() -> impl TypedValueParser<Value = Select> {
@@ -42,7 +51,10 @@ fn select() -> impl TypedValueParser<Value = Select> {
 }
 
 pub(crate) fn summarise(arguments: &SummariseArguments) -> miette::Result<()> {
-    let summary = emphatic_lab::summarise(&arguments.dir, arguments.select)?;
+    let summary = match &arguments.quantity {
+        Some(quantity) => emphatic_lab::summarise_quantity(&arguments.dir, arguments.select, quantity)?,
+        None => emphatic_lab::summarise(&arguments.dir, arguments.select)?,
+    };
     summary.warnings.iter().for_each(|warning| warn(warning));
     match (arguments.json, arguments.csv) {
         (true, _) => print_json(&summary),

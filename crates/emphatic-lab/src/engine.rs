@@ -1,6 +1,6 @@
 //! Runs an experiment: on all cores, every unit once, and without losing a finished one.
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, FIRST_FRESH_STREAM};
 use crate::options::Options;
 use crate::settings_table;
 use crate::stop::Stop;
@@ -21,9 +21,6 @@ const FLUSH: Duration = Duration::from_secs(1);
 
 /// How often progress is reported.
 const TICK: Duration = Duration::from_millis(100);
-
-/// The number of the first stream of fresh runs.
-const FIRST_FRESH_STREAM: u64 = 1 << 32;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +140,8 @@ pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, StoreEr
     let texts = experiment.files();
     let mut files: Vec<(&str, &[u8])> = vec![(SETTINGS, &settings)];
     files.extend(texts.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
-    Store::open(dir, &Contents { files: &files, identity: &identity, runs: experiment.runs })
+    let (runs, fresh_runs) = (experiment.runs, experiment.fresh_runs);
+    Store::open(dir, &Contents { files: &files, identity: &identity, runs, fresh_runs })
 }
 
 /// Returns the fields of the manifest that count what the directory has of an experiment.
@@ -166,14 +164,27 @@ pub(crate) fn fresh_units(experiment: &Experiment, store: &Store) -> usize {
     fresh_blocks(experiment, &chosen).len() * experiment.fresh_runs as usize
 }
 
-/// Chooses the settings that are to have fresh runs, by complete results. Fresh runs of other settings are removed.
-pub(crate) fn choose_fresh(experiment: &Experiment, store: &mut Store) -> Result<Vec<usize>, StoreError> {
+/// Chooses the settings that are to have fresh runs, by complete results. Fresh runs of other settings are removed; the warning says so.
+pub(crate) fn choose_fresh(
+    experiment: &Experiment,
+    store: &mut Store,
+) -> Result<(Vec<usize>, Option<String>), StoreError> {
     let chosen = summary::best_settings(experiment, store)?;
-    if chosen != chosen_settings(store.manifest()) {
-        store.discard(Kind::Fresh)?;
-        store.set_manifest(&json!({ "fresh_settings": chosen }))?;
+    if chosen == chosen_settings(store.manifest()) {
+        return Ok((chosen, None));
     }
-    Ok(chosen)
+    let discarded = store.count(Kind::Fresh);
+    store.discard(Kind::Fresh)?;
+    let none =
+        json!({ "done": 0, "all": fresh_blocks(experiment, &chosen).len() * experiment.fresh_runs as usize });
+    store.set_manifest(&json!({ "fresh_settings": chosen, "fresh_units": none }))?;
+    let warning = (discarded > 0).then(|| {
+        format!(
+            "{discarded} finished units of fresh runs in {} are discarded: they were of other settings than those that are the best now",
+            store.dir().display()
+        )
+    });
+    Ok((chosen, warning))
 }
 
 /// Returns the settings that have fresh runs.
@@ -246,7 +257,8 @@ impl Engine<'_> {
 
     /// Runs each method's best setting on fresh streams. Returns false if it was asked to stop.
     fn run_fresh(&mut self, store: &mut Store) -> Result<bool, RunError> {
-        let chosen = choose_fresh(self.experiment, store)?;
+        let (chosen, warning) = choose_fresh(self.experiment, store)?;
+        warning.iter().for_each(|warning| (self.on_event)(Event::Warning(warning)));
         let runs = self.experiment.fresh_runs;
         let blocks = fresh_blocks(self.experiment, &chosen);
         let settings = |block: u32| blocks[block as usize].clone();

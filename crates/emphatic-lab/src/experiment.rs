@@ -5,10 +5,13 @@
 
 mod evaluation;
 mod fit;
+mod memory;
 mod method;
 mod part;
 mod scenario;
+mod warnings;
 
+pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
 pub(crate) use scenario::Scenario;
 
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
@@ -47,8 +50,14 @@ const NUMBERS_A_UNIT: usize = 1 << 23;
 /// run.)
 const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
 
+/// The number of the first stream of fresh runs.
+pub(crate) const FIRST_FRESH_STREAM: u64 = 1 << 32;
+
 /// The number of the first random stream from which features are drawn, beyond those of runs and fresh runs.
 const FIRST_FEATURES_STREAM: u64 = 1 << 62;
+
+/// The column with the weights that a policy starts from.
+const INITIAL_WEIGHTS: &str = "initial_weights";
 
 /// The least number of settings in a block (they fill the lanes) and the most (they share a stream).
 const BLOCK: Range<usize> = 16..256;
@@ -139,6 +148,8 @@ struct Grid {
     has_emphasis: bool,
     /// The parts that see the problem's features for critics.
     critic_features: Vec<Owner>,
+    /// How many values of the same kind stand before each part in its list, by the column that names the part.
+    ordinals: Vec<(String, usize)>,
     /// The columns of the table of settings, except for the numbers.
     columns: Vec<(String, Cell)>,
     axes: Vec<Axis>,
@@ -168,6 +179,12 @@ enum Owner {
 }
 
 impl Owner {
+    /// Returns the column that names the part; `None` for the actor's own settings.
+    fn column(&self) -> Option<String> {
+        let Self::Part { role, inside } = self else { return None };
+        Some(inside.iter().fold(role.word().to_owned(), |place, name| format!("{place}_{name}")))
+    }
+
     /// Returns the part in a recipe; `None` for the actor.
     fn part<'a>(&self, recipe: &'a mut Recipe) -> Option<&'a mut PartRecipe> {
         let Self::Part { role, inside } = self else { return None };
@@ -402,8 +419,8 @@ impl Experiment {
 
     /// Reads what is recorded: the measures of each scenario, and the names of their columns. Returns the place of each column in the file.
     fn read_record(&mut self, file: &ExperimentFile, default: &str) -> Result<Vec<Range<usize>>, Mistake> {
-        let default = [Spanned::new(0..0, default.to_owned())];
-        let names = file.record.as_ref().map_or(&default[..], |record| record.get_ref());
+        let by_default = [Spanned::new(0..0, default.to_owned())];
+        let names = file.record.as_ref().map_or(&by_default[..], |record| record.get_ref());
         let mut places = Vec::new();
         for name in names {
             let columns = add_measures(name, &mut self.scenarios)?;
@@ -414,8 +431,12 @@ impl Experiment {
             self.record.extend(columns);
         }
         match &file.record {
-            Some(record) if self.record.is_empty() => Err(Mistake::at(&record.span(), "nothing is recorded")
-                .help("leave `record` out for the objective")),
+            Some(record) if self.record.is_empty() => {
+                let what =
+                    if default == "objective" { "the objective".to_owned() } else { format!("`{default}`") };
+                Err(Mistake::at(&record.span(), "nothing is recorded")
+                    .help(format!("leave `record` out for {what}")))
+            }
             _ => Ok(places),
         }
     }
@@ -460,7 +481,12 @@ impl Experiment {
             for ((measure, column), place) in scenario.measures.iter().zip(&self.record).zip(places) {
                 measure.check(&of).map_err(|reason| {
                     let method = &self.methods[grid.method].name;
-                    let message = format!("`{column}` cannot be recorded of {method}: {}", reason.message);
+                    let problem = match self.scenarios.len() {
+                        1 => String::new(),
+                        _ => format!(" in {}", scenario.title()),
+                    };
+                    let message =
+                        format!("`{column}` cannot be recorded of {method}{problem}: {}", reason.message);
                     Mistake::at(place, message).maybe_help(reason.help)
                 })?;
             }
@@ -550,7 +576,7 @@ impl Experiment {
     pub fn files(&self) -> Vec<(String, String)> {
         let copies = self.problem_copies.iter();
         let mut changes: Vec<(Range<usize>, String)> =
-            copies.clone().map(|file| (file.span.clone(), Value::from(file.path()).to_string())).collect();
+            copies.clone().map(|file| (file.span.clone(), file.replacement(&self.text))).collect();
         if self.runs != self.runs_in_text {
             changes.push((self.runs_span.clone(), self.runs.to_string()));
         }
@@ -576,12 +602,12 @@ impl Experiment {
                 "grid": g.axes.iter().map(|a| (a.column.clone(), json!(a.values))).collect::<Value>(),
             })
         };
-        // A problem file counts by its text, not by its path.
-        let is_name = |(name, cell): &&(String, Cell)| {
-            !(name == "problem"
-                && matches!(cell, Cell::Text(path) if path.ends_with(".toml") || path.ends_with(".json")))
+        // A problem counts by its name, or by the text of its file, not by what it is called.
+        let problem = |s: &Scenario| {
+            let others = s.columns.iter().filter(|(name, _)| name != "problem").cloned();
+            let name = s.problem.iter().map(|name| ("problem".to_owned(), Cell::Text(name.clone())));
+            cells(&name.chain(others).collect::<Vec<_>>())
         };
-        let problem = |s: &Scenario| cells(&s.columns.iter().filter(is_name).cloned().collect::<Vec<_>>());
         let mut identity = json!({
             "seed": self.seed,
             self.length.word(): self.length.count(),
@@ -603,19 +629,6 @@ impl Experiment {
     /// Returns the number of settings.
     pub fn settings(&self) -> usize {
         self.grids.last().map_or(0, |grid| grid.settings.end)
-    }
-
-    /// Returns what is wrong with the experiment, though it can be run.
-    pub fn warnings(&self) -> Vec<String> {
-        let warning = |(state, action): (String, String)| {
-            format!(
-                "the target takes `{action}` in `{state}`, and the behaviour never does: what comes of it cannot be learned"
-            )
-        };
-        let uncovered = self.scenarios.iter().filter_map(Scenario::uncovered);
-        let mut warnings: Vec<String> = uncovered.map(warning).collect();
-        warnings.dedup();
-        warnings
     }
 
     /// Returns the number of units.
@@ -649,6 +662,7 @@ impl Experiment {
             let a_row = self.numbers_a_row(settings.start);
             let a_setting = a_row.saturating_mul(self.evaluations as usize + 1).max(1);
             let size = size.min(NUMBERS_A_UNIT / a_setting).max(1);
+            let size = size.min(self.most_settings_in_memory(settings.start));
             let cut = |start: usize| start..(start + size).min(settings.end);
             self.blocks.extend(settings.clone().step_by(size).map(cut));
             first += alike;
@@ -662,6 +676,13 @@ impl Experiment {
         // All scenarios have the same columns.
         let measures = self.scenarios.first().map_or(&[][..], |scenario| &scenario.measures);
         self.record.iter().zip(measures).map(|(name, measure)| (name.as_str(), measure.is_list()))
+    }
+
+    /// Returns which values of a column are the best; `None` if none are.
+    pub(crate) fn goal_of(&self, column: &str) -> Option<Goal> {
+        let measures = self.scenarios.first().map_or(&[][..], |scenario| &scenario.measures);
+        let place = self.record.iter().position(|name| name == column)?;
+        measures.get(place)?.goal()
     }
 
     /// Returns how many numbers are recorded of a setting at an evaluation.
@@ -698,6 +719,25 @@ impl Experiment {
     /// Returns the number of a setting's method.
     pub fn method_of(&self, setting: usize) -> usize {
         self.grid(setting).method
+    }
+
+    /// Returns how many values of the same kind stand before a setting's part of this column in its list.
+    pub(crate) fn ordinal(&self, setting: usize, column: &str) -> usize {
+        let ordinals = &self.grid(setting).ordinals;
+        ordinals.iter().find(|(name, _)| name == column).map_or(0, |(_, ordinal)| *ordinal)
+    }
+
+    /// Returns the names of a setting's values that belong to the part of this column.
+    pub(crate) fn names_in_part(&self, setting: usize, column: &str) -> Vec<&str> {
+        let grid = self.grid(setting);
+        let is_inside = |place: &str| {
+            place.strip_prefix(column).is_some_and(|rest| rest.starts_with('_'))
+                || column == Role::Policy.word() && place == INITIAL_WEIGHTS
+        };
+        let words = grid.columns.iter().map(|(name, _)| name.as_str()).filter(|name| is_inside(name));
+        let belongs =
+            |axis: &&Axis| axis.owner.column().is_some_and(|place| place == column || is_inside(&place));
+        words.chain(grid.axes.iter().filter(belongs).map(|axis| axis.column.as_str())).collect()
     }
 
     /// Returns all values of a setting by name, as in the table of settings.

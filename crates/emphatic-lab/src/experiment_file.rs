@@ -140,6 +140,9 @@ pub(crate) struct ProblemTable {
     /// The problem's name or path.
     #[schemars(with = "ProblemName")]
     pub(crate) name: Spanned<String>,
+    /// What it is called in tables. Left out, it is its name, or the name of its file; its path if another file has the same name.
+    #[schemars(with = "Option<String>")]
+    pub(crate) label: Option<Spanned<String>>,
     /// For `long-counterexample`: the length of its chains. Left out, it is 5.
     #[schemars(with = "Option<OneOrList<Count>>")]
     pub(crate) steps: Option<OneOrList<Whole>>,

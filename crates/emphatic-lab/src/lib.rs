@@ -75,7 +75,7 @@ pub use runs::{Run, read_runs};
 pub use schema::schema;
 pub use stop::Stop;
 pub use summary::{
-    FixedPoint, FreshSummary, MethodSummary, Point, SettingSummary, Statistics, Summary, summarise,
-    summarise_without_intervals,
+    Diverged, FixedPoint, FreshSummary, MethodSummary, MethodWithoutBest, Point, SettingSummary, Statistics,
+    Summary, summarise, summarise_quantity, summarise_without_intervals,
 };
 pub use unit::UnitError;

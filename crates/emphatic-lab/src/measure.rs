@@ -153,6 +153,11 @@ pub(crate) trait Measure: Debug + Send + Sync {
         1
     }
 
+    /// Returns how many numbers its recorder holds for each of such learners, if they are many.
+    fn held(&self, _recipe: &Recipe) -> f64 {
+        0.0
+    }
+
     /// Returns which of its values are the best; `None` if none are.
     fn goal(&self) -> Option<Goal> {
         None
@@ -171,6 +176,7 @@ pub(crate) trait Measure: Debug + Send + Sync {
 pub(crate) trait DynMeasure: Debug + Send + Sync {
     fn is_list(&self) -> bool;
     fn numbers(&self, recipe: &Recipe, weights: usize) -> usize;
+    fn held(&self, recipe: &Recipe) -> f64;
     fn goal(&self) -> Option<Goal>;
     fn check(&self, of: &Measured) -> Result<(), ValueError>;
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError>;
@@ -184,6 +190,10 @@ impl<M: Measure> DynMeasure for M {
 
     fn numbers(&self, recipe: &Recipe, weights: usize) -> usize {
         Measure::numbers(self, recipe, weights)
+    }
+
+    fn held(&self, recipe: &Recipe) -> f64 {
+        Measure::held(self, recipe)
     }
 
     fn goal(&self) -> Option<Goal> {

@@ -4,7 +4,7 @@ use crate::engine;
 use crate::experiment::Experiment;
 use crate::runs;
 use crate::store::manifest::{VERSION, version};
-use crate::store::{Kind, Store, StoreError, View};
+use crate::store::{Kind, Store, StoreError, View, check_fresh_runs};
 use crate::table::StoredUnit;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub struct Merged {
     pub units: usize,
     /// Whether fresh runs are still to be made.
     pub fresh: bool,
-    /// One message for each damaged file in the directory of the merged results.
+    /// One message for each damaged file in the directory of the merged results, and one if fresh runs there are discarded.
     pub warnings: Vec<String>,
 }
 
@@ -25,22 +25,25 @@ pub struct Merged {
 pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
     let shards = open_all(dirs)?;
     // Shards may have been asked for different numbers of runs.
-    let Some((_, experiment)) = shards.iter().max_by_key(|(_, experiment)| experiment.runs) else {
+    let asked = |experiment: &Experiment| (experiment.runs, experiment.fresh_runs);
+    let Some((_, experiment)) = shards.iter().max_by_key(|(_, experiment)| asked(experiment)) else {
         return Ok(Merged { done: 0, units: 0, fresh: false, warnings: Vec::new() });
     };
+    shards.iter().try_for_each(|(view, _)| check_fresh_runs(view, experiment.fresh_runs))?;
     let mut store = engine::open(experiment, out)?;
     for (view, _) in &shards {
         copy_missing(&mut store, Kind::Results, view)?;
     }
     store.finish(Kind::Results, &|_| true)?;
     let (done, units) = (store.count(Kind::Results), experiment.units());
-    let fresh =
-        experiment.fresh_runs > 0 && !(done == units && merge_fresh(experiment, &mut store, &shards)?);
+    let mut warnings = store.warnings().to_vec();
+    let fresh = experiment.fresh_runs > 0
+        && !(done == units && merge_fresh(experiment, &mut store, &shards, &mut warnings)?);
     let mut fields = engine::counts(experiment, &store, done == units && !fresh);
     let seconds = shards.iter().filter_map(|(view, _)| view.manifest()["wall_seconds"].as_f64());
     fields["wall_seconds"] = seconds.sum::<f64>().into();
     store.set_manifest(&fields)?;
-    Ok(Merged { done, units, fresh, warnings: store.warnings().to_vec() })
+    Ok(Merged { done, units, fresh, warnings })
 }
 
 /// Merges the fresh runs of shards that had all results, and so could choose the same settings. Returns true if no more are to be made.
@@ -48,8 +51,10 @@ fn merge_fresh(
     experiment: &Experiment,
     store: &mut Store,
     shards: &[(View, Experiment)],
+    warnings: &mut Vec<String>,
 ) -> Result<bool, StoreError> {
-    let chosen = engine::choose_fresh(experiment, store)?;
+    let (chosen, warning) = engine::choose_fresh(experiment, store)?;
+    warnings.extend(warning);
     for (view, _) in shards.iter().filter(|(view, _)| engine::chosen_settings(view.manifest()) == chosen) {
         copy_missing(store, Kind::Fresh, view)?;
     }

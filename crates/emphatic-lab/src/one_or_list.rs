@@ -17,6 +17,18 @@ pub(crate) struct Located<T> {
     pub(crate) span: Range<usize>,
 }
 
+impl<T> Located<T> {
+    /// Returns the error that a key has this value before.
+    pub(crate) fn twice(&self, key: &str) -> Mistake {
+        twice(key, &self.span)
+    }
+}
+
+fn twice(key: &str, span: &Range<usize>) -> Mistake {
+    Mistake::at(span, format!("`{key}` has this value twice"))
+        .help("each value makes settings of its own: leave one out")
+}
+
 /// One value, or a list of values.
 #[derive(Clone, Debug)]
 pub(crate) struct OneOrList<T> {
@@ -55,8 +67,7 @@ impl<T> OneOrList<T> {
         let values = self.non_empty(key)?;
         for (k, Located { value, span }) in values.iter().enumerate() {
             if values[..k].iter().any(|before| before.value == *value) {
-                return Err(Mistake::at(span, format!("`{key}` has this value twice"))
-                    .help("each value makes settings of its own: leave one out"));
+                return Err(twice(key, span));
             }
         }
         Ok(values)

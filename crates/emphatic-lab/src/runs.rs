@@ -62,7 +62,7 @@ pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), StoreError> {
     let experiment = experiment_of(&view)?;
     let runs = view.manifest()["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok());
     // Never fewer than the tables have, whatever the manifest says.
-    let finished = u32::try_from(view.runs()).unwrap_or(u32::MAX);
+    let finished = u32::try_from(view.runs(Kind::Results)).unwrap_or(u32::MAX);
     let experiment = experiment.with_runs(runs.unwrap_or(1).max(finished))?;
     Ok((experiment, view))
 }

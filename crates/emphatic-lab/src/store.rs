@@ -47,6 +47,8 @@ pub struct Contents<'a> {
     pub identity: &'a Value,
     /// How many runs it is to have: no fewer than it has already.
     pub runs: u32,
+    /// The same of fresh runs.
+    pub fresh_runs: u32,
 }
 
 /// A results directory as it was when it was opened.
@@ -67,6 +69,8 @@ impl View {
     pub fn open(dir: &Path) -> Result<View, StoreError> {
         let (mut view, damaged) = View::load(dir, existing_manifest(dir)?)?;
         view.warnings = damaged.iter().map(|(_, error)| format!("{error}; its units do not count")).collect();
+        let missing = Kind::ALL.into_iter().filter_map(|kind| view.missing(kind));
+        view.warnings.extend(missing.map(|error| error.to_string()).collect::<Vec<_>>());
         Ok(view)
     }
 
@@ -114,8 +118,16 @@ impl View {
     }
 
     /// How many runs have finished units, counted up to the last one.
-    pub(crate) fn runs(&self) -> u64 {
-        self.units(Kind::Results).map(|stored| u64::from(stored.unit().run) + 1).max().unwrap_or(0)
+    pub(crate) fn runs(&self, kind: Kind) -> u64 {
+        self.units(kind).map(|stored| u64::from(stored.unit().run) + 1).max().unwrap_or(0)
+    }
+
+    /// The error that the finished table of a kind is not there, if the manifest counts units of it that are nowhere.
+    pub(crate) fn missing(&self, kind: Kind) -> Option<StoreError> {
+        let units = self.manifest[kind.count_key()]["done"].as_u64().unwrap_or(0);
+        let path = kind.path(&self.dir, FINISHED);
+        let is_missing = units > self.count(kind) as u64 && !path.exists();
+        is_missing.then_some(StoreError::MissingTable { path, units })
     }
 
     /// How many runs of settings diverged.
@@ -169,10 +181,11 @@ impl Store {
         let is_new = found.is_none();
         let manifest = found.unwrap_or_else(|| manifest::new(contents.identity));
         let (view, damaged) = View::load(dir, manifest)?;
-        let there = view.runs();
-        if there > u64::from(contents.runs) {
-            return Err(StoreError::FewerRuns { dir: dir.to_owned(), there, asked: contents.runs });
+        let (there, asked) = (view.runs(Kind::Results), contents.runs);
+        if there > u64::from(asked) {
+            return Err(StoreError::FewerRuns { dir: dir.to_owned(), there, asked });
         }
+        check_fresh_runs(&view, contents.fresh_runs)?;
         let next = view.tables.iter().flat_map(Tables::parts).max().unwrap_or(0) + 1;
         let mut store = Store { view, next, lock };
         store.write_files(contents)?;
@@ -182,6 +195,10 @@ impl Store {
         for (path, error) in damaged {
             store.view.warnings.push(part_files::move_aside(dir, &path, &error)?);
         }
+        let missing = Kind::ALL.into_iter().filter_map(|kind| store.missing(kind));
+        let missing: Vec<String> =
+            missing.map(|error| format!("{error}; its units will be run again")).collect();
+        store.view.warnings.extend(missing);
         Ok(store)
     }
 
@@ -295,6 +312,15 @@ impl Store {
     }
 }
 
+/// An error if a directory has more fresh runs than are asked for.
+pub(crate) fn check_fresh_runs(view: &View, asked: u32) -> Result<(), StoreError> {
+    let there = view.runs(Kind::Fresh);
+    if there <= u64::from(asked) {
+        return Ok(());
+    }
+    Err(StoreError::FewerFreshRuns { dir: view.dir.clone(), there, asked })
+}
+
 /// Writes the next part. Returns its number and the table.
 fn write_part(
     view: &View,
@@ -335,7 +361,7 @@ mod tests {
     const FILES: [(&str, &[u8]); 2] = [("settings.parquet", b"settings"), ("experiment.toml", b"experiment")];
 
     fn open_as(dir: &Path, identity: &Value) -> Result<Store, StoreError> {
-        Store::open(dir, &Contents { files: &FILES, identity, runs: u32::MAX })
+        Store::open(dir, &Contents { files: &FILES, identity, runs: u32::MAX, fresh_runs: u32::MAX })
     }
 
     fn open(dir: &TempDir) -> Store {

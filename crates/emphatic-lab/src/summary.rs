@@ -8,13 +8,13 @@ pub use fixed_point::FixedPoint;
 pub(crate) use print::label;
 pub(crate) use scores::best_settings;
 
-use crate::experiment::{Cell, Experiment, Judged};
+use crate::experiment::{Cell, Experiment, FIRST_FRESH_STREAM, Judged};
 use crate::experiment_file::Select;
 use crate::measure::Goal;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, Interval, choose, mean, quantile, rank, standard_error};
 use crate::store::{Kind, StoreError, View, check_table};
-use scores::{Group, Scores, groups, judged_by};
+use scores::{Comparison, Group, Scores, groups, judged_by};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -30,16 +30,21 @@ pub struct Summary {
     pub units: usize,
     /// `final` or `area`.
     pub select: &'static str,
-    /// The recorded quantity that all numbers are of, and by which settings are judged: the objective, or an error.
+    /// The recorded quantity that all numbers are of.
     pub quantity: String,
-    /// `largest` or `smallest`: which of its values are the best.
+    /// `largest`, `smallest` or `neither`: which of its values are the best.
     pub best_is: &'static str,
+    /// The recorded quantity by which the best settings are chosen: the objective, or an error.
+    pub chosen_by: String,
     /// `episodes` or `steps`: what the points of curves count.
     pub axis: &'static str,
     /// In how many runs of settings a weight is not finite at the end.
     pub diverged_runs: u64,
     /// The methods.
     pub methods: Vec<MethodSummary>,
+    /// The methods that have runs, but no best setting, since no run of any setting has a value.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_best: Vec<MethodWithoutBest>,
     /// What is wrong with the results.
     pub warnings: Vec<String>,
 }
@@ -53,7 +58,9 @@ pub struct MethodSummary {
     pub values: Map<String, Value>,
     /// How many runs all of its settings have.
     pub runs: usize,
-    /// Which these are.
+    /// How many runs of its settings diverged, over its whole grid.
+    pub diverged: Diverged,
+    /// Which runs all of its settings have.
     #[serde(skip)]
     common_runs: Vec<u32>,
     /// The number of the best setting.
@@ -71,6 +78,30 @@ pub struct MethodSummary {
     /// If the best setting evaluates a fixed target by a linear critic: where that comes to rest in expectation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed_point: Option<FixedPoint>,
+}
+
+/// A method of which no run of any setting has a value.
+#[derive(Clone, Debug, Serialize)]
+pub struct MethodWithoutBest {
+    /// The method's name.
+    pub method: String,
+    /// What distinguishes it from others of the same name.
+    pub values: Map<String, Value>,
+    /// How many runs all of its settings have.
+    pub runs: usize,
+    /// How many runs of its settings diverged.
+    pub diverged: Diverged,
+    /// The settings.
+    pub settings: Vec<SettingSummary>,
+}
+
+/// How many runs of settings diverged, over a whole grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Diverged {
+    /// In how many a weight is not finite at the end.
+    pub runs: usize,
+    /// How many there are.
+    pub of: usize,
 }
 
 /// A summary of some runs of one setting.
@@ -133,6 +164,10 @@ pub struct FreshSummary {
     pub final_values: Vec<f64>,
     /// The average of the quantity.
     pub area: Statistics,
+    /// Its quantiles over runs, as those of the end.
+    pub area_quantiles: Vec<Option<f64>>,
+    /// Its values, ascending; those of runs that have diverged are left out.
+    pub area_values: Vec<f64>,
     /// The learning curve.
     pub curve: Vec<Point>,
 }
@@ -142,15 +177,24 @@ const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 /// Summarises a directory of results, finished or not.
 pub fn summarise(dir: &Path, select: Option<Select>) -> Result<Summary, StoreError> {
+    summarise_as(dir, select, None)
+}
+
+/// Like [`summarise`], but with the numbers of another quantity that was recorded. The best settings are the same.
+pub fn summarise_quantity(dir: &Path, select: Option<Select>, quantity: &str) -> Result<Summary, StoreError> {
+    summarise_as(dir, select, Some(quantity))
+}
+
+fn summarise_as(dir: &Path, select: Option<Select>, quantity: Option<&str>) -> Result<Summary, StoreError> {
     let (experiment, view) = runs::open(dir)?;
     let select = select.unwrap_or(experiment.select);
-    Summariser::new(&experiment, &view, select, true)?.summary()
+    Summariser::new(&experiment, &view, select, quantity, true)?.summary()
 }
 
 /// Like [`summarise`], but without bootstrap intervals, which take seconds with thousands of runs.
 pub fn summarise_without_intervals(dir: &Path) -> Result<Summary, StoreError> {
     let (experiment, view) = runs::open(dir)?;
-    Summariser::new(&experiment, &view, experiment.select, false)?.summary()
+    Summariser::new(&experiment, &view, experiment.select, None, false)?.summary()
 }
 
 /// The runs of the best setting of each method, along which a quantity was recorded.
@@ -166,15 +210,24 @@ pub(crate) struct BestRuns {
 /// Reads the runs of the best settings along a quantity, by default the one that settings are judged by.
 pub(crate) fn best_runs(dir: &Path, quantity: Option<&str>) -> Result<BestRuns, StoreError> {
     let (experiment, view) = runs::open(dir)?;
-    let summariser = Summariser::new(&experiment, &view, experiment.select, false)?;
-    let quantity = quantity.unwrap_or(&summariser.judged_by.column).to_owned();
-    runs::check_recorded(&experiment, &quantity)?;
+    let quantity = shown_quantity(&experiment, quantity)?;
+    let summariser = Summariser::new(&experiment, &view, experiment.select, None, false)?;
     let summary = summariser.summary()?;
     let chosen_by = summariser.runs_of_best(&summary.methods, Kind::Results, &quantity)?;
     let fresh = summariser.runs_of_best(&summary.methods, Kind::Fresh, &quantity)?;
     let shown = |(chosen_by, fresh): (_, Vec<Run>)| if fresh.is_empty() { chosen_by } else { fresh };
     let runs = chosen_by.into_iter().zip(fresh).map(shown).collect();
     Ok(BestRuns { experiment, summary, quantity, runs })
+}
+
+/// Returns the quantity that is asked for, which must have been recorded; by default the one that settings are judged by.
+fn shown_quantity(experiment: &Experiment, asked: Option<&str>) -> Result<String, StoreError> {
+    let quantity = match asked {
+        Some(quantity) => quantity,
+        None => &judged_by(experiment)?.column,
+    };
+    runs::check_recorded(experiment, quantity)?;
+    Ok(quantity.to_owned())
 }
 
 /// Results, and how they are to be summarised.
@@ -184,8 +237,14 @@ struct Summariser<'a> {
     /// What the best setting is chosen by.
     select: Select,
     judged_by: &'a Judged,
+    /// What all numbers are of.
+    quantity: String,
     intervals: bool,
+    /// Of what settings are judged by.
     scores: Scores,
+    /// Of the quantity, if it is another one.
+    other_scores: Option<Scores>,
+    /// Of the quantity.
     fresh: Scores,
 }
 
@@ -194,16 +253,32 @@ impl<'a> Summariser<'a> {
         experiment: &'a Experiment,
         view: &'a View,
         select: Select,
+        quantity: Option<&str>,
         intervals: bool,
     ) -> Result<Self, StoreError> {
         let judged_by = judged_by(experiment)?;
-        let scores = Scores::read(experiment, view, Kind::Results, judged_by)?;
+        let quantity = shown_quantity(experiment, quantity)?;
+        let scores = Scores::read(experiment, view, Kind::Results, &judged_by.column)?;
         if scores.is_empty() {
             let (dir, warnings) = (view.dir().to_owned(), view.warnings().to_vec());
-            return Err(StoreError::NoRuns { dir, warnings });
+            return Err(view.missing(Kind::Results).unwrap_or(StoreError::NoRuns { dir, warnings }));
         }
-        let fresh = Scores::read(experiment, view, Kind::Fresh, judged_by)?;
-        Ok(Self { experiment, view, select, judged_by, intervals, scores, fresh })
+        let other_scores = match quantity == judged_by.column {
+            true => None,
+            false => Some(Scores::read(experiment, view, Kind::Results, &quantity)?),
+        };
+        let fresh = Scores::read(experiment, view, Kind::Fresh, &quantity)?;
+        Ok(Self { experiment, view, select, judged_by, quantity, intervals, scores, other_scores, fresh })
+    }
+
+    /// The scores that are shown.
+    fn shown(&self) -> &Scores {
+        self.other_scores.as_ref().unwrap_or(&self.scores)
+    }
+
+    /// The scores that the settings of a group are compared by.
+    fn comparison(&self, group: &Group) -> Comparison {
+        self.scores.comparison(group, self.select, self.judged_by.goal)
     }
 
     fn summary(&self) -> Result<Summary, StoreError> {
@@ -212,17 +287,23 @@ impl<'a> Summariser<'a> {
         // Nothing here depends on the table of settings, but whoever joins it with the results does.
         let settings = check_table(view.dir(), &view.dir().join("settings.parquet"));
         warnings.extend(settings.err().map(|error| error.to_string()));
-        let mut methods = Vec::new();
+        let (mut methods, mut without_best) = (Vec::new(), Vec::new());
         for group in groups(experiment) {
-            match self.method(&group) {
-                Some(method) => methods.push(method),
-                // Its runs are still to come.
-                None if self.scores.comparison(&group, self.select).runs.is_empty() => {}
-                None => warnings.push(format!(
-                    "{} is missing: no run of any of its settings has {} (they diverged, it overflowed, or episodes never end)",
-                    print::label(&experiment.methods[group.method].name, &json_of(&group.values)),
-                    print::indefinite(&self.judged_by.column)
-                )),
+            let comparison = self.comparison(&group);
+            if comparison.runs.is_empty() {
+                continue; // Its runs are still to come.
+            }
+            match choose(&comparison.scores) {
+                Some(best) => methods.push(self.method(&group, comparison, best)),
+                None => {
+                    let method = self.without_best(&group, &comparison.runs);
+                    warnings.push(format!(
+                        "{} is missing: no run of any of its settings has {} (they diverged, it overflowed, or episodes never end)",
+                        print::label(&method.method, &method.values),
+                        print::indefinite(&self.judged_by.column)
+                    ));
+                    without_best.push(method);
+                }
             }
         }
         self.add_curves(&mut methods)?;
@@ -232,60 +313,74 @@ impl<'a> Summariser<'a> {
             units_done,
             units: experiment.units(),
             select: self.select.word(),
-            quantity: self.judged_by.column.clone(),
-            best_is: match self.judged_by.goal {
-                Goal::Largest => "largest",
-                Goal::Smallest => "smallest",
+            quantity: self.quantity.clone(),
+            best_is: match experiment.goal_of(&self.quantity) {
+                Some(Goal::Largest) => "largest",
+                Some(Goal::Smallest) => "smallest",
+                None => "neither",
             },
+            chosen_by: self.judged_by.column.clone(),
             axis: experiment.length.word(),
             diverged_runs: view.diverged_runs(),
             methods,
+            without_best,
             warnings,
         })
     }
 
-    /// The summary of a group, without curves. `None` if its settings have no run in common, or no run has a value.
-    fn method(&self, group: &Group) -> Option<MethodSummary> {
-        let (experiment, scores) = (self.experiment, &self.scores);
-        let comparison = scores.comparison(group, self.select);
-        let best = choose(&comparison.scores)?;
+    /// The summary of a group with its best setting, without curves.
+    fn method(&self, group: &Group, comparison: Comparison, best: usize) -> MethodSummary {
+        let (experiment, setting) = (self.experiment, group.settings[best]);
         let probabilities = Bootstrap::default().best(&comparison.scores);
-        let names = swept(experiment, group);
-        let values = |setting: usize| {
-            let cells = experiment.cells(setting);
-            json_of(&cells.into_iter().filter(|(name, _)| names.contains(name)).collect::<Vec<_>>())
-        };
+        let settings = SettingSummaries { of: self, swept: swept(experiment, group), runs: &comparison.runs };
         let summary = |k: usize| {
             // Intervals for a grid of thousands would take longer than anyone waits; the best one has them.
-            let (setting, intervals) = (group.settings[k], self.intervals && k == best);
-            let statistics = |by| scores.statistics(setting, &comparison.runs, by, intervals);
-            SettingSummary {
-                setting,
-                values: values(setting),
-                at_end: statistics(Select::Final),
-                area: statistics(Select::Area),
-                probability_best: probabilities[k],
-            }
+            let intervals = self.intervals && k == best;
+            settings.summary(group.settings[k], probabilities[k], intervals)
         };
-        let setting = group.settings[best];
-        Some(MethodSummary {
+        MethodSummary {
             method: experiment.methods[group.method].name.clone(),
             values: json_of(&group.values),
             runs: comparison.runs.len(),
+            diverged: self.diverged(group),
             best: setting,
-            best_values: values(setting),
+            best_values: settings.values(setting),
             probability_best: probabilities[best],
             settings: rank(&comparison.scores).into_iter().map(summary).collect(),
             curve: Vec::new(),
             fresh: self.fresh(setting),
-            fixed_point: fixed_point::fixed_point(
-                experiment,
-                setting,
-                &self.judged_by.column,
-                &comparison.runs,
-            ),
+            fixed_point: self.fixed_point(setting, &comparison.runs),
             common_runs: comparison.runs,
-        })
+        }
+    }
+
+    /// The summary of a group that has no best setting, since no run of any setting has a value.
+    fn without_best(&self, group: &Group, runs: &[u32]) -> MethodWithoutBest {
+        let settings = SettingSummaries { of: self, swept: swept(self.experiment, group), runs };
+        MethodWithoutBest {
+            method: self.experiment.methods[group.method].name.clone(),
+            values: json_of(&group.values),
+            runs: runs.len(),
+            diverged: self.diverged(group),
+            settings: group.settings.iter().map(|setting| settings.summary(*setting, 0.0, false)).collect(),
+        }
+    }
+
+    /// How many runs of the settings of a group diverged.
+    fn diverged(&self, group: &Group) -> Diverged {
+        let scores = || group.settings.iter().flat_map(|setting| self.scores.of(*setting));
+        Diverged { runs: scores().filter(|score| score.diverged).count(), of: scores().count() }
+    }
+
+    /// The fixed point of a setting in the runs that its mean is compared with: the fresh ones if there are any, otherwise those that it was
+    /// chosen by. Features that are drawn for each run are others in fresh ones.
+    fn fixed_point(&self, setting: usize, chosen_by: &[u32]) -> Option<FixedPoint> {
+        let fresh = self.fresh.of(setting);
+        let streams: Vec<u64> = match fresh.is_empty() {
+            true => chosen_by.iter().map(|run| u64::from(*run)).collect(),
+            false => fresh.iter().map(|score| FIRST_FRESH_STREAM + u64::from(score.run)).collect(),
+        };
+        fixed_point::fixed_point(self.experiment, setting, &self.quantity, &streams)
     }
 
     /// The summary of the fresh runs of a setting, without the curve. `None` if there are none.
@@ -295,21 +390,28 @@ impl<'a> Summariser<'a> {
             return None;
         }
         let runs: Vec<u32> = scores.iter().map(|score| score.run).collect();
-        let mut values: Vec<f64> = scores.iter().filter_map(|score| score.last).collect();
-        values.sort_by(f64::total_cmp);
+        let values = |by: Select| {
+            let mut values: Vec<f64> = scores.iter().filter_map(|score| score.by(by)).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let quantiles = |values: &[f64]| QUANTILES.iter().map(|q| quantile(values, *q)).collect();
+        let (final_values, area_values) = (values(Select::Final), values(Select::Area));
         Some(FreshSummary {
             runs: runs.len(),
             at_end: self.fresh.statistics(setting, &runs, Select::Final, self.intervals),
-            final_quantiles: QUANTILES.iter().map(|q| quantile(&values, *q)).collect(),
-            final_values: values,
+            final_quantiles: quantiles(&final_values),
+            final_values,
             area: self.fresh.statistics(setting, &runs, Select::Area, self.intervals),
+            area_quantiles: quantiles(&area_values),
+            area_values,
             curve: Vec::new(),
         })
     }
 
     /// Adds the learning curves of the best settings.
     fn add_curves(&self, methods: &mut [MethodSummary]) -> Result<(), StoreError> {
-        let runs = |kind| self.runs_of_best(methods, kind, &self.judged_by.column);
+        let runs = |kind| self.runs_of_best(methods, kind, &self.quantity);
         let (results, fresh_runs) = (runs(Kind::Results)?, runs(Kind::Fresh)?);
         for ((method, results), fresh_runs) in methods.iter_mut().zip(&results).zip(&fresh_runs) {
             method.curve = curve(results, self.intervals);
@@ -337,6 +439,33 @@ impl<'a> Summariser<'a> {
             runs
         };
         Ok(methods.iter().map(of_method).collect())
+    }
+}
+
+/// What summaries of the settings of a group have in common.
+struct SettingSummaries<'a> {
+    of: &'a Summariser<'a>,
+    /// The names of the values that are shown.
+    swept: Vec<&'a str>,
+    /// The runs that all settings have.
+    runs: &'a [u32],
+}
+
+impl SettingSummaries<'_> {
+    fn values(&self, setting: usize) -> Map<String, Value> {
+        let cells = self.of.experiment.cells(setting);
+        json_of(&cells.into_iter().filter(|(name, _)| self.swept.contains(name)).collect::<Vec<_>>())
+    }
+
+    fn summary(&self, setting: usize, probability_best: f64, intervals: bool) -> SettingSummary {
+        let statistics = |by| self.of.shown().statistics(setting, self.runs, by, intervals);
+        SettingSummary {
+            setting,
+            values: self.values(setting),
+            at_end: statistics(Select::Final),
+            area: statistics(Select::Area),
+            probability_best,
+        }
     }
 }
 

@@ -193,18 +193,21 @@ fn wrong_settings_of_a_policy_are_refused() {
         ),
         (
             r#"{ kind = "tempered" }"#,
-            "the policy needs `temperature` (it is the temperature τ of `tempered`; give a number, or a list to sweep: \
+            "the policy needs `temperature` (`temperature` of `tempered`: temperature τ; give a number, or a list to sweep: \
              policy = { kind = …, temperature = … })",
         ),
         (
             r#"{ kind = "softmax", temperature = 1 }"#,
-            "`temperature` has no meaning here (it belongs to the policy `tempered`)",
+            "`temperature` has no meaning for the policy `softmax` (it belongs to the policy `tempered`)",
         ),
         (
             r#"{ kind = "tempered", temperature = 1, probabilities = { A0 = 0.9, A1 = 0.1 } }"#,
             "only a softmax policy starts from probabilities (give `weights`)",
         ),
-        ("{ temperature = 1 }", "`temperature` has no meaning here (it belongs to the policy `tempered`)"),
+        (
+            "{ temperature = 1 }",
+            "`temperature` has no meaning for the policy `softmax` (it belongs to the policy `tempered`)",
+        ),
         (
             r#"{ features = "critic" }"#,
             "the policy `softmax` has no setting `features` (there are kind, weights, probabilities)",

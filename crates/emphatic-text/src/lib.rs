@@ -9,15 +9,18 @@
 //! | a message that contains names | [`message`] |
 //! | a page of several lines | [`printable_lines`] |
 //! | a piece of a file, with places marked in it | [`printable_same_length`] |
+//! | a number to the last digit | [`exact_number`] |
 //! | rows and columns | [`table`] |
 //! | CSV | [`csv`] |
 //! | JSON | [`json_escaped`] |
 
 pub mod csv;
+mod exact_number;
 mod message;
 mod printable;
 mod table;
 
+pub use exact_number::exact_number;
 pub use message::message;
 pub use printable::{
     is_unprintable, json_escaped, printable, printable_lines, printable_same_length, shortened,

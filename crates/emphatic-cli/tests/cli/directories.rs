@@ -118,6 +118,28 @@ fn damaged_results_are_set_aside_and_run_again() {
     }
 }
 
+/// Once a summary was as if they had never been made.
+#[test]
+fn tables_that_are_missing_are_noticed() {
+    let bench = Bench::new(SHORT);
+    let whole = bench.run("whole", &[]);
+    for (name, units) in [("results.parquet", 12), ("fresh.parquet", 4)] {
+        let out = bench.path(&format!("without-{name}"));
+        copy(&whole, &out);
+        fs::remove_file(out.join(name)).unwrap();
+        let words =
+            format!("{name} is missing, and the manifest.json beside it counts {units} finished units");
+        let output = summarise(&out);
+        assert!(says(&output, &words), "{}", text(&output));
+        assert_eq!(output.status.success(), name == "fresh.parquet");
+        refused(&merge(&[&out], &bench.path("merged")), &[&words, "run that shard again, then merge"]);
+        let output = bench.finish(&out, &["--quiet"]);
+        assert!(says(&output, &words) && says(&output, "its units will be run again"), "{}", text(&output));
+        assert_same(&whole, &out);
+    }
+    assert!(!says(&summarise(&whole), "is missing"));
+}
+
 /// What `merge` found damaged in its --out was once moved aside without a word.
 #[test]
 fn merging_into_damaged_results_says_so() {

@@ -13,5 +13,6 @@ mod python;
 mod regressions;
 mod reproduce;
 mod solve_parts;
+mod summaries;
 mod wrong_files;
 mod wrong_problems;

@@ -1,6 +1,8 @@
 //! One test for each defect that was found.
 
-use crate::common::{Bench, assert_same, emphatic, ended_on, merge, refused, says, succeeded, text};
+use crate::common::{
+    Bench, assert_same, emphatic, ended_on, merge, refused, says, snapshot, succeeded, text,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -81,13 +83,53 @@ fn a_problem_file_keeps_its_name_beside_the_results() {
     assert_eq!(fs::read(out.join("settings.parquet")).unwrap(), settings);
 }
 
+/// Once finished units were removed without a word.
 #[test]
-fn fewer_fresh_runs_leave_no_trace_of_more() {
+fn fewer_fresh_runs_than_there_are_are_refused_and_nothing_changes() {
     let bench = bandit(SUBSET);
     let out = bench.run("out", &[]);
+    let before = snapshot(&out);
     let fewer = bandit(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 2"));
-    fewer.finish(&out, &[]);
-    assert_same(&fewer.run("direct", &[]), &out);
+    let words = "holds 3 fresh runs of this experiment and 2 are asked for; ask for as many or more (`fresh_runs = 3`)";
+    refused(&fewer.output(&out, &[]), &[words]);
+    let direct = fewer.run("direct", &[]);
+    refused(&merge(&[&direct], &out), &[words]);
+    // A shard with more runs and fewer fresh ones decides how many there are.
+    let more = fewer.run("more", &["--runs", "5"]);
+    refused(&merge(&[&more, &out], &fewer.path("merged")), &[words]);
+    assert!(snapshot(&out) == before && !fewer.path("merged").exists());
+    // As many or more are as before.
+    let more = bandit(&SUBSET.replace("fresh_runs = 3", "fresh_runs = 4"));
+    more.finish(&out, &[]);
+    assert_same(&more.run("direct", &[]), &out);
+}
+
+/// The policy stays, so that all settings have the same objective and the first is the best; the values of the second are better.
+const TWO_BESTS: &str = r#"
+problem = "counterexample"
+runs = 3
+episodes = 300
+evaluations = 2
+fresh_runs = 2
+record = ["objective", "value_error"]
+[[method]]
+algorithm = "true-ace"
+alpha = 0
+critic = { kind = "td", alpha_v = [0, 0.05] }
+"#;
+
+/// Once finished fresh runs were removed without a word when other settings became the best.
+#[test]
+fn fresh_runs_of_other_settings_are_not_discarded_in_silence() {
+    let file = |by: &str| format!("select_by = \"{by}\"{TWO_BESTS}");
+    let bench = Bench::new(&file("value_error"));
+    let out = bench.run("out", &[]);
+    fs::write(&bench.file, file("objective")).unwrap();
+    let output = bench.finish(&out, &["--quiet"]);
+    assert!(says(&output, "warning: 2 finished units of fresh runs in"), "{}", text(&output));
+    assert!(says(&output, "of other settings than those that are the best now"), "{}", text(&output));
+    assert!(!says(&bench.finish(&out, &[]), "discarded"));
+    assert_same(&bench.run("direct", &[]), &out);
 }
 
 #[test]
@@ -180,4 +222,53 @@ fn what_diagnose_writes_can_be_read_whatever_the_problem_is_called() {
     let mut diagnose = emphatic(["diagnose", "--quiet", "--starts", "0", "--write"]);
     succeeded(diagnose.arg(&written).arg(problem).output().unwrap());
     succeeded(ended_on("check", &written, &[]));
+}
+
+/// Once a path with a space was two words for the shell that it was copied to.
+#[test]
+fn commands_to_copy_are_quoted() {
+    let bench = Bench::new(TWO_METHODS);
+    let output = bench.finish(&bench.path("it's mine"), &[]);
+    assert!(text(&output).contains(r"it'\''s mine'"), "{}", text(&output));
+    let merged = bench.path("two words");
+    let output = succeeded(merge(&[bench.run("shard", &["--shard", "1/2"])], &merged));
+    assert!(text(&output).contains("two words/experiment.toml' --out '"), "{}", text(&output));
+    let output = succeeded(bench.ended(&["new", "shop", "--out", "a shop.toml"]));
+    assert!(text(&output).contains("`emphatic solve 'a shop.toml'`"), "{}", text(&output));
+}
+
+/// Each was silent once.
+#[test]
+fn what_misleads_is_warned_of() {
+    let prediction = |lines: &str| {
+        format!(
+            "problem = \"counterexample\"\ntarget = {{ A0 = 0.9, A1 = 0.1 }}\nruns = 1\nepisodes = 10\nevaluations = 1\n{lines}\n"
+        )
+    };
+    let td = "[[method]]\ncritic = { kind = \"td\", alpha_v = 0.1, lambda = [0, 0.9] }\n";
+    let learns = "problem = \"counterexample\"\nruns = 1\nepisodes = 10\nevaluations = 1\n[[method]]\nalpha = 0.1\n\
+                  actor = { kind = \"gradient-critic\", alpha_g = 0.1 }\ncritic = { kind = \"expected-tdrc\", alpha_q = 0.1 }\n";
+    let several = "is chosen by `projected_error` among several λ";
+    let biased = "counts the bias that λ_a = 0.9 gives M_t on purpose";
+    let twice = "has the emphasis `follow-on` beside the actor `gradient-critic`, which needs none: later states count twice";
+    let cases = [
+        (prediction(&format!("record = [\"projected_error\"]\n{td}")), several, true),
+        (prediction(&format!("record = [\"projected_error\"]\n{td}separate = [\"lambda\"]")), several, false),
+        (prediction(&format!("record = [\"value_error\", \"projected_error\"]\n{td}")), several, false),
+        (prediction("record = [\"emphasis_error\"]\n[[method]]\nemphasis = \"follow-on\""), biased, true),
+        (
+            prediction("record = [\"emphasis_error\"]\n[[method]]\nemphasis = \"follow-on\"\nlambda_a = 1"),
+            biased,
+            false,
+        ),
+        (format!("{learns}emphasis = \"follow-on\"\n"), twice, true),
+        (learns.to_owned(), twice, false),
+    ];
+    for (file, words, warns) in cases {
+        let bench = Bench::new(&file);
+        let checked = succeeded(ended_on("check", &bench.file, &[]));
+        assert_eq!(says(&checked, words), warns, "{file}{}", text(&checked));
+        let ran = bench.finish(&bench.path("out"), &["--quiet"]);
+        assert_eq!(says(&ran, words), warns, "{file}{}", text(&ran));
+    }
 }

@@ -52,6 +52,11 @@ fn what_cannot_be_shown_is_refused_with_the_reason() {
         ("--critic", "td,lamda=1", "did you mean `lambda`?"),
         ("--critic", "td,lambda=2", "it must lie between 0 and 1"),
         ("--critic", "td,lambda", "write a setting as name=number"),
+        ("--critic", "td,lambda=", "`lambda` in `td,lambda=` is empty"),
+        ("--critic", "etd,emphasis=decayed,emphasis=truncated", "`emphasis` is given twice"),
+        ("--critic", "td,features=actors", "did you mean `actor`?"),
+        ("--critic", "td,features=states,features=actor", "`features` is given twice"),
+        ("--emphasis", "follow-on,features=states", "the emphasis `follow-on` looks at no features"),
         ("--critic", "exact", "not known in closed form"),
         ("--critic", "etd,emphasis.n=3", "`follow-on` has no setting `n`"),
         ("--emphasis", "truncated", "it may need n"),
@@ -116,4 +121,47 @@ fn steps_divided_by_the_length_of_features_have_another_limit() {
         divided.contains(" stable ") && divided.contains("0.325") && divided.contains("10.21"),
         "{divided}"
     );
+}
+
+/// Once it had three hundred digits.
+#[test]
+fn a_large_number_is_short() {
+    let text = printed(["solve", "theta-2theta", "--critic", "tdrc,beta=1e300"]);
+    assert!(text.contains("\n  tdrc, beta = 1e300 "), "{text}");
+}
+
+/// Once a setting before the kind of its part was refused.
+#[test]
+fn the_order_of_settings_does_not_matter() {
+    let of = |part: &str| printed(["solve", "theta-2theta", "--critic", part]);
+    let text = of("etd,emphasis=truncated,emphasis.n=3,lambda=0.5");
+    assert!(text.contains("\n  etd, lambda = 0.5, emphasis = truncated, emphasis.n = 3 "), "{text}");
+    assert_eq!(of("etd,emphasis.n=3,lambda=0.5,emphasis=truncated"), text);
+    assert_eq!(of("etd,lambda=0.5,emphasis.n=3,emphasis=truncated"), text);
+}
+
+/// θ → 2θ has one feature; its states have one each, with which TD finds the values and û is m/d_μ.
+#[test]
+fn parts_see_the_features_that_are_asked_for() {
+    let line = |option: &str, part: &str, name: &str| {
+        let text = printed(["solve", "theta-2theta", option, part]);
+        let found = text.lines().find(|line| line.trim_start().starts_with(name));
+        found.unwrap_or_else(|| panic!("{name} is not in {text}")).to_owned()
+    };
+    let error = |line: &str| line.split_whitespace().last().expect("it has an error").to_owned();
+    let states = line("--critic", "td,features=states", "td, features = states ");
+    assert!(states.contains(" stable ") && !states.contains("not stable"), "{states}");
+    let critic = line("--critic", "td,features=critic", "td, features = critic ");
+    assert!(critic.contains("not stable"), "{critic}");
+    let read = "direct,lambda_e=0,read=0,schedule=constant";
+    let coarse = line("--emphasis", read, "direct, lambda_e = 0, read = 0, schedule = constant ");
+    let fine = line(
+        "--emphasis",
+        &format!("{read},features=states"),
+        "direct, lambda_e = 0, read = 0, schedule = constant, features = states ",
+    );
+    assert_eq!(error(&fine), "0");
+    assert_ne!(error(&fine), error(&coarse));
+    let inside = "etd,emphasis.features=states,emphasis=lambda-return";
+    line("--critic", inside, "etd, emphasis = lambda-return, emphasis.features = states ");
 }

@@ -88,8 +88,9 @@ fn made() -> Vec<Case> {
          critic = {{ kind = {:?}, features = {:?}, values = {:?} }}\n",
         ["gq"; 1000], ["actor"; 1000], ["exact"; 1000]
     );
-    let problems =
-        format!("interest = {:#?}\nbehaviour = [{}]\n", [1; 101], "{ A0 = 0.5, A1 = 0.5 },\n".repeat(101));
+    let behaviours = (1..=101).map(|k| f64::from(k) / 1000.0);
+    let behaviours: String = behaviours.map(|x| format!("{{ A0 = {x}, A1 = {} }},\n", 1.0 - x)).collect();
+    let problems = format!("interest = {:#?}\nbehaviour = [{behaviours}]\n", (1..=101).collect::<Vec<_>>());
     vec![
         ("a grid of 10^12 settings", format!("{top}{settings}").into()),
         ("a grid of kinds", format!("{top}{kinds}").into()),

@@ -2,16 +2,22 @@
 
 use super::evaluation::{check_evaluation, evaluates};
 use super::fit::{check_actor, check_emphasis_beside, check_needs, check_policy, rule, rule_of};
-use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, values};
-use super::{Axis, Cell, Grid, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure};
+use super::memory;
+use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, numbered, values};
+use super::{
+    Axis, Cell, Grid, INITIAL_WEIGHTS, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure,
+};
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::learners::learners;
 use crate::one_or_list::{Located, OneOrList};
-use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Role};
+use emphatic::catalogue::{ALGORITHMS, Acts, Algorithm, Catalogue, Entry, Role, Signal};
 use emphatic::learner::{ALPHA, WARM_UP};
-use emphatic::{Declared, Fixed, Recipe, RuleKind, Subset, TimeUnit};
+use emphatic::{
+    Composable, ComposeError, Declared, Features, Fixed, Isa, PartRecipe, Recipe, RuleKind, SettingError,
+    Subset, TimeUnit,
+};
 use emphatic_problems::{Interest, Mistake, Number, Whole, softmax_weights, suggest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -22,6 +28,8 @@ struct Choice<'a> {
     emphasis: Option<&'a PartChoice>,
     actor: Option<&'a PartChoice>,
     policy: Option<&'a Located<PolicyFile>>,
+    /// How many policies before it in its list have the same kind.
+    policy_ordinal: usize,
     policy_kind: Option<&'a Located<String>>,
     weights: Option<(&'a Vector, &'a Range<usize>)>,
     probabilities: Option<&'a Located<BTreeMap<String, Number>>>,
@@ -69,8 +77,8 @@ pub(super) fn read(
 fn read_name(file: &Spanned<MethodFile>, grids: &[Grid]) -> Result<String, Mistake> {
     let Some(name) = &file.get_ref().name else {
         return composition_name(grids).ok_or_else(|| {
-            Mistake::at(&file.span(), "the method has several algorithms and no name")
-                .help("give it a `name`")
+            let message = format!("the method has several {} and no name", several(file.get_ref(), grids));
+            Mistake::at(&file.span(), message).help("give it a `name`")
         });
     };
     match &name.values[..] {
@@ -100,6 +108,28 @@ fn composition_name(grids: &[Grid]) -> Option<String> {
     };
     let first = grids.first().and_then(name)?;
     grids.iter().all(|grid| name(grid) == Some(first)).then(|| first.to_owned())
+}
+
+/// Returns what grids of different compositions have several of, in words.
+fn several(file: &MethodFile, grids: &[Grid]) -> &'static str {
+    let combinations = file.combinations.iter().flat_map(|list| list.get_ref()).map(Spanned::get_ref);
+    let algorithms = std::iter::once(file).chain(combinations).filter_map(|file| file.algorithm.as_ref());
+    let algorithms: BTreeSet<&String> =
+        algorithms.flat_map(|list| &list.values).map(|name| &name.value).collect();
+    if algorithms.len() > 1 {
+        return "algorithms";
+    }
+    let differ =
+        |kind: fn(&Grid) -> Option<&str>| grids.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1]));
+    if grids.iter().all(is_evaluation) && differ(|grid| Some(&grid.structure.recipe.critic.kind)) {
+        Role::Critic.plural()
+    } else if differ(|grid| grid.structure.recipe.actor.as_ref().map(|actor| actor.kind.as_str())) {
+        Role::Actor.plural()
+    } else if differ(|grid| Some(&grid.structure.recipe.emphasis.kind)) {
+        Role::Emphasis.plural()
+    } else {
+        "algorithms"
+    }
 }
 
 /// Returns whether the policy of a grid is fixed.
@@ -187,12 +217,46 @@ fn add_grids(
                     let count: usize = grid.axes.iter().map(|axis| axis.values.len()).product();
                     grid.settings = first..first + count;
                     grid.method = number;
+                    check_built(&grid, &emphasis, critic)?;
+                    let parts = [Some(*critic), Some(&emphasis), choice.actor];
+                    memory::check(&grid, &parts.into_iter().flatten().collect::<Vec<_>>())?;
                     grids.push(grid);
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Returns an error if a part of a grid's learners refuses a number when it is built. What else depends on the problem and the policy is checked elsewhere.
+fn check_built(grid: &Grid, emphasis: &PartChoice, critic: &PartChoice) -> Result<(), Mistake> {
+    let mut recipe = grid.recipe(grid.settings.start, 0, 0);
+    // Numbers are refused whatever the features are, and one takes no time.
+    let one = Features::one_hot(1);
+    recipe.emphasis = with_features(recipe.emphasis, &one);
+    recipe.critic = with_features(recipe.critic, &one);
+    let signal = critic.entry.signals.first().copied().unwrap_or(Signal::Delta);
+    let built = f64::emphasis(learners(), &[&recipe], Isa::Plain).map(|_| ());
+    refused(emphasis, built)?;
+    refused(critic, f64::critic(learners(), &[&recipe], signal, Isa::Plain).map(|_| ()))
+}
+
+/// Returns the error of a part that could not be built because of a number.
+fn refused(part: &PartChoice, built: Result<(), ComposeError>) -> Result<(), Mistake> {
+    match built {
+        Err(ComposeError::Setting(SettingError::OutOfRange { name, value, right, .. })) => {
+            Err(part.refused(name, value, right))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns a part, with those inside it, with these features in place of its own.
+fn with_features(mut part: PartRecipe, features: &Features) -> PartRecipe {
+    part.features = part.features.map(|_| features.clone());
+    let inner = std::mem::take(&mut part.inner).into_iter();
+    part.inner = inner.map(|(name, inner)| (name, with_features(inner, features))).collect();
+    part
 }
 
 /// Returns one choice, with a critic, for each combination of values that are not numbers.
@@ -203,6 +267,11 @@ fn all_choices<'a>(
     critics: &'a [Vec<PartChoice>],
     scenarios: usize,
 ) -> Result<Vec<(Choice<'a>, &'a PartChoice)>, Mistake> {
+    if critics.is_empty() && evaluates(file) {
+        return Err(Mistake::at(span, "the method has neither a critic nor an emphasis").help(
+            "critic = { kind = \"td\", alpha_v = 0.1 } or emphasis = \"follow-on\" evaluates the target; a method that learns a policy has `algorithm` and `alpha`, too",
+        ));
+    }
     if critics.is_empty() {
         return Err(Mistake::at(span, "the method has no critic")
             .help("critic = \"exact\", or { kind = \"gtd\", alpha_v = 0.1, alpha_w = 0.01 }"));
@@ -218,15 +287,16 @@ fn all_choices<'a>(
     spread(&mut choices, file.interest.as_ref(), "interest", |c, x| c.interest = Some(x))?;
     spread(&mut choices, file.actions.as_ref(), "actions", |c, x| c.actions = Some(x))?;
     spread(&mut choices, file.subset.as_ref(), "subset", |c, x| c.subset = Some(x))?;
-    let policies: Vec<Option<&Located<PolicyFile>>> = match &file.policy {
-        Some(policies) => policies.non_empty("policy")?.iter().map(Some).collect(),
+    let policies: Vec<Option<(usize, &Located<PolicyFile>)>> = match &file.policy {
+        Some(policies) => numbered_policies(policies.non_empty("policy")?).map(Some).collect(),
         None => vec![None],
     };
     let mut all = Vec::new();
     for policy in policies {
         for critics in critics {
             let mut choices = choices.clone();
-            if let Some(policy) = policy {
+            if let Some((ordinal, policy)) = policy {
+                choices.iter_mut().for_each(|choice| choice.policy_ordinal = ordinal);
                 spread_policy(&mut choices, policy)?;
             }
             check_kinds(choices.len(), critics.len(), span)?;
@@ -242,8 +312,24 @@ fn all_choices<'a>(
 /// Returns the choices that each table of a part leaves open.
 fn part_choices(role: Role, parts: &Option<OneOrList<PartFile>>) -> Result<Vec<Vec<PartChoice>>, Mistake> {
     let Some(parts) = parts else { return Ok(Vec::new()) };
-    let choices = |part: &Located<PartFile>| PartChoice::all(role, &part.value, &part.span);
-    parts.non_empty(role.word())?.iter().map(choices).collect()
+    let choices = |part: &Located<PartFile>| {
+        let value = PartChoice::all(role, &part.value, &part.span)?;
+        Ok(Located { value, span: part.span.clone() })
+    };
+    let values: Result<_, Mistake> = parts.non_empty(role.word())?.iter().map(choices).collect();
+    numbered(role.word(), values?)
+}
+
+/// Returns policies, each with the number of those before it that are written with the same kind.
+fn numbered_policies(list: &[Located<PolicyFile>]) -> impl Iterator<Item = (usize, &Located<PolicyFile>)> {
+    let kinds = |policy: &Located<PolicyFile>| {
+        let kinds = policy.value.part.kind.iter().flat_map(|kinds| &kinds.values);
+        kinds.map(|kind| kind.value.clone()).collect::<Vec<_>>()
+    };
+    list.iter().enumerate().map(move |(k, policy)| {
+        let own = kinds(policy);
+        (list[..k].iter().filter(|before| kinds(before) == own).count(), policy)
+    })
 }
 
 fn spread_policy<'a>(choices: &mut Vec<Choice<'a>>, policy: &'a Located<PolicyFile>) -> Result<(), Mistake> {
@@ -272,7 +358,10 @@ fn policy_choices(
 ) -> Result<Vec<PartChoice>, Mistake> {
     let nothing = PartFile::default();
     let (file, table) = choice.policy.map_or((&nothing, span), |policy| (&policy.value.part, &policy.span));
-    PartChoice::of_kind(kind, file, choice.policy_kind.map_or(table, |kind| &kind.span), table)
+    let place = choice.policy_kind.map_or(table, |kind| &kind.span);
+    let mut choices = PartChoice::of_kind(kind, file, place, table)?;
+    choices.iter_mut().for_each(|policy| policy.ordinal = choice.policy_ordinal);
+    Ok(choices)
 }
 
 /// Returns the algorithm that is made of these parts, if it has a name. (OffPAC's trace belongs to it.)
@@ -354,7 +443,7 @@ impl GridReader<'_> {
         columns
             .extend(interest.as_ref().map(|i| ("method_interest".to_owned(), Cell::Text(format!("{i:?}")))));
         if choice.weights.is_some() || choice.probabilities.is_some() {
-            columns.push(("initial_weights".to_owned(), Cell::Text(format!("{weights:?}"))));
+            columns.push((INITIAL_WEIGHTS.to_owned(), Cell::Text(format!("{weights:?}"))));
         }
         let structure = Structure { scenario: self.scenario_number, recipe: self.recipe(&parts)?, interest };
         let mut critic_features = Vec::new();
@@ -369,6 +458,7 @@ impl GridReader<'_> {
             has_critic,
             has_emphasis,
             critic_features,
+            ordinals: parts.ordinals(),
             columns,
             axes,
             settings: 0..0,
@@ -590,6 +680,17 @@ impl Parts<'_> {
         );
         columns.extend(self.subset.map(|n| ("subset".to_owned(), Cell::Number(n as f64))));
         columns
+    }
+
+    /// Returns the ordinals of all parts, by the columns that name them.
+    fn ordinals(&self) -> Vec<(String, usize)> {
+        let mut ordinals = Vec::new();
+        for part in
+            [Some(self.policy), Some(self.emphasis), Some(self.critic), self.actor].into_iter().flatten()
+        {
+            part.add_ordinals(part.entry.role.word(), &mut ordinals);
+        }
+        ordinals
     }
 
     /// Returns the recipe of the learner, without its numbers.

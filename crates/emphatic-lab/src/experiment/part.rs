@@ -8,7 +8,8 @@ use crate::one_or_list::{Located, OneOrList};
 use emphatic::PartRecipe;
 use emphatic::catalogue::{Catalogue, Entry, Inner, Role, Setting};
 use emphatic_problems::{Mistake, suggest};
-use std::collections::{BTreeMap, HashSet};
+use emphatic_text::exact_number;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 /// The setting of emphases that says how much they count.
@@ -30,6 +31,28 @@ pub(super) struct PartChoice {
     pub(super) inner: Vec<(&'static Inner, PartChoice)>,
     /// The settings that are given.
     entries: BTreeMap<String, PartEntry>,
+    /// How many values before its own in the list that it is written in have the same kind.
+    pub(super) ordinal: usize,
+}
+
+/// Numbers the choices of each value of a list of parts, so that values of one kind can be told apart. They must all differ.
+pub(super) fn numbered(
+    key: &str,
+    mut values: Vec<Located<Vec<PartChoice>>>,
+) -> Result<Vec<Vec<PartChoice>>, Mistake> {
+    let (mut seen, mut kinds) = (HashSet::new(), BTreeMap::<&str, usize>::new());
+    for choices in &mut values {
+        if choices.value.iter().any(|choice| seen.contains(&choice.meaning())) {
+            return Err(choices.twice(key));
+        }
+        seen.extend(choices.value.iter().map(PartChoice::meaning));
+        for choice in &mut choices.value {
+            choice.ordinal = kinds.get(choice.entry.name).copied().unwrap_or(0);
+        }
+        let of_value: BTreeSet<&str> = choices.value.iter().map(|choice| choice.entry.name).collect();
+        of_value.into_iter().for_each(|kind| *kinds.entry(kind).or_default() += 1);
+    }
+    Ok(values.into_iter().map(|choices| choices.value).collect())
 }
 
 /// Returns the words "`a`, `b` or `c`".
@@ -107,7 +130,7 @@ impl PartChoice {
         }
         for features in features {
             let (span, table, inner) = (span.clone(), table.clone(), Vec::new());
-            let choice = Self { entry, span, table, features, inner, entries: entries.clone() };
+            let choice = Self { entry, span, table, features, inner, entries: entries.clone(), ordinal: 0 };
             choices.extend(choice.with_parts_inside(others.clone())?);
             check_kinds(1, choices.len(), &choices[0].table)?;
         }
@@ -158,19 +181,45 @@ impl PartChoice {
         let names: Vec<String> = others.keys().filter(|name| belongs(name)).cloned().collect();
         let beside: BTreeMap<String, PartEntry> =
             names.into_iter().filter_map(|name| others.remove_entry(&name)).collect();
-        let mut choices = Vec::new();
+        let (mut values, mut kinds) = (Vec::new(), 0);
         for (part, span) in parts {
             let part = self.with_beside(declared, part, &beside)?;
-            for mut inner in Self::all(declared.role, &part, span)? {
+            let mut choices = Self::all(declared.role, &part, span)?;
+            for inner in &mut choices {
                 inner.check_inside(declared, span)?;
                 let default = self.features.clone().filter(|_| inner.entry.features);
-                inner.features = inner.features.or(default);
+                inner.features = inner.features.take().or(default);
                 inner.table = self.table.clone();
-                choices.push(inner);
-                check_kinds(1, choices.len(), &self.table)?;
             }
+            kinds += choices.len();
+            check_kinds(1, kinds, &self.table)?;
+            values.push(Located { value: choices, span: span.clone() });
         }
-        Ok(choices)
+        Ok(numbered(declared.name, values)?.concat())
+    }
+
+    /// Returns all that it means, with what is left out: choices of one meaning are the same part.
+    fn meaning(&self) -> String {
+        let features = self.features.as_ref().map_or(DEFAULT_FEATURES, |features| &features.value);
+        let number = |value: &Located<PartValue>| match &value.value {
+            PartValue::Number(x) => Some(*x),
+            PartValue::Part(_) => None,
+        };
+        let numbers = |setting: &Setting| match self.entries.get(setting.name) {
+            Some(entry) => entry.value.values.iter().map(number).collect(),
+            None => vec![setting.default],
+        };
+        let settings: Vec<Vec<Option<f64>>> = self.entry.settings.iter().map(numbers).collect();
+        let inner: Vec<String> = self.inner.iter().map(|(_, inner)| inner.meaning()).collect();
+        format!("{} {features:?} {settings:?} {inner:?}", self.entry.name)
+    }
+
+    /// Adds the ordinals of it and of the parts inside it, by the columns that name them.
+    pub(super) fn add_ordinals(&self, column: &str, ordinals: &mut Vec<(String, usize)>) {
+        ordinals.push((column.to_owned(), self.ordinal));
+        for (declared, inner) in &self.inner {
+            inner.add_ordinals(&format!("{column}_{}", declared.name), ordinals);
+        }
     }
 
     /// Returns an error if the part cannot be inside another as it is declared.
@@ -243,8 +292,18 @@ impl PartChoice {
                 .maybe_help(suggest(name, known));
         }
         let role = if owners.len() == 1 { role } else { self.entry.role.plural() };
-        Mistake::at(&entry.value.span, format!("`{name}` has no meaning here"))
-            .help(format!("it belongs to the {role} {}", joined_in_quotes(owners.into_iter(), "and")))
+        let owners = format!("the {role} {}", joined_in_quotes(owners.into_iter(), "and"));
+        // A name of this very part that is hardly another is what was meant.
+        let own = suggest(name, self.entry.settings.iter().map(|setting| setting.name));
+        let help = match own.filter(|own| own.starts_with("did you mean")) {
+            Some(own) => format!("{own} `{name}` belongs to {owners}"),
+            None => format!("it belongs to {owners}"),
+        };
+        Mistake::at(&entry.value.span, format!("`{name}` has no meaning for {}", self.title())).help(help)
+    }
+
+    fn title(&self) -> String {
+        format!("the {} `{}`", self.entry.role.word(), self.entry.name)
     }
 
     /// Returns the recipe of the part in a scenario, without its numbers.
@@ -325,10 +384,24 @@ impl PartChoice {
     fn missing(&self, setting: &Setting) -> Mistake {
         let (role, name) = (self.entry.role.word(), setting.name);
         let help = format!(
-            "it is the {} of `{}`; give a number, or a list to sweep: {role} = {{ kind = …, {name} = … }}",
-            setting.about, self.entry.name
+            "`{name}` of `{}`: {}; give a number, or a list to sweep: {role} = {{ kind = …, {name} = … }}",
+            self.entry.name, setting.about
         );
         Mistake::at(&self.table, format!("the {role} needs `{name}`")).help(help)
+    }
+
+    /// Returns the error of a number that the part, or one inside it, refuses though it lies in the setting's range.
+    pub(super) fn refused(&self, name: &str, value: f64, right: &str) -> Mistake {
+        let place = self.place_of(name, value).unwrap_or(&self.span);
+        Mistake::at(place, format!("`{name}` is {}; {right}", exact_number(value)))
+    }
+
+    /// Returns where a number of the part, or of one inside it, is written.
+    fn place_of(&self, name: &str, value: f64) -> Option<&Range<usize>> {
+        let is_it = |x: &&Located<PartValue>| matches!(x.value, PartValue::Number(x) if x == value);
+        let own = self.entries.get(name).and_then(|entry| entry.value.values.iter().find(is_it));
+        let inside = || self.inner.iter().find_map(|(_, inner)| inner.place_of(name, value));
+        own.map(|x| &x.span).or_else(inside)
     }
 
     /// Returns the part with a number that is given outside its table.
@@ -369,10 +442,13 @@ pub(super) fn values(setting: &Setting, list: &OneOrList<PartValue>) -> Result<V
             return Err(Mistake::at(span, format!("`{name}` must be a number")));
         };
         if !setting.range.contains(x) {
-            return Err(Mistake::at(span, format!("`{name}` is {x}; {}", setting.range.right())));
+            return Err(Mistake::at(
+                span,
+                format!("`{name}` is {}; {}", exact_number(x), setting.range.right()),
+            ));
         }
         if !seen.insert(x.to_bits()) {
-            return Err(Mistake::at(span, format!("`{name}` has {x} twice"))
+            return Err(Mistake::at(span, format!("`{name}` has {} twice", exact_number(x)))
                 .help("each value is a setting of its own: leave one out"));
         }
         values.push(x);

@@ -13,7 +13,9 @@ use emphatic_problems::{
     Behaviour, Interest, Mistake, ProblemFile, ReadError, SHIPPED, Share, Target, TargetEntry, TargetValue,
     ValueError, Whole, read_text, shipped, suggest,
 };
-use std::collections::BTreeMap;
+use emphatic_text::exact_number;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,6 +38,8 @@ pub(crate) struct Scenario {
     pub(crate) measures: Vec<Arc<dyn DynMeasure>>,
     /// The columns of the table of settings that distinguish it from other scenarios.
     pub(crate) columns: Vec<(String, Cell)>,
+    /// The name of its problem, if that is no file.
+    pub(super) problem: Option<String>,
     /// The target that the experiment or the problem names.
     target: Option<Target>,
     /// The same by its probabilities, if it is to be evaluated.
@@ -45,13 +49,14 @@ pub(crate) struct Scenario {
 impl Scenario {
     fn new(known: KnownProblem, columns: Vec<(String, Cell)>) -> Self {
         let source = source::of(&known);
-        let (measures, target, evaluated) = (Vec::new(), None, None);
-        Self { features: source.features(), source, known, measures, columns, target, evaluated }
+        let (measures, problem, target, evaluated) = (Vec::new(), None, None, None);
+        Self { features: source.features(), source, known, measures, columns, problem, target, evaluated }
     }
 
     /// The same in another problem.
     fn with_known(&self, known: KnownProblem) -> Self {
-        Self { target: self.target.clone(), ..Self::new(known, self.columns.clone()) }
+        let (problem, target) = (self.problem.clone(), self.target.clone());
+        Self { problem, target, ..Self::new(known, self.columns.clone()) }
     }
 
     /// The same with another target.
@@ -92,6 +97,16 @@ impl Scenario {
         uncovered(&self.known, self.target.as_ref()?).into_iter().next()
     }
 
+    /// Returns what distinguishes it from other scenarios, in words.
+    pub(super) fn title(&self) -> String {
+        let text = |(name, cell): &(String, Cell)| match cell {
+            Cell::Text(text) if name == "problem" => format!("`{text}`"),
+            Cell::Text(text) => format!("{name} = {text}"),
+            Cell::Number(x) => format!("{name} = {}", exact_number(*x)),
+        };
+        self.columns.iter().map(text).collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns the features of this name, or which names would be right.
     pub(super) fn features(&self, name: &str) -> Result<&Features, ValueError> {
         let found = self.features.iter().find(|(known, _)| *known == name);
@@ -106,10 +121,13 @@ impl Scenario {
 #[derive(Clone, Debug)]
 pub(super) struct ProblemCopy {
     pub(super) text: String,
-    /// Where the experiment file names it.
+    /// Where the experiment file names it, and whether that is in a table.
     pub(super) span: Range<usize>,
+    in_table: bool,
     /// The name of the copy.
     name: String,
+    /// What it is called in tables, if neither the copy's name nor the file tells.
+    label: Option<String>,
 }
 
 impl ProblemCopy {
@@ -117,6 +135,28 @@ impl ProblemCopy {
     pub(super) fn path(&self) -> String {
         format!("{PROBLEMS}/{}", self.name)
     }
+
+    /// Returns what takes the place of its name in the text of the experiment, so that the copy is read, and is called as the file was.
+    pub(super) fn replacement(&self, text: &str) -> String {
+        let path = toml_text(&self.path());
+        let Some(label) = self.label.as_deref().map(toml_text) else { return path };
+        if !self.in_table {
+            return format!("{{ name = {path}, label = {label} }}");
+        }
+        let line = text[..self.span.start].rsplit('\n').next().unwrap_or_default();
+        let key = line.trim_end().strip_suffix('=').map(str::trim_end);
+        match key.and_then(|key| key.strip_suffix("name")) {
+            // Of an inline table, or of one that is written line by line.
+            Some(before) if before.trim_end().ends_with(['{', ',']) => format!("{path}, label = {label}"),
+            Some(before) => format!("{path}\n{before}label = {label}"),
+            None => path,
+        }
+    }
+}
+
+/// Returns a text as TOML writes it. JSON leaves DEL as it is, which TOML does not allow.
+fn toml_text(text: &str) -> String {
+    Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// Returns a name for the copy of a file that every file system accepts, even with something before and behind it.
@@ -139,8 +179,12 @@ impl Scenarios {
     /// Reads all combinations of problem, behaviour and interest. Problem files are looked for in `beside`.
     pub(super) fn read(file: &ExperimentFile, beside: &Path) -> Result<Self, Mistake> {
         let mut scenarios = Self::default();
-        for problem in file.problem.non_empty("problem")? {
-            scenarios.add(problem, beside)?;
+        let problems = file.problem.non_empty("problem")?;
+        for problem in problems {
+            let first = scenarios.all.len();
+            let label = label_of(&problem.value, problems);
+            scenarios.add(problem, &label, beside)?;
+            scenarios.check_labels(first, problem)?;
         }
         if let Some(behaviours) = &file.behaviour {
             let with = |s: &Scenario, b: &Behaviour| Ok(s.with_known(b.applied_to(&s.known)?));
@@ -170,6 +214,10 @@ impl Scenarios {
             let message = format!("the lists make {count} problems; at most {MOST_SCENARIOS} are possible");
             return Err(Mistake::at(&list.span, message).help("shorten some lists"));
         }
+        let mut seen = HashSet::new();
+        if let Some(twice) = values.iter().find(|value| !seen.insert(text(&value.value))) {
+            return Err(twice.twice(key));
+        }
         let mut all = Vec::new();
         for scenario in &self.all {
             for Located { value, span } in values {
@@ -182,12 +230,32 @@ impl Scenarios {
         Ok(())
     }
 
-    /// Adds the scenarios of one problem.
-    fn add(&mut self, problem: &Located<ProblemValue>, beside: &Path) -> Result<(), Mistake> {
+    /// Returns an error if a scenario of a problem, from this one on, is called as another is.
+    fn check_labels(&self, first: usize, problem: &Located<ProblemValue>) -> Result<(), Mistake> {
+        let is_taken = |k: usize| self.all[..k].iter().any(|other| other.columns == self.all[k].columns);
+        if !(first..self.all.len()).any(is_taken) {
+            return Ok(());
+        }
+        match &problem.value {
+            ProblemValue::Table(table) if let Some(label) = &table.label => {
+                let message = format!("two problems have the label `{}`", label.get_ref());
+                Err(Mistake::at(&label.span(), message).help("give each a label of its own"))
+            }
+            _ => Err(problem.twice("problem")),
+        }
+    }
+
+    /// Adds the scenarios of one problem, which is called by this label.
+    fn add(&mut self, problem: &Located<ProblemValue>, label: &str, beside: &Path) -> Result<(), Mistake> {
         let (name, span, steps) = match &problem.value {
             ProblemValue::Name(name) => (name, problem.span.clone(), None),
             ProblemValue::Table(table) => (table.name.get_ref(), table.name.span(), table.steps.as_ref()),
         };
+        if let ProblemValue::Table(table) = &problem.value
+            && let Some(empty) = table.label.as_ref().filter(|label| label.get_ref().trim().is_empty())
+        {
+            return Err(Mistake::at(&empty.span(), "the label is empty"));
+        }
         if let Some(steps) = steps
             && name != "long-counterexample"
         {
@@ -195,14 +263,14 @@ impl Scenarios {
             return Err(Mistake::at(&steps.span, message)
                 .help("only `long-counterexample` has chains of some length"));
         }
-        let columns = vec![("problem".to_owned(), Cell::Text(name.clone()))];
+        let columns = vec![("problem".to_owned(), Cell::Text(label.to_owned()))];
         match name.as_str() {
             "counterexample" => {
-                self.all.push(Scenario::new(KnownProblem::Finite(Arc::new(Task::counterexample())), columns));
+                self.add_known(KnownProblem::Finite(Arc::new(Task::counterexample())), name, columns)
             }
             "continuous-counterexample" => {
                 let problem = ContinuousCounterexample::default();
-                self.all.push(Scenario::new(KnownProblem::Continuous(Arc::new(problem)), columns));
+                self.add_known(KnownProblem::Continuous(Arc::new(problem)), name, columns);
             }
             "long-counterexample" => self.add_chains(steps, &span, &columns)?,
             path if path.ends_with(".toml") || path.ends_with(".json") => {
@@ -213,10 +281,12 @@ impl Scenarios {
                     Mistake::at(&span, error.to_string()).maybe_help(is_path.then(|| help.to_owned()))
                 })?;
                 let file_name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
-                self.add_file(&text, &full.display().to_string(), &file_name, span)?;
+                self.add_file(&text, &full.display().to_string(), &file_name, problem, label)?;
             }
             _ => match shipped::find(name) {
-                Some(shipped) => self.add_file(shipped.text, name, &format!("{name}.toml"), span)?,
+                Some(shipped) => {
+                    self.add_file(shipped.text, name, &format!("{name}.toml"), problem, label)?;
+                }
                 None => {
                     let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name));
                     let help =
@@ -228,6 +298,11 @@ impl Scenarios {
         Ok(())
     }
 
+    /// Adds a problem that is no file.
+    fn add_known(&mut self, known: KnownProblem, name: &str, columns: Vec<(String, Cell)>) {
+        self.all.push(Scenario { problem: Some(name.to_owned()), ..Scenario::new(known, columns) });
+    }
+
     /// Adds long counterexamples with chains of these lengths.
     fn add_chains(
         &mut self,
@@ -236,7 +311,7 @@ impl Scenarios {
         columns: &[(String, Cell)],
     ) -> Result<(), Mistake> {
         let default = [Located { value: Whole(5), span: span.clone() }];
-        let lengths = steps.map_or(Ok(&default[..]), |steps| steps.non_empty("steps"))?;
+        let lengths = steps.map_or(Ok(&default[..]), |steps| steps.distinct("steps"))?;
         for Located { value: Whole(steps), span } in lengths {
             if !(1..=MOST_CHAIN).contains(steps) {
                 let message = format!("`steps` is {steps}; it must lie between 1 and {MOST_CHAIN}");
@@ -245,7 +320,7 @@ impl Scenarios {
             let mut columns = columns.to_vec();
             columns.push(("problem_steps".to_owned(), Cell::Number(*steps as f64)));
             let task = Task::long_counterexample(*steps as usize);
-            self.all.push(Scenario::new(KnownProblem::Finite(Arc::new(task)), columns));
+            self.add_known(KnownProblem::Finite(Arc::new(task)), "long-counterexample", columns);
         }
         Ok(())
     }
@@ -256,7 +331,8 @@ impl Scenarios {
         text: &str,
         path: &str,
         file_name: &str,
-        span: Range<usize>,
+        problem: &Located<ProblemValue>,
+        label: &str,
     ) -> Result<(), Mistake> {
         let file =
             ProblemFile::from_text(text, path).map_err(|error| error.in_other_file(path.to_owned(), text))?;
@@ -270,11 +346,37 @@ impl Scenarios {
             }
             name = portable(&format!("{k}-{plain}"));
         }
-        self.copies.push(ProblemCopy { text: text.to_owned(), span, name: name.clone() });
-        let scenario = Scenario::new(file.known, vec![("problem".to_owned(), Cell::Text(name))]);
+        let (span, in_table, has_label) = match &problem.value {
+            ProblemValue::Name(_) => (problem.span.clone(), false, false),
+            ProblemValue::Table(table) => (table.name.span(), true, table.label.is_some()),
+        };
+        let kept = (!has_label && name != label).then(|| label.to_owned());
+        self.copies.push(ProblemCopy { text: text.to_owned(), span, in_table, name, label: kept });
+        let scenario = Scenario::new(file.known, vec![("problem".to_owned(), Cell::Text(label.to_owned()))]);
         self.all.push(Scenario { target: file.has_target.then_some(file.target), ..scenario });
         Ok(())
     }
+}
+
+/// Returns what a problem is called in tables: its label; the name of its file, or its path if another file has the same name; or its name.
+fn label_of(problem: &ProblemValue, all: &[Located<ProblemValue>]) -> String {
+    let path = |problem: &ProblemValue| match problem {
+        ProblemValue::Name(name) => name.clone(),
+        ProblemValue::Table(table) => table.name.get_ref().clone(),
+    };
+    if let ProblemValue::Table(table) = problem
+        && let Some(label) = &table.label
+    {
+        return label.get_ref().clone();
+    }
+    let own = path(problem);
+    let file_name =
+        |path: &str| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let is_same = |other: &Located<ProblemValue>| {
+        let other = path(&other.value);
+        other != own && file_name(&other) == file_name(&own)
+    };
+    if all.iter().any(is_same) { own } else { file_name(&own) }
 }
 
 fn behaviour_text(behaviour: &Behaviour) -> String {

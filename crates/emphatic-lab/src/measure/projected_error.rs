@@ -2,6 +2,7 @@
 
 use super::critic_weights::of_lane;
 use super::{Context, Goal, Kind, Measure, Measured, Recorder, require_known, single};
+use crate::experiment::{MOST_BYTES, NUMBER, gigabytes};
 use emphatic::catalogue::{Catalogue, Role, Signal};
 use emphatic::theory::{ExpectedUpdate, LinearCritic};
 use emphatic::{Composable, ComposeError, Exact, Features, Fixed, KnownProblem, Learner, Real, Recipe};
@@ -26,10 +27,25 @@ impl Measure for ProjectedError {
         of.check_target()?;
         let kind = &of.recipe.critic.kind;
         let entry = Catalogue::current().find(Role::Critic, kind);
-        if entry.is_some_and(|entry| entry.features && entry.signals.contains(&Signal::Delta)) {
+        if !entry.is_some_and(|entry| entry.features && entry.signals.contains(&Signal::Delta)) {
+            return Err(ValueError::new(format!("the critic `{kind}` is no linear critic of values")));
+        }
+        let bytes = NUMBER * self.held(of.recipe);
+        if bytes <= MOST_BYTES {
             return Ok(());
         }
-        Err(ValueError::new(format!("the critic `{kind}` is no linear critic of values")))
+        let features = of.recipe.critic.features.as_ref().map_or(0, Features::len);
+        let (bytes, most) = (gigabytes(bytes), gigabytes(MOST_BYTES));
+        Err(ValueError::new(format!(
+            "with {features} features it takes {bytes} of memory for each learner, which may have {most}"
+        )))
+    }
+
+    /// Three matrices, and the features of all states.
+    fn held(&self, recipe: &Recipe) -> f64 {
+        let Some(Features::Table(table)) = &recipe.critic.features else { return 0.0 };
+        let features = table.len() as f64;
+        features * (3.0 * features + table.states() as f64)
     }
 
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {

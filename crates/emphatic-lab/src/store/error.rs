@@ -143,6 +143,28 @@ pub enum StoreError {
         /// How many are asked for.
         asked: u32,
     },
+    /// The directory has more fresh runs than are asked for.
+    #[error(
+        "{} holds {there} fresh runs of this experiment and {asked} are asked for; ask for as many or more \
+         (`fresh_runs = {there}`), or choose another directory", dir.display()
+    )]
+    FewerFreshRuns {
+        /// The directory.
+        dir: PathBuf,
+        /// How many it has.
+        there: u64,
+        /// How many are asked for.
+        asked: u32,
+    },
+    /// A finished table is not there any more.
+    #[error("{} is missing, and the {MANIFEST} beside it counts {units} finished units", path.display())]
+    #[diagnostic(help("put the file back, or run the experiment again"))]
+    MissingTable {
+        /// The table.
+        path: PathBuf,
+        /// How many units it should have.
+        units: u64,
+    },
     /// The directory was removed or replaced since it was opened.
     #[error(
         "{} was removed or replaced while the experiment was running, and what was finished with it; \

@@ -35,6 +35,14 @@ impl Kind {
         }
     }
 
+    /// The key of the manifest that counts its units.
+    pub(super) fn count_key(self) -> &'static str {
+        match self {
+            Kind::Results => "units",
+            Kind::Fresh => "fresh_units",
+        }
+    }
+
     /// The path of the table with this number: [`FINISHED`], or that of a part.
     pub(super) fn path(self, dir: &Path, number: u64) -> PathBuf {
         match number {

@@ -14,7 +14,8 @@ const MOST_FEATURES: usize = 100;
 /// The fixed point of the expected update of a linear critic. If features are drawn anew for each run, each run has its own.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FixedPoint {
-    /// The error of the values in it, as it is recorded of the critic: the mean over runs. `None` if a run has no fixed point.
+    /// The error of the values in it, as it is recorded of the critic: the mean over runs, the fresh ones if there are any. `None` if a run
+    /// has no fixed point.
     pub error: Option<f64>,
     /// In how many runs the expected update is stable, so that it leads there; `None` if that was not decided.
     pub stable: Option<usize>,
@@ -22,13 +23,13 @@ pub struct FixedPoint {
     pub runs: usize,
 }
 
-/// Returns the fixed point of a setting's critic in these runs; `None` if it is not known, or something else than the error of values is
-/// recorded.
+/// Returns the fixed point of a setting's critic in the runs with these streams; `None` if it is not known, or the column is something else
+/// than the error of values.
 pub(super) fn fixed_point(
     experiment: &Experiment,
     setting: usize,
     column: &str,
-    runs: &[u32],
+    streams: &[u64],
 ) -> Option<FixedPoint> {
     let weighting = Weighting::of_column(column)?;
     let structure = experiment.structure(setting);
@@ -43,12 +44,12 @@ pub(super) fn fixed_point(
     let exact = Exact::new(&**task, target, &[]).ok()?;
     let learners_exact = Exact::new(&learners_task, target, &[]).ok()?;
     let weights = weighting.for_target(&exact).ok()?;
-    let runs = if experiment.draws_features() { runs } else { &runs[..runs.len().min(1)] };
-    let of_run = |run: &u32| {
-        let critic = experiment.plan(setting, u64::from(*run)).recipe.critic;
+    let streams = if experiment.draws_features() { streams } else { &streams[..streams.len().min(1)] };
+    let of_run = |stream: &u64| {
+        let critic = experiment.plan(setting, *stream).recipe.critic;
         of_critic(&critic, &exact, &learners_exact, &weights)
     };
-    let found: Vec<Rest> = runs.iter().map(of_run).collect::<Option<_>>()?;
+    let found: Vec<Rest> = streams.iter().map(of_run).collect::<Option<_>>()?;
     let errors: Option<Vec<f64>> = found.iter().map(|rest| rest.error).collect();
     let stable: Option<Vec<bool>> = found.iter().map(|rest| rest.stable).collect();
     Some(FixedPoint {

@@ -1,8 +1,8 @@
 //! Summaries as text.
 
-use super::{FixedPoint, MethodSummary, Statistics, Summary};
+use super::{Diverged, FixedPoint, FreshSummary, MethodSummary, SettingSummary, Statistics, Summary};
 use crate::statistics::quantile;
-use emphatic_text::{csv, shortened};
+use emphatic_text::{csv, exact_number, shortened};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -12,15 +12,21 @@ const LONGEST_NAME: usize = 60;
 /// The most characters of a setting's value that are shown: an interest lists all states.
 const LONGEST_VALUE: usize = 40;
 
-/// The median of the fresh runs of a method at their end, and how many of them end above a number. Those that have diverged are at the worst end of both.
-fn ends(method: &MethodSummary, above: f64, best_is: &str) -> [String; 2] {
-    let Some(fresh) = &method.fresh else { return [String::new(), String::new()] };
-    let lost = fresh.runs - fresh.final_values.len();
-    let (below, beyond) = if best_is == "smallest" { (0, lost) } else { (lost, 0) };
-    let ends = [f64::NEG_INFINITY].repeat(below).into_iter();
-    let ends = ends.chain(fresh.final_values.iter().copied()).chain([f64::INFINITY].repeat(beyond));
-    let median = quantile(&ends.collect::<Vec<_>>(), 0.5).filter(|x| x.is_finite());
-    let count = beyond + fresh.final_values.iter().filter(|x| **x > above).count();
+/// The most methods of which it is said how many of their runs diverged.
+const MOST_DIVERGED: usize = 8;
+
+/// The median of fresh runs, and how many of them are above a number. Those that have diverged are at the worst end of both, if there is one.
+fn median_and_above(fresh: &FreshSummary, values: &[f64], above: f64, best_is: &str) -> [String; 2] {
+    let lost = fresh.runs - values.len();
+    let (below, beyond) = match best_is {
+        "smallest" => (0, lost),
+        "largest" => (lost, 0),
+        _ => (0, 0),
+    };
+    let all = [f64::NEG_INFINITY].repeat(below).into_iter();
+    let all = all.chain(values.iter().copied()).chain([f64::INFINITY].repeat(beyond));
+    let median = quantile(&all.collect::<Vec<_>>(), 0.5).filter(|x| x.is_finite());
+    let count = beyond + values.iter().filter(|x| **x > above).count();
     [number(median), format!("{count} of {}", fresh.runs)]
 }
 
@@ -30,8 +36,8 @@ impl Summary {
         self.text_with(None)
     }
 
-    /// The same, with the median of fresh runs at their end, and how many of them end above a number: means hide that some runs end in one
-    /// place and some in another.
+    /// The same, with the median of fresh runs, and how many of them are above a number, by what settings are judged by: the end or the average
+    /// of a run. Means hide that some runs end in one place and some in another.
     pub fn text_above(&self, number: f64) -> String {
         self.text_with(Some(number))
     }
@@ -50,7 +56,9 @@ impl Summary {
         let fresh = self.methods.iter().any(|m| m.fresh.is_some());
         if fresh {
             rows[0].extend(["fresh runs", "diverged", "mean", "±"].map(str::to_owned));
-            rows[0].extend(above.into_iter().flat_map(|x| ["median".to_owned(), format!("above {x}")]));
+            rows[0].extend(
+                above.into_iter().flat_map(|x| ["median".to_owned(), format!("above {}", exact_number(x))]),
+            );
         }
         let fixed_points = self.methods.iter().any(|m| m.fixed_point.is_some());
         if fixed_points {
@@ -69,14 +77,19 @@ impl Summary {
             let _ = writeln!(text, "{under_way}\n");
         }
         if let Some(x) = above.filter(|_| !fresh) {
-            let _ = writeln!(text, "There are no fresh runs of which to say how many end above {x}.\n");
+            let x = exact_number(x);
+            let _ = writeln!(text, "There are no fresh runs of which to say how many are above {x}.\n");
         }
         let quantity = match self.quantity.as_str() {
             "objective" => "The objective".to_owned(),
             other => format!("`{other}`"),
         };
         let less = if self.best_is == "smallest" { " (less is better)" } else { "" };
-        let _ = writeln!(text, "{quantity} {judged}{less}, for the best setting of each method:\n");
+        let by = match self.chosen_by == self.quantity {
+            true => String::new(),
+            false => format!(", which is chosen by `{}`", self.chosen_by),
+        };
+        let _ = writeln!(text, "{quantity} {judged}{less}, for the best setting of each method{by}:\n");
         text += &emphatic_text::table(rows, 2, 0);
         let _ = writeln!(
             text,
@@ -90,13 +103,28 @@ impl Summary {
             );
         }
         if self.diverged_runs > 0 {
-            let runs = self.diverged_runs;
+            let (runs, methods) = (self.diverged_runs, self.diverged_methods());
             let _ = writeln!(
                 text,
-                "{runs} runs of settings ended with weights that are not finite, over the whole grid."
+                "{runs} runs of settings ended with weights that are not finite, over the whole grid: {methods}."
             );
         }
         text
+    }
+
+    /// How many runs of the settings of each method diverged, if any did.
+    fn diverged_methods(&self) -> String {
+        let methods = self.methods.iter().map(|m| (&m.method, &m.values, m.diverged));
+        let without = self.without_best.iter().map(|m| (&m.method, &m.values, m.diverged));
+        let mut texts: Vec<String> = methods
+            .chain(without)
+            .filter(|(_, _, diverged)| diverged.runs > 0)
+            .map(|(name, values, Diverged { runs, of })| format!("{} {runs} of {of}", label(name, values)))
+            .collect();
+        let more = texts.len().saturating_sub(MOST_DIVERGED);
+        texts.truncate(MOST_DIVERGED);
+        texts.extend((more > 0).then(|| format!("and of {more} more methods")));
+        texts.join("; ")
     }
 
     fn row(&self, method: &MethodSummary, fresh: bool, above: Option<f64>) -> Vec<String> {
@@ -125,9 +153,16 @@ impl Summary {
                 [fresh.runs.to_string(), diverged, number(judged.mean), error(judged.standard_error)]
             });
             row.extend(cells.unwrap_or_default());
-            row.extend(above.into_iter().flat_map(|x| ends(method, x, self.best_is)));
+            row.extend(above.into_iter().flat_map(|x| self.median_and_above(method, x)));
         }
         row
+    }
+
+    /// The median of a method's fresh runs, and how many are above a number.
+    fn median_and_above(&self, method: &MethodSummary, above: f64) -> [String; 2] {
+        let Some(fresh) = &method.fresh else { return [String::new(), String::new()] };
+        let values = if self.select == "area" { &fresh.area_values } else { &fresh.final_values };
+        median_and_above(fresh, values, above, self.best_is)
     }
 
     /// The one by which settings are judged.
@@ -135,9 +170,24 @@ impl Summary {
         if self.select == "area" { area } else { at_end }
     }
 
-    /// A line for each setting.
+    /// A line for each setting, also of methods that have no best one.
     pub fn csv(&self) -> String {
-        let all = || self.methods.iter().flat_map(|m| m.settings.iter().map(move |s| (m, s)));
+        let methods = self.methods.iter().map(|m| Lines {
+            method: &m.method,
+            values: &m.values,
+            runs: m.runs,
+            best: Some(m.best),
+            settings: &m.settings,
+        });
+        let without = self.without_best.iter().map(|m| Lines {
+            method: &m.method,
+            values: &m.values,
+            runs: m.runs,
+            best: None,
+            settings: &m.settings,
+        });
+        let methods: Vec<Lines> = methods.chain(without).collect();
+        let all = || methods.iter().flat_map(|m| m.settings.iter().map(move |s| (m, s)));
         let mut names: Vec<&String> = Vec::new();
         for (method, setting) in all() {
             for name in method.values.keys().chain(setting.values.keys()) {
@@ -151,7 +201,7 @@ impl Summary {
         text.push_str(",runs,diverged,final_mean,final_standard_error,final_interquartile_mean,area_mean,");
         text.push_str("area_standard_error,area_interquartile_mean,probability_best,best\n");
         for (method, setting) in all() {
-            let _ = write!(text, "{},{}", csv::text(&method.method), setting.setting);
+            let _ = write!(text, "{},{}", csv::text(method.method), setting.setting);
             for name in &names {
                 let value = setting.values.get(*name).or_else(|| method.values.get(*name));
                 let value = value.map_or_else(String::new, cell);
@@ -164,10 +214,20 @@ impl Summary {
                     text.push_str(&x.map_or_else(String::new, csv::number));
                 }
             }
-            let _ = writeln!(text, ",{},{}", setting.probability_best, setting.setting == method.best);
+            let probability = method.best.map_or_else(String::new, |_| setting.probability_best.to_string());
+            let _ = writeln!(text, ",{probability},{}", method.best == Some(setting.setting));
         }
         text
     }
+}
+
+/// The settings of a method, as lines of CSV.
+struct Lines<'a> {
+    method: &'a str,
+    values: &'a Map<String, Value>,
+    runs: usize,
+    best: Option<usize>,
+    settings: &'a [SettingSummary],
 }
 
 impl FixedPoint {
@@ -185,7 +245,11 @@ impl FixedPoint {
 
 /// A quantity with its article.
 pub(super) fn indefinite(quantity: &str) -> String {
-    if quantity == "objective" { "an objective".to_owned() } else { format!("a `{quantity}`") }
+    match quantity {
+        "objective" => "an objective".to_owned(),
+        _ if quantity.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an `{quantity}`"),
+        _ => format!("a `{quantity}`"),
+    }
 }
 
 /// A standard error: what is not seen in four decimals does not matter beside its mean.

@@ -7,13 +7,15 @@ use crate::measure::Goal;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, standard_error};
 use crate::store::{Kind, StoreError, View};
+use emphatic_text::exact_number;
 use std::collections::HashMap;
 
 /// The best setting of each method.
 pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
-    let scores = Scores::read(experiment, view, Kind::Results, judged_by(experiment)?)?;
+    let Judged { column, goal } = judged_by(experiment)?;
+    let scores = Scores::read(experiment, view, Kind::Results, column)?;
     let best = |group: &Group| {
-        let comparison = scores.comparison(group, experiment.select);
+        let comparison = scores.comparison(group, experiment.select, *goal);
         choose(&comparison.scores).map(|k| group.settings[k])
     };
     Ok(groups(experiment).iter().filter_map(best).collect())
@@ -46,14 +48,61 @@ pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
         let distinguishes = |name: &str| of_problem(name) || separate.iter().any(|key| key == name);
         let cells = experiment.cells(setting).into_iter();
         let values: Vec<_> = cells.filter(|(name, _)| distinguishes(name)).collect();
-        let key = format!("{method} {values:?}");
+        let ordinals: Vec<usize> = separate.iter().map(|key| experiment.ordinal(setting, key)).collect();
+        let key = format!("{method} {values:?} {ordinals:?}");
         let number = *by_key.entry(key).or_insert_with(|| {
             groups.push(Group { method, values, settings: Vec::new() });
             groups.len() - 1
         });
         groups[number].settings.push(setting);
     }
+    name_apart(experiment, &mut groups);
     groups
+}
+
+/// Adds to groups of one name, which have parts of the same kind, the values of these parts in which they differ.
+fn name_apart<'a>(experiment: &'a Experiment, groups: &mut [Group<'a>]) {
+    let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+    for (number, group) in groups.iter().enumerate() {
+        by_name.entry(format!("{} {:?}", group.method, group.values)).or_default().push(number);
+    }
+    for same in by_name.into_values().filter(|same| same.len() > 1) {
+        for key in &experiment.methods[groups[same[0]].method].separate {
+            let values: Vec<_> = same.iter().map(|k| values_in_part(experiment, &groups[*k], key)).collect();
+            for (&number, own) in same.iter().zip(&values) {
+                let differs = |value: &&(&str, Cell)| !values.iter().all(|other| other.contains(value));
+                let names = &mut groups[number].values;
+                let place = names.iter().position(|(name, _)| name == key).map_or(names.len(), |k| k + 1);
+                let new: Vec<_> = own.iter().filter(differs).cloned().collect();
+                names.splice(place..place, new);
+            }
+        }
+    }
+}
+
+/// The values that the settings of a group have in the part of a column; of several, a list.
+fn values_in_part<'a>(experiment: &'a Experiment, group: &Group, column: &str) -> Vec<(&'a str, Cell)> {
+    let mut values: Vec<(&str, Vec<Cell>)> = Vec::new();
+    for &setting in &group.settings {
+        let cells = experiment.cells(setting);
+        for name in experiment.names_in_part(setting, column) {
+            let Some((_, cell)) = cells.iter().find(|(known, _)| *known == name) else { continue };
+            match values.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, list)) if list.contains(cell) => {}
+                Some((_, list)) => list.push(cell.clone()),
+                None => values.push((name, vec![cell.clone()])),
+            }
+        }
+    }
+    let text = |cell: &Cell| match cell {
+        Cell::Text(text) => text.clone(),
+        Cell::Number(x) => exact_number(*x),
+    };
+    let one = |list: Vec<Cell>| match &list[..] {
+        [cell] => cell.clone(),
+        _ => Cell::Text(format!("[{}]", list.iter().map(text).collect::<Vec<_>>().join(", "))),
+    };
+    values.into_iter().map(|(name, list)| (name, one(list))).collect()
 }
 
 /// How well one setting did in one run.
@@ -61,10 +110,10 @@ pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
 pub(super) struct Score {
     pub(super) run: u32,
     /// The quantity at the end; `None` if the run diverged.
-    pub(super) last: Option<f64>,
+    last: Option<f64>,
     /// The average quantity; `None` if the run diverged.
     area: Option<f64>,
-    diverged: bool,
+    pub(super) diverged: bool,
 }
 
 impl Score {
@@ -81,7 +130,7 @@ impl Score {
         }
     }
 
-    fn by(&self, select: Select) -> Option<f64> {
+    pub(super) fn by(&self, select: Select) -> Option<f64> {
         match select {
             Select::Final => self.last,
             Select::Area => self.area,
@@ -92,7 +141,6 @@ impl Score {
 /// The scores of each setting, in order of runs.
 pub(super) struct Scores {
     by_setting: HashMap<usize, Vec<Score>>,
-    goal: Goal,
 }
 
 /// The runs that all settings of a group have, and the scores of each setting in them.
@@ -108,16 +156,16 @@ impl Scores {
         experiment: &Experiment,
         view: &View,
         kind: Kind,
-        judged_by: &Judged,
+        quantity: &str,
     ) -> Result<Self, StoreError> {
         let mut by_setting: HashMap<usize, Vec<Score>> = HashMap::new();
         for stored in view.units(kind) {
-            for run in runs::of_unit(experiment, stored, &judged_by.column)? {
+            for run in runs::of_unit(experiment, stored, quantity)? {
                 by_setting.entry(run.setting).or_default().push(Score::of(&run));
             }
         }
         by_setting.values_mut().for_each(|scores| scores.sort_unstable_by_key(|score| score.run));
-        Ok(Self { by_setting, goal: judged_by.goal })
+        Ok(Self { by_setting })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -133,7 +181,7 @@ impl Scores {
         self.of(setting).iter().filter(|score| runs.binary_search(&score.run).is_ok())
     }
 
-    pub(super) fn comparison(&self, group: &Group, select: Select) -> Comparison {
+    pub(super) fn comparison(&self, group: &Group, select: Select, goal: Goal) -> Comparison {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         for &setting in &group.settings {
             self.of(setting).iter().for_each(|score| *counts.entry(score.run).or_default() += 1);
@@ -141,7 +189,7 @@ impl Scores {
         let mut runs: Vec<u32> =
             counts.into_iter().filter(|(_, n)| *n == group.settings.len()).map(|(run, _)| run).collect();
         runs.sort_unstable();
-        let compared = |x: f64| if self.goal == Goal::Smallest { -x } else { x };
+        let compared = |x: f64| if goal == Goal::Smallest { -x } else { x };
         let score = |score: &Score| score.by(select).map(compared);
         let scores = |setting: &usize| self.in_runs(*setting, &runs).map(score).collect();
         Comparison { scores: group.settings.iter().map(scores).collect(), runs }
