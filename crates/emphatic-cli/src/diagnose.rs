@@ -116,7 +116,6 @@ fn write_experiment(path: &Path, problem: &ProblemFile, diagnosis: &Diagnosis) -
     let suggestion =
         suggestion.ok_or_else(|| miette!("there is nothing to try: {}", diagnosis.why_no_suggestion()))?;
     write_new(path, &suggestion.experiment(problem, path))?;
-    let path = output::path(path);
-    say(&format!("{path} is written. Try `emphatic run {path}`."));
+    say(&format!("{} is written. Try `emphatic run {}`.", output::path(path), output::quoted(path)));
     Ok(())
 }
