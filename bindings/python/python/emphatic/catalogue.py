@@ -1053,7 +1053,7 @@ class LSTDQ(Part):
 
 @dataclass(frozen=True, repr=False)
 class ModelCritic(Part):
-    """q̂(s,b) from a learned one-step model with the current policy: no ratio, no step-size; for one-hot features or tiles.
+    """q̂(s,b) from a learned one-step model, with the policy as it was when a feature was last active: no ratio, no step-size; for one-hot features or tiles.
 
     Source: Sutton, Szepesvári, Geramifard and Bowling 2008; Parr et al. 2008.
 
