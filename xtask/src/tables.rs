@@ -65,7 +65,8 @@ fn find<'a>(catalogue: &'a Catalogue, part: &str) -> Option<&'a Entry> {
 
 /// Returns the table of a part's settings, with the same columns as in `docs/parts.md`; and its features and the parts inside it, as files name them.
 fn table(entry: &Entry) -> String {
-    if entry.settings.is_empty() && !entry.features && entry.inner.is_empty() {
+    let has_features = entry.features && entry.role != Role::Policy;
+    if entry.settings.is_empty() && !has_features && entry.inner.is_empty() {
         return "\nIt has no settings.\n\n".to_owned();
     }
     let mut text = "\n| setting | what it is | range | left out |\n|---|---|---|---|\n".to_owned();
@@ -73,7 +74,7 @@ fn table(entry: &Entry) -> String {
         let default = default.map_or("must be given".to_owned(), |default| default.to_string());
         let _ = writeln!(text, "| `{name}` | {about} | {} | {default} |", range.words());
     }
-    if entry.features && entry.role != Role::Policy {
+    if has_features {
         text += "| `features` | what it sees of a state: the features that the problem calls `critic` or `actor`, or the states themselves | `critic`, `actor`, `states` | `critic` |\n";
     }
     for Inner { name, role, default, .. } in entry.inner {

@@ -234,10 +234,11 @@ mod tests {
     fn learned<S: AsState>(features: Features, states: [S; 2]) -> Vec<f64> {
         let schedule = Schedule::from(crate::PerFeature::builder().build().unwrap());
         let mut emphasis = LambdaReturn::builder(features.clone(), schedule).build().unwrap();
+        let at = |t: usize| states[t / 2 % 2].as_state();
         for t in 0..100 {
             let step = Step {
-                state: states[t / 2 % 2].as_state(),
-                next: states[(t + 1) / 2 % 2].as_state(),
+                state: at(t),
+                next: at(t + 1),
                 gamma: if t % 7 == 0 { 0.0 } else { 0.9 },
                 ..Step::in_state(states[0].as_state())
             };
