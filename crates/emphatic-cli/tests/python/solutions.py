@@ -179,6 +179,10 @@ def check_linear_methods(file, path):
         near(name, found[name]["key_matrix"], a, 1e-8)
         u = np.linalg.solve(a, b)
         near(name, found[name]["fixed_point"], u, 1e-5)
+        if read is not estimate and (x @ u).min() < 0:
+            # Where F is below the interest, it is read as that: its mean has no closed form.
+            assert found[name]["error"] is None, name
+            return
         near(name, found[name]["error"], np.sqrt(d @ (read(u) - m / d) ** 2), 1e-5)
 
     # It is read as at least the interest.
