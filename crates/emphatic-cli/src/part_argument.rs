@@ -3,19 +3,13 @@
 use emphatic::catalogue::{Catalogue, Entry, Range, Role, Setting};
 use emphatic::theory::{EmphasisKind, LinearActionCritic, LinearCritic};
 use emphatic::{Features, KnownProblem, PartRecipe, Table};
+use emphatic_diagnosis::linear_methods::PartOf;
 use emphatic_problems::suggest;
 use emphatic_text::exact_number;
 use miette::MietteDiagnostic;
 
 /// The key of the features that a part sees.
 const FEATURES: &str = "features";
-
-/// A part that an argument names.
-pub(crate) struct PartArgument {
-    pub(crate) part: PartRecipe,
-    /// Its name, with its settings and features.
-    pub(crate) name: String,
-}
 
 /// One setting of an argument: the names that lead to it, and its value.
 struct Given<'a> {
@@ -48,7 +42,7 @@ impl<'a> Given<'a> {
 }
 
 /// Returns the part that a text names, or an error if the catalogue has no such part, or the theory knows nothing of it.
-pub(crate) fn part_argument(role: Role, text: &str, problem: &KnownProblem) -> miette::Result<PartArgument> {
+pub(crate) fn part_argument(role: Role, text: &str, problem: &KnownProblem) -> miette::Result<PartOf> {
     let mut words = text.split(',').map(str::trim);
     let kind = words.next().unwrap_or_default();
     let mut part = PartRecipe::new(entry(role, kind)?.name);
@@ -70,7 +64,7 @@ pub(crate) fn part_argument(role: Role, text: &str, problem: &KnownProblem) -> m
         _ => LinearCritic::of_part(&part, &one).is_some() || LinearActionCritic::of_part(&part).is_some(),
     };
     if is_known {
-        return Ok(PartArgument { part, name });
+        return Ok(PartOf { role, part, name });
     }
     let missing = missing(role, &part, "")?;
     let help = match missing.is_empty() {

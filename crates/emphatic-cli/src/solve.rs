@@ -1,17 +1,16 @@
 //! `emphatic solve`.
 
 use crate::output::{print, print_json};
-use crate::part_argument::{PartArgument, part_argument};
+use crate::part_argument::part_argument;
 use crate::progress::Display;
 use clap::{Args, ValueEnum};
 use emphatic::catalogue::Role;
-use emphatic::{Features, KnownProblem, ProblemError, Table, Task};
+use emphatic::{KnownProblem, ProblemError};
 use emphatic_diagnosis::Solution;
-use emphatic_diagnosis::linear_methods::{LinearMethod, LinearMethods, PartOf};
+use emphatic_diagnosis::linear_methods::PartOf;
 use emphatic_problems::ProblemFile;
 use miette::{MietteDiagnostic, miette};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 pub(crate) const EXAMPLES: &str = "\
 FILE is a problem file (.toml or .json), or the name of a problem of `emphatic new`. Shown for the target
@@ -57,39 +56,11 @@ pub(crate) struct SolveArguments {
 
 impl SolveArguments {
     /// Returns the parts that are asked for.
-    fn asked(&self, problem: &KnownProblem) -> miette::Result<Vec<Asked>> {
+    fn asked(&self, problem: &KnownProblem) -> miette::Result<Vec<PartOf>> {
         let critics = self.critic.iter().map(|text| (Role::Critic, text));
         let emphases = self.emphasis.iter().map(|text| (Role::Emphasis, text));
-        let asked = |(role, text): (Role, &String)| {
-            let PartArgument { part, name } = part_argument(role, text, problem)?;
-            Ok(Asked { of: PartOf { role, part }, name })
-        };
-        critics.chain(emphases).map(asked).collect()
+        critics.chain(emphases).map(|(role, text)| part_argument(role, text, problem)).collect()
     }
-}
-
-/// A part that is asked for, and what it is called.
-struct Asked {
-    of: PartOf,
-    name: String,
-}
-
-impl Asked {
-    /// Returns the problem whose critics have the features of this one, if it is a critic with features of its own.
-    fn own_problem(&self, problem: &ProblemFile) -> Result<Option<ProblemFile>, ProblemError> {
-        let (KnownProblem::Finite(task), Role::Critic, Some(Features::Table(table))) =
-            (&problem.known, self.of.role, &self.of.part.features)
-        else {
-            return Ok(None);
-        };
-        let task = Task::clone(task).with_critic(Table::clone(table))?;
-        Ok(Some(ProblemFile { known: KnownProblem::Finite(Arc::new(task)), ..problem.clone() }))
-    }
-}
-
-/// Returns the lists of what linear methods learn.
-fn lists(methods: &mut LinearMethods) -> [&mut Vec<LinearMethod>; 3] {
-    [&mut methods.critics, &mut methods.action_critics, &mut methods.emphases]
 }
 
 /// What a line of CSV is about.
@@ -120,57 +91,19 @@ pub(crate) fn unsolved(problem: &ProblemFile, error: &ProblemError) -> miette::R
 fn solution_of(arguments: &SolveArguments) -> miette::Result<Solution> {
     let problem = ProblemFile::open(&arguments.file)?;
     let asked = arguments.asked(&problem.known)?;
-    let (mut common, mut others) = (Vec::new(), Vec::new());
-    for asked in &asked {
-        match asked.own_problem(&problem).map_err(|error| unsolved(&problem, &error))? {
-            Some(own) => others.push((own, asked)),
-            None => common.push(asked),
-        }
-    }
-    let mut solution = solved(&problem, arguments.lambda_a, &common)?;
-    // What has other features comes first, as all that is asked for does.
-    for (own, asked) in others.into_iter().rev() {
-        let found = solved(&own, arguments.lambda_a, &[asked])?.linear_methods;
-        let none =
-            LinearMethods { critics: vec![], action_critics: vec![], emphases: vec![], refused: vec![] };
-        let all = solution.linear_methods.get_or_insert(none);
-        for (list, found) in lists(all).into_iter().zip(found.into_iter().flat_map(found_lists)) {
-            let of_asked = found.into_iter().filter(|method| method.name == asked.name);
-            list.splice(0..0, of_asked.take(1).collect::<Vec<_>>());
-        }
-    }
-    Ok(solution)
-}
-
-fn found_lists(methods: LinearMethods) -> [Vec<LinearMethod>; 3] {
-    [methods.critics, methods.action_critics, methods.emphases]
-}
-
-/// Solves a problem, with the parts that are asked for under their names.
-fn solved(problem: &ProblemFile, lambda_a: f64, asked: &[&Asked]) -> miette::Result<Solution> {
-    let parts: Vec<PartOf> = asked.iter().map(|asked| asked.of.clone()).collect();
-    let mut solution =
-        emphatic_diagnosis::solve(problem, lambda_a, &parts).map_err(|error| unsolved(problem, &error))?;
-    let cannot = |Asked { of, name }: &Asked, why: &str| {
-        let role = of.role.word();
+    let solution = emphatic_diagnosis::solve(&problem, arguments.lambda_a, &asked)
+        .map_err(|error| unsolved(&problem, &error))?;
+    let cannot = |PartOf { role, name, .. }: &PartOf, why: &str| {
+        let role = role.word();
         miette!(help = why.to_owned(), "{}: nothing can be computed of the {role} `{name}`", problem.name)
     };
-    let Some(methods) = &mut solution.linear_methods else {
-        let why = "that takes finitely many actions and at most 100 features";
-        return asked.first().map_or(Ok(solution), |asked| Err(cannot(asked, why)));
-    };
-    for asked in asked {
-        if let Some((_, why)) = methods.refused.iter().find(|(part, _)| *part == asked.of) {
-            return Err(cannot(asked, why));
-        }
-        // Parts that are asked for come before the usual ones; their features are not in their names yet.
-        let plain = asked.of.part.to_string();
-        let is_role = |k: usize| (k == 2) == (asked.of.role == Role::Emphasis);
-        let lists = lists(methods).into_iter().enumerate().filter(|(k, _)| is_role(*k));
-        let named = lists.flat_map(|(_, list)| list).find(|method| method.name == plain);
-        named.into_iter().for_each(|method| method.name.clone_from(&asked.name));
+    let is_asked = |(part, _): &&(PartOf, String)| asked.contains(part);
+    let refused = solution.linear_methods.as_ref().map(|methods| methods.refused.iter().find(is_asked));
+    match (refused, asked.first()) {
+        (Some(Some((part, why))), _) => Err(cannot(part, why)),
+        (None, Some(part)) => Err(cannot(part, "that takes finitely many actions and at most 100 features")),
+        _ => Ok(solution),
     }
-    Ok(solution)
 }
 
 pub(crate) fn solve(arguments: &SolveArguments) -> miette::Result<()> {

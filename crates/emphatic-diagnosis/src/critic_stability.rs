@@ -72,9 +72,9 @@ pub(crate) fn critic_stability<P: Policy, M: Diagnosable<P>>(
 }
 
 fn value_limit<P: Policy, M: Diagnosable<P>>(exact: &Exact<f64, M, P>) -> Option<ValueLimit> {
-    let td = PartOf { role: Role::Critic, part: PartRecipe::new("td") };
+    let td = PartOf::new(Role::Critic, PartRecipe::new("td"));
     let methods = M::linear_methods(exact, std::slice::from_ref(&td))?;
-    let error = methods.critics.first().filter(|critic| critic.name == td.part.to_string())?.error?;
+    let error = methods.critics.first().filter(|critic| critic.name == td.name)?.error?;
     let squares = exact.stationary().iter().zip(exact.values()).map(|(d, v)| d * v * v);
     Some(ValueLimit { error, size: squares.sum::<f64>().sqrt() })
 }

@@ -5,7 +5,7 @@ use crate::critic_stability::update_stability;
 use crate::format::{number, paragraph, table};
 use emphatic::catalogue::Role;
 use emphatic::theory::{EmphasisKind, ExpectedUpdate, LearnedEmphasis, LinearActionCritic, LinearCritic};
-use emphatic::{Exact, FinitePolicy, PartRecipe, ProblemError, Table, Task};
+use emphatic::{Exact, Features, FinitePolicy, PartRecipe, ProblemError, Table, Task};
 use serde::Serialize;
 
 /// The most weights of a critic or an emphasis for which everything is computed: the time grows with the cube.
@@ -129,20 +129,26 @@ pub(crate) fn linear_methods<P: FinitePolicy>(
     features: &Table,
     parts: &[PartOf],
 ) -> Option<LinearMethods> {
-    let weights = features.len();
-    if weights == 0 || weights > MOST_WEIGHTS {
+    let fits = |features: &Table| (1..=MOST_WEIGHTS).contains(&features.len());
+    if !parts.iter().any(|of| fits(of.features(features))) {
         return None;
     }
     let mut methods =
         LinearMethods { critics: vec![], action_critics: vec![], emphases: vec![], refused: vec![] };
     for of in parts {
-        let (part, name) = (&of.part, of.part.to_string());
+        let PartOf { part, name, .. } = of;
+        let features = of.features(features);
+        if !fits(features) {
+            let reason = format!("it has {} features, and this takes 1 to {MOST_WEIGHTS}", features.len());
+            methods.refused.push((of.clone(), reason));
+            continue;
+        }
         let (list, method) = if of.role == Role::Emphasis {
-            (&mut methods.emphases, emphasis(exact, &name, part, features))
+            (&mut methods.emphases, emphasis(exact, name, part, features))
         } else if let Some(critic) = LinearCritic::of_part(part, features) {
-            (&mut methods.critics, linear_critic(exact, &name, &critic, features).map_err(|e| e.to_string()))
+            (&mut methods.critics, linear_critic(exact, name, &critic, features).map_err(|e| e.to_string()))
         } else {
-            (&mut methods.action_critics, action_critic(exact, &name, part, features))
+            (&mut methods.action_critics, action_critic(exact, name, part, features))
         };
         match method {
             Ok(method) => list.push(method),
@@ -214,8 +220,22 @@ const FOOTNOTE: &str = "Stable: all eigenvalues of the matrix of the expected up
 pub struct PartOf {
     /// A critic or an emphasis.
     pub role: Role,
-    /// The part.
+    /// The part. It sees the critic's features of the problem, unless it has its own.
     pub part: PartRecipe,
+    /// What it is called.
+    pub name: String,
+}
+
+impl PartOf {
+    /// A part that is called by its kind and its settings.
+    pub fn new(role: Role, part: PartRecipe) -> Self {
+        Self { role, name: part.to_string(), part }
+    }
+
+    /// The features that it sees, if not these.
+    fn features<'a>(&'a self, default: &'a Table) -> &'a Table {
+        if let Some(Features::Table(own)) = &self.part.features { own } else { default }
+    }
 }
 
 /// The usual parts.
@@ -247,7 +267,7 @@ pub(crate) fn usual() -> Vec<PartOf> {
         ],
     ]
     .concat();
-    let of = |role: Role| move |part: PartRecipe| PartOf { role, part };
+    let of = |role: Role| move |part: PartRecipe| PartOf::new(role, part);
     critics.into_iter().map(of(Role::Critic)).chain(emphases.into_iter().map(of(Role::Emphasis))).collect()
 }
 

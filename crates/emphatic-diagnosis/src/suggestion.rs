@@ -341,10 +341,10 @@ fn start_methods<P: Policy, M: Diagnosable<P>>(
     start: &Solved<M, P>,
     emphasis: Option<EmphasisSuggestion>,
 ) -> Option<LinearMethods> {
-    let mut parts = LAMBDAS.map(|lambda| PartOf { role: Role::Critic, part: tdrc(lambda) }).to_vec();
+    let mut parts = LAMBDAS.map(|lambda| PartOf::new(Role::Critic, tdrc(lambda))).to_vec();
     let none = emphasis.map(|_| PartRecipe::new("none"));
     let emphases = emphasis.map(emphasis_part).into_iter().chain(none);
-    parts.extend(emphases.map(|part| PartOf { role: Role::Emphasis, part }));
+    parts.extend(emphases.map(|part| PartOf::new(Role::Emphasis, part)));
     M::linear_methods(start.exact, &parts)
 }
 

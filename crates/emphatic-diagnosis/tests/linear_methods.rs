@@ -90,7 +90,7 @@ fn what_is_too_large_or_continuous_has_no_table() {
 fn a_part_that_is_asked_for_comes_first() {
     let problem = ProblemFile::parse("problem = \"theta-2theta\"", "problem.toml").expect("it is a problem");
     let part = PartRecipe::new("tdrc").with("beta", 0.1);
-    let asked = [PartOf { role: Role::Critic, part }];
+    let asked = [PartOf::new(Role::Critic, part)];
     let methods = solve(&problem, 1.0, &asked).expect("it is solved").linear_methods.expect("few features");
     let first = &methods.critics[0];
     // ((A, C − A), (A, C + β)) with A = −0.2, C = 2.5 and β = 0.1: the determinant A (β + A) is positive, unlike with β = 1.
