@@ -63,7 +63,7 @@ fn what_actor_and_critic_cannot_tell_apart_is_named() {
     assert!((aliased[0].smallest - 5.0 / 3.0).abs() < 1e-12 && (aliased[0].largest - 3.0).abs() < 1e-12);
     let text = flat(&diagnosis.text());
     assert!(
-        text.contains("S1 and S2 look alike to the actor and to the critic, but their m/d_μ differ:"),
+        text.contains("S1 and S2 look alike to the actor and to the critic, but their m/d_μ differ, for "),
         "{text}"
     );
     assert!(text.contains("which is OffPAC there"), "{text}");
