@@ -4,6 +4,7 @@
 //! catalogue, so a new part is one file and one line in [`Catalogue::standard`]. Another crate can add parts:
 //! [`Catalogue::with`].
 
+use crate::basis::{BasisEntry, DeclaredBasis, Fourier, Indicators, Monomials, Radial, Scaled, TileCoder};
 pub use crate::compose::Build;
 use crate::compose::DeclaredBuilder;
 pub use crate::settings::{Range, Setting};
@@ -435,17 +436,18 @@ pub struct InUse;
 /// The catalogue of this process.
 static CURRENT: OnceLock<Catalogue> = OnceLock::new();
 
-/// Declared parts, by role and name.
+/// Declared parts, by role and name, and declared bases.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     entries: Vec<Entry>,
+    bases: Vec<BasisEntry>,
 }
 
 impl Catalogue {
     /// The parts of this library.
     pub fn standard() -> &'static Self {
         static STANDARD: LazyLock<Catalogue> = LazyLock::new(|| {
-            let none = Catalogue { entries: Vec::new() };
+            let none = Catalogue { entries: Vec::new(), bases: Vec::new() };
             none.with::<Softmax>()
                 .with::<Gaussian>()
                 .with::<DeterministicLinear>()
@@ -498,6 +500,12 @@ impl Catalogue {
                 .with::<Constant>()
                 .with::<Polynomial>()
                 .with::<PerFeature>()
+                .with_basis::<TileCoder>()
+                .with_basis::<Fourier>()
+                .with_basis::<Radial>()
+                .with_basis::<Monomials>()
+                .with_basis::<Indicators>()
+                .with_basis::<Scaled>()
         });
         &STANDARD
     }
@@ -528,6 +536,23 @@ impl Catalogue {
         self.entries.retain(|entry| (entry.role, entry.name) != (declaration.role, declaration.name));
         self.entries.push(Entry { declaration, size, builder: Arc::new(builder) });
         self
+    }
+
+    /// The same with one more basis, in place of one of the same name.
+    pub fn with_basis<T: DeclaredBasis>(mut self) -> Self {
+        self.bases.retain(|entry| entry.name != T::DECLARATION.name);
+        self.bases.push(BasisEntry::of::<T>());
+        self
+    }
+
+    /// All bases.
+    pub fn bases(&self) -> impl Iterator<Item = &BasisEntry> {
+        self.bases.iter()
+    }
+
+    /// Returns the basis of a name; `None` if there is none.
+    pub fn basis(&self, name: &str) -> Option<&BasisEntry> {
+        self.bases.iter().find(|entry| entry.name == name)
     }
 
     /// All parts.

@@ -3,6 +3,7 @@
 //! Actor, critic and emphasis may each have their own features of the same state.
 
 use crate::Real;
+use crate::basis::{Coded, Observed};
 use crate::saved_state::digest;
 use std::fmt;
 use std::sync::Arc;
@@ -54,6 +55,36 @@ pub enum FeatureError {
         /// The form it must have.
         right: &'static str,
     },
+    /// An entry of an observation that is out of bounds.
+    #[error(
+        "entry {index} of the observation is {value}, outside of the bounds {low} to {high} of `{basis}`"
+    )]
+    Outside {
+        /// Its place.
+        index: usize,
+        /// Its value.
+        value: f64,
+        /// The lower bound.
+        low: f64,
+        /// The upper bound.
+        high: f64,
+        /// The basis that has these bounds.
+        basis: &'static str,
+    },
+    /// An entry of an observation that is not one of the whole numbers it may be.
+    #[error(
+        "entry {index} of the observation is {value}; it must be a whole number between {low} and {high}"
+    )]
+    NotWhole {
+        /// Its place.
+        index: usize,
+        /// Its value.
+        value: f64,
+        /// The least that it may be.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
     /// A feature that is not a number.
     #[error("feature {index} is {value}; features must be finite")]
     Value {
@@ -73,6 +104,8 @@ pub enum State<'a> {
     Vector(&'a [f64]),
     /// A list of active features, each with the value one (tile coding).
     Active(&'a [usize]),
+    /// An observation of which the features have been computed, by every basis that parts have.
+    Coded(Coded<'a>),
 }
 
 impl State<'_> {
@@ -82,6 +115,7 @@ impl State<'_> {
             Self::Number(_) => "a state's number",
             Self::Vector(_) => "a vector of features",
             Self::Active(_) => "a list of active features",
+            Self::Coded(_) => "features of other bases",
         }
     }
 }
@@ -190,6 +224,8 @@ pub enum Features {
     },
     /// States come as numbers, and their features are written out in a table.
     Table(Arc<Table>),
+    /// States come as observations, vectors of numbers, of which a basis computes the features.
+    Observed(Observed),
 }
 
 impl Features {
@@ -214,6 +250,7 @@ impl Features {
         match self {
             Self::Dense { len } | Self::Active { len, .. } => *len,
             Self::Table(table) => table.len,
+            Self::Observed(observed) => observed.len(),
         }
     }
 
@@ -228,13 +265,18 @@ impl Features {
             Self::Dense { len } => (*len).max(1),
             Self::Active { most_active, .. } => (*most_active).max(1),
             Self::Table(table) => table.most_active,
+            Self::Observed(observed) => observed.basis().most_active().max(1),
         }
     }
 
     /// Whether every state lists all features, in their order.
     #[inline(always)]
     pub(crate) fn are_dense(&self) -> bool {
-        matches!(self, Self::Dense { .. })
+        match self {
+            Self::Dense { .. } => true,
+            Self::Observed(observed) => observed.is_dense(),
+            Self::Active { .. } | Self::Table(_) => false,
+        }
     }
 
     /// Returns an error if the features cannot describe this state; everything else may assume that they can.
@@ -249,6 +291,15 @@ impl Features {
                 }
                 list.iter().try_for_each(|&index| check_index(index, *len))
             }
+            (Self::Observed(observed), State::Vector(observation)) => {
+                check_vector(observation, observed.basis().dimensions())?;
+                observed.basis().check(observation)
+            }
+            (Self::Observed(observed), State::Coded(coded))
+                if coded.len(observed.view()) == Some(observed.len()) =>
+            {
+                Ok(())
+            }
             _ => Err(self.wrong_kind(state)),
         }
     }
@@ -257,7 +308,7 @@ impl Features {
     fn wrong_kind(&self, state: State) -> FeatureError {
         let right = match self {
             Self::Table(_) => State::Number(0),
-            Self::Dense { .. } => State::Vector(&[]),
+            Self::Dense { .. } | Self::Observed(_) => State::Vector(&[]),
             Self::Active { .. } => State::Active(&[]),
         };
         FeatureError::Kind { got: state.kind(), right: right.kind() }
@@ -269,6 +320,7 @@ impl Features {
             Self::Dense { len } => Vec::with_capacity(*len),
             // A list is not longer than there are features, unless some are listed twice.
             Self::Active { len, most_active } => Vec::with_capacity((*most_active).min(*len)),
+            Self::Observed(observed) => Vec::with_capacity(observed.basis().most_active()),
             Self::Table(_) => Vec::new(),
         })
     }
@@ -276,15 +328,21 @@ impl Features {
     /// Returns the active features of a state that has been checked. Those that do not come from a table are written to
     /// `scratch`.
     #[inline(always)]
-    pub fn row<'a>(&'a self, state: State, scratch: &'a mut Scratch) -> Row<'a> {
+    pub fn row<'a>(&'a self, state: State<'a>, scratch: &'a mut Scratch) -> Row<'a> {
         if let (Self::Table(table), State::Number(state)) = (self, state) {
             return table.row(state);
         }
+        if let (Self::Observed(observed), State::Coded(coded)) = (self, state) {
+            return coded.row(observed.view());
+        }
         scratch.0.clear();
         match state {
+            State::Vector(vector) if let Self::Observed(observed) = self => {
+                observed.basis().write(vector, &mut scratch.0);
+            }
             State::Vector(vector) => scratch.0.extend(vector.iter().copied().enumerate()),
             State::Active(list) => scratch.0.extend(list.iter().map(|&index| (index, 1.0))),
-            State::Number(_) => {}
+            State::Number(_) | State::Coded(_) => {}
         }
         Row { entries: &scratch.0, is_one: false }
     }
@@ -311,6 +369,7 @@ impl fmt::Display for Features {
                     digest(starts.chain(entries))
                 )
             }
+            Self::Observed(observed) => write!(f, "{}", observed.recipe()),
         }
     }
 }

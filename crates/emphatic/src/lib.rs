@@ -158,6 +158,7 @@
 
 mod action;
 pub mod actor;
+pub mod basis;
 mod boxed;
 pub mod catalogue;
 mod compose;
@@ -184,6 +185,7 @@ mod visitor;
 
 pub use action::{Action, Acts};
 pub use actor::{ActorInput, ActorRule, ActorTrace, GeoffPac, GradientCritic, GradientValues, ModelGradient};
+pub use basis::{Basis, BasisError, BasisRecipe, CodedStates, DeclaredBasis, TileCoder};
 pub use boxed::WithIsa;
 pub use catalogue::{Catalogue, Declaration, Declared};
 pub use compose::{Built, Composable, PartBuilder};

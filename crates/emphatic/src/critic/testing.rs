@@ -18,7 +18,7 @@ impl Row {
         let lists = [active(&self.step.state), active(&self.step.next)];
         let mut step = self.step.view();
         match features {
-            Features::Dense { .. } => {}
+            Features::Dense { .. } | Features::Observed(_) => {}
             Features::Active { .. } => {
                 (step.state, step.next) = (State::Active(&lists[0]), State::Active(&lists[1]));
             }

@@ -90,7 +90,7 @@ impl Stream {
     /// A step, with its states in the form that the features are for.
     pub fn step<'a>(&self, row: &'a Row) -> Step<State<'a>, Action> {
         let [state, next] = [0, 1].map(|k| match &self.features {
-            Features::Dense { .. } => State::Vector(&row.x[k]),
+            Features::Dense { .. } | Features::Observed(_) => State::Vector(&row.x[k]),
             Features::Active { .. } => State::Active(&row.active[k]),
             Features::Table(_) => State::Number(row.states[k]),
         });
