@@ -8,6 +8,10 @@
 use super::{Lanes, Real};
 use std::f64::consts::{FRAC_1_SQRT_2, LOG2_E, SQRT_2};
 
+mod trigonometric;
+
+pub use trigonometric::{cos, sin, sin_cos};
+
 /// Adding this rounds to an integer n and holds n + 2046 in the low mantissa bits:
 /// the sum of two biased exponents whose powers of two multiply to 2^n.
 const ROUND: f64 = 6755399441055744.0 + 2046.0; // 1.5 * 2^52 + 2046
