@@ -33,23 +33,27 @@
 #![warn(missing_docs)]
 
 mod acrobot;
+mod actor;
 mod cart_pole;
 mod environment;
 mod linear_quadratic;
 mod mountain_car;
 mod pendulum;
 mod puddle_world;
+mod rollout;
 #[cfg(test)]
 mod testing;
 mod virtual_office;
 
 pub use acrobot::Acrobot;
+pub use actor::{Actor, PolicyActor};
 pub use cart_pole::CartPole;
 pub use environment::{Actions, Description, Environment, Observed, Outcome};
 pub use linear_quadratic::{LinearQuadratic, QuadraticValue};
 pub use mountain_car::MountainCar;
 pub use pendulum::Pendulum;
 pub use puddle_world::PuddleWorld;
+pub use rollout::{Episode, Rollouts};
 pub use virtual_office::VirtualOffice;
 
 use std::sync::Arc;
