@@ -9,14 +9,17 @@ mod memory;
 mod method;
 mod part;
 mod scenario;
+mod simulation;
 mod warnings;
 
 pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
 pub(crate) use scenario::Scenario;
+pub(crate) use simulation::RolloutPlan;
 
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
 use crate::measure::{self, Goal, Measured};
 use crate::one_or_list::{Located, OneOrList};
+use crate::source;
 use crate::store::fingerprint;
 use emphatic::catalogue::{Algorithm, Catalogue, Role, Setting, Signal};
 use emphatic::learner::WARM_UP;
@@ -130,7 +133,25 @@ pub(crate) struct Structure {
     /// The parts of the learner, without their numbers.
     pub(crate) recipe: Recipe,
     /// The method's own interest.
-    pub(crate) interest: Option<Vec<f64>>,
+    pub(crate) interest: Option<OwnInterest>,
+}
+
+/// The interest of a method, if not the experiment's.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum OwnInterest {
+    /// In each state of a problem.
+    ByState(Vec<f64>),
+    /// In the states of a simulator.
+    Simulated(source::Interest),
+}
+
+/// How runs are evaluated: those from which settings are chosen, or fresh ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Protocol {
+    /// How often, not counting the time before a run begins.
+    pub(crate) evaluations: u64,
+    /// How policies are tried out in a simulator.
+    pub(crate) rollouts: RolloutPlan,
 }
 
 /// Settings that differ in numbers alone.
@@ -269,6 +290,10 @@ pub struct Experiment {
     pub evaluations: u64,
     /// The number of fresh runs on which the best settings are judged.
     pub fresh_runs: u32,
+    /// How often quantities are recorded in a fresh run.
+    pub fresh_evaluations: u64,
+    /// How policies are tried out in a simulator, in runs and in fresh runs.
+    rollouts: [RolloutPlan; 2],
     /// The methods.
     pub methods: Vec<Method>,
     pub(crate) select: Select,
@@ -330,7 +355,9 @@ impl Experiment {
         if evaluates {
             experiment.evaluate_targets(&file)?;
         }
-        let default = default_record(&file, evaluates);
+        let is_simulated = experiment.scenarios.iter().any(|scenario| scenario.simulator().is_some());
+        experiment.check_simulation(&file, is_simulated)?;
+        let default = default_record(&file, evaluates, is_simulated);
         let places = experiment.read_record(&file, default)?;
         experiment.read_judged(&file)?;
         experiment.read_methods(&file)?;
@@ -353,13 +380,19 @@ impl Experiment {
         let evaluations = whole(file.evaluations.as_ref(), "evaluations", 1..=most).map_err(|error| {
             error.maybe_help(Some(format!("a run has {} {}", length.count(), length.word())))
         })?;
+        let fresh_evaluations = whole(file.fresh_evaluations.as_ref(), "fresh_evaluations", 1..=most)?;
         let select = file.select.as_ref().map(|select| select.single("select")).transpose()?;
+        let evaluations = evaluations.unwrap_or(length.count().min(50));
+        let rollouts = RolloutPlan::default().read(file.rollouts.as_ref(), "rollouts")?;
+        let fresh_rollouts = rollouts.read(file.fresh_rollouts.as_ref(), "fresh_rollouts")?;
         Ok(Self {
             seed,
             runs: runs as u32,
             length,
-            evaluations: evaluations.unwrap_or(length.count().min(50)),
+            evaluations,
             fresh_runs: fresh_runs as u32,
+            fresh_evaluations: fresh_evaluations.unwrap_or(evaluations),
+            rollouts: [rollouts, fresh_rollouts],
             methods: Vec::new(),
             select: select.map_or(Select::Final, |select| select.value),
             judged_by: None,
@@ -381,11 +414,15 @@ impl Experiment {
 
     /// Returns an error if a run is to last some episodes, but episodes never end.
     fn check_episodes(&self, file: &ExperimentFile) -> Result<(), Mistake> {
-        let is_endless = |scenario: &Scenario| scenario.known.episode_length().is_none();
-        if matches!(self.length, Length::Steps(_)) || !self.scenarios.iter().any(is_endless) {
+        let is_endless = |scenario: &&Scenario| scenario.episode_length().is_none();
+        if matches!(self.length, Length::Steps(_)) {
             return Ok(());
         }
-        let message = "episodes of this problem never end under its behaviour";
+        let Some(endless) = self.scenarios.iter().find(is_endless) else { return Ok(()) };
+        let message = match endless.simulator() {
+            None => "episodes of this problem never end under its behaviour",
+            Some(_) => "no episode of this simulator ended in 50,000 steps under its behaviour",
+        };
         Err(Mistake::at(&file.problem.span, message).help("give `steps` instead of `episodes`"))
     }
 
@@ -401,9 +438,32 @@ impl Experiment {
 
     /// Returns the features of critics in the run with this stream; `None` if they are the problem's own.
     fn drawn_features(&self, scenario: usize, stream: u64) -> Result<Option<Table>, Mistake> {
-        let states = self.scenarios[scenario].known.states().len();
+        let states = self.scenarios[scenario].known().map_or(0, |known| known.states().len());
         let mut random = Random::new(self.seed, FIRST_FEATURES_STREAM + stream);
         self.drawn.as_ref().map(|drawn| drawn.table(states, &mut random)).transpose()
+    }
+
+    /// Returns an error if something is asked of simulators that they do not have, or of other problems that only simulators have.
+    fn check_simulation(&self, file: &ExperimentFile, is_simulated: bool) -> Result<(), Mistake> {
+        let rollouts = file.rollouts.as_ref().map(|_| "rollouts");
+        let rollouts = rollouts.or(file.fresh_rollouts.as_ref().map(|_| "fresh_rollouts"));
+        if let Some(key) = rollouts.filter(|_| !is_simulated) {
+            let message = format!("`{key}` are of simulators, and this problem is known exactly");
+            return Err(Mistake::at(&file.problem.span, message).help(format!("leave `{key}` out")));
+        }
+        if self.drawn.is_some() && is_simulated {
+            let message = "`random_binary` draws features of states that have numbers, and those of a simulator have none";
+            return Err(Mistake::at(&file.problem.span, message).help("give `features`"));
+        }
+        Ok(())
+    }
+
+    /// Returns how the run with this stream is evaluated.
+    pub(crate) fn protocol(&self, stream: u64) -> Protocol {
+        match stream >= FIRST_FRESH_STREAM {
+            false => Protocol { evaluations: self.evaluations, rollouts: self.rollouts[0] },
+            true => Protocol { evaluations: self.fresh_evaluations, rollouts: self.rollouts[1] },
+        }
     }
 
     /// Returns whether the features of critics are drawn anew for each run.
@@ -472,7 +532,7 @@ impl Experiment {
             let scenario = &self.scenarios[grid.structure.scenario];
             let recipe = grid.recipe(grid.settings.start, 0, 0);
             let of = Measured {
-                known: &scenario.known,
+                known: scenario.known(),
                 target: scenario.evaluated.as_ref(),
                 recipe: &recipe,
                 has_critic: grid.has_critic,
@@ -606,7 +666,11 @@ impl Experiment {
         let problem = |s: &Scenario| {
             let others = s.columns.iter().filter(|(name, _)| name != "problem").cloned();
             let name = s.problem.iter().map(|name| ("problem".to_owned(), Cell::Text(name.clone())));
-            cells(&name.chain(others).collect::<Vec<_>>())
+            let mut problem = cells(&name.chain(others).collect::<Vec<_>>());
+            if let Some(simulator) = s.simulator() {
+                problem["simulator"] = simulator.identity();
+            }
+            problem
         };
         let mut identity = json!({
             "seed": self.seed,
@@ -617,6 +681,12 @@ impl Experiment {
             "problem_files": self.problem_copies.iter().map(|f| fingerprint(&json!(f.text))).collect::<Vec<_>>(),
             "methods": self.grids.iter().map(grid).collect::<Vec<_>>(),
         });
+        if self.fresh_evaluations != self.evaluations {
+            identity["fresh_evaluations"] = json!(self.fresh_evaluations);
+        }
+        if self.scenarios.iter().any(|scenario| scenario.simulator().is_some()) {
+            identity["rollouts"] = json!(self.rollouts.map(RolloutPlan::identity));
+        }
         if let Some(drawn) = &self.drawn {
             identity["random_binary"] = json!(drawn.counts());
         }
@@ -643,9 +713,8 @@ impl Experiment {
 
     /// Returns about how many steps a run in the scenario has.
     pub(crate) fn expected_steps(&self, scenario: usize) -> f64 {
-        let per_episode = self.scenarios[scenario].known.episode_length().unwrap_or(1.0);
         match self.length {
-            Length::Episodes(n) => n as f64 * per_episode,
+            Length::Episodes(n) => n as f64 * self.scenarios[scenario].episode_length().unwrap_or(1.0),
             Length::Steps(n) => n as f64,
         }
     }
@@ -766,8 +835,9 @@ fn whole(
 }
 
 /// Returns what is recorded if the file does not say.
-fn default_record(file: &ExperimentFile, evaluates: bool) -> &'static str {
+fn default_record(file: &ExperimentFile, evaluates: bool, is_simulated: bool) -> &'static str {
     match (evaluates, evaluation::all_have_critics(file)) {
+        (false, _) if is_simulated => "return",
         (false, _) => "objective",
         (true, true) => "value_error",
         (true, false) => "emphasis_error",
@@ -794,7 +864,7 @@ fn add_measures(name: &Spanned<String>, scenarios: &mut [Scenario]) -> Result<Ve
     let mut columns = Vec::new();
     for scenario in scenarios {
         let found =
-            measure::named(name.get_ref(), &scenario.known).map_err(|error| error.at(&name.span()))?;
+            measure::named(name.get_ref(), scenario.known()).map_err(|error| error.at(&name.span()))?;
         let (names, measures): (Vec<String>, Vec<_>) = found.into_iter().unzip();
         scenario.measures.extend(measures);
         if !columns.is_empty() && columns != names {

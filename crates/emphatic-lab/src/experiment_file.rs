@@ -3,10 +3,11 @@
 //! These types read the file, with the place of every value, and describe it to `schema`: the comments here are the descriptions in the
 //! JSON Schema. `experiment` checks what the values mean together.
 
+use crate::features_file::FeaturesFile;
 use crate::one_or_list::{Located, OneOrList, Unlocated};
 use crate::schema::{
-    ActorSchema, AlgorithmName, Count, CriticSchema, EmphasisSchema, Fraction, PolicySchema, ProblemName,
-    Recorded, StepSize, VectorsSchema,
+    ActorSchema, AlgorithmName, Count, CriticSchema, EmphasisSchema, FeaturesSchema, Fraction, PolicySchema,
+    ProblemName, Recorded, StepSize, VectorsSchema,
 };
 use emphatic_problems::{
     Behaviour, DrawnFeatures, Expected, Interest, Number, TargetValue, Whole, scalar_or_table,
@@ -25,14 +26,21 @@ use toml::Spanned;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "An emphatic experiment")]
 pub(crate) struct ExperimentFile {
-    /// In what is learned: a problem that comes with the program, such as `counterexample`, or the path of a problem file,
-    /// relative to this one.
+    /// In what is learned: a problem that comes with the program, such as `counterexample`, the path of a problem file,
+    /// relative to this one, or a simulator, such as `mountain-car`.
     pub(crate) problem: OneOrList<ProblemValue>,
+    /// In a simulator: the features of observations. One basis for all parts, `{ kind = "tiles", tilings = 8, tiles = 4 }`, or one for the actor and one for
+    /// all others, `{ actor = …, critic = … }`. A list of them is swept.
+    #[schemars(with = "Option<OneOrList<FeaturesSchema>>")]
+    pub(crate) features: Option<OneOrList<FeaturesFile>>,
+    /// In a simulator: the discount. Left out, it is 0.99.
+    #[schemars(with = "Option<OneOrList<Fraction>>")]
+    pub(crate) gamma: Option<OneOrList<Number>>,
     /// The policy that generates the experience, if not the problem's own: `uniform`, `{ A0 = 0.5, A1 = 0.5 }` in every state, or
     /// `{ S0 = { A0 = 0.5, A1 = 0.5 } }` in some; for a real action `{ mean = 1.0, standard_deviation = 1.0 }`.
     pub(crate) behaviour: Option<OneOrList<Behaviour>>,
     /// The interest in the states that the objective is made of, if not the problem's own: a number for all states, or
-    /// `{ S0 = 1.0, S1 = 0.0 }`, where the states left out keep the problem's.
+    /// `{ S0 = 1.0, S1 = 0.0 }`, where the states left out keep the problem's. In a simulator: `all`, or `start`, the first state of an episode.
     pub(crate) interest: Option<OneOrList<Interest>>,
     /// The policy that is evaluated, if not the problem's own `target`, by methods that learn no policy: as in problem files. With methods that learn
     /// a policy it has no meaning.
@@ -63,7 +71,7 @@ pub(crate) struct ExperimentFile {
     /// What is recorded at each evaluation: `objective`; `target.S1.A0`, the probability of an action in a state;
     /// `target.S1`, of all its actions, or its mean action; `emphasis`, `exact_emphasis` and `rho`, their means over
     /// the steps since the evaluation before; `weights`, of the policy; `value_error` and `projected_error`, of the critic, and `critic.weights`;
-    /// `emphasis_error`. Left out, it is the objective, or the error of what is evaluated.
+    /// `emphasis_error`; in a simulator `return`, `excursions_return` and `episode_length`. Left out, it is the objective, the return, or the error of what is evaluated.
     #[schemars(with = "Option<Vec<Recorded>>", length(min = 1))]
     pub(crate) record: Option<Spanned<Vec<Spanned<String>>>>,
     /// What makes a setting the best of its method: the objective at the end of a run (`final`, the default) or its average
@@ -78,6 +86,13 @@ pub(crate) struct ExperimentFile {
     /// of a grid. Left out, it is 0.
     #[schemars(with = "Option<Whole>")]
     pub(crate) fresh_runs: Option<OneOrList<Whole>>,
+    /// How often the quantities are recorded in a fresh run. Left out, it is as often as in other runs.
+    #[schemars(with = "Option<Count>")]
+    pub(crate) fresh_evaluations: Option<OneOrList<Whole>>,
+    /// In a simulator: how policies are tried out at an evaluation.
+    pub(crate) rollouts: Option<RolloutsFile>,
+    /// The same in fresh runs. What is left out is as in other runs.
+    pub(crate) fresh_rollouts: Option<RolloutsFile>,
     /// The methods.
     #[schemars(with = "Vec<MethodFile>", length(min = 1))]
     pub(crate) method: Spanned<Vec<Spanned<MethodFile>>>,
@@ -132,6 +147,25 @@ pub(crate) struct MethodFile {
     pub(crate) combinations: Option<Spanned<Vec<Spanned<MethodFile>>>>,
 }
 
+/// How policies are tried out: by episodes in the simulator, on the same random numbers for all settings of a run.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Rollouts")]
+pub(crate) struct RolloutsFile {
+    /// How many episodes. Left out, it is 10.
+    #[schemars(with = "Option<Count>")]
+    pub(crate) episodes: Option<OneOrList<Whole>>,
+    /// After how many steps an episode is cut short. Left out, it is 1000.
+    #[schemars(with = "Option<Count>")]
+    pub(crate) cap: Option<OneOrList<Whole>>,
+    /// The discount of returns. Left out, it is 1: they are not discounted.
+    #[schemars(with = "Option<Fraction>")]
+    pub(crate) gamma: Option<OneOrList<Number>>,
+    /// For `excursions_return`: one in how many states of the behaviour's own stream is the start of an episode. Left out, it is 1000.
+    #[schemars(with = "Option<Count>")]
+    pub(crate) every: Option<OneOrList<Whole>>,
+}
+
 /// A problem with its parameters.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -146,6 +180,9 @@ pub(crate) struct ProblemTable {
     /// For `long-counterexample`: the length of its chains. Left out, it is 5.
     #[schemars(with = "Option<OneOrList<Count>>")]
     pub(crate) steps: Option<OneOrList<Whole>>,
+    /// For a simulator: after how many steps an episode of the behaviour is cut short, 0 for never. Left out, it is the simulator's own limit, if it has one.
+    #[schemars(with = "Option<Whole>")]
+    pub(crate) limit: Option<OneOrList<Whole>>,
 }
 
 /// From which actions the actor learns.

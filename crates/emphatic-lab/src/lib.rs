@@ -46,6 +46,7 @@ mod engine;
 mod estimate;
 mod experiment;
 mod experiment_file;
+mod features_file;
 mod learners;
 mod measure;
 mod merge;

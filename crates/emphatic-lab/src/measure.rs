@@ -7,6 +7,7 @@ mod emphasis_error;
 mod exact_emphasis;
 mod objective;
 mod projected_error;
+mod rollouts;
 mod target;
 mod update;
 mod value_error;
@@ -17,7 +18,10 @@ use emphatic::{
     Update,
 };
 use emphatic_problems::{ValueError, suggest};
+pub(crate) use rollouts::{SharedEpisodes, Trials};
+use std::cell::RefCell;
 use std::fmt::Debug;
+use std::rc::Rc;
 use std::sync::Arc;
 pub(crate) use value_error::Weighting;
 
@@ -28,15 +32,19 @@ pub(crate) struct Kind {
     /// What it is, in a line.
     pub(crate) about: &'static str,
     /// Returns the measures that a name stands for; `None` if it is not a name of this kind.
-    parse: fn(&str, &KnownProblem) -> Option<Result<Columns, ValueError>>,
+    /// The problem is given if it is known exactly.
+    parse: fn(&str, Option<&KnownProblem>) -> Option<Result<Columns, ValueError>>,
 }
 
 /// Measures with the names of their columns.
 pub(crate) type Columns = Vec<(String, Arc<dyn DynMeasure>)>;
 
 /// All kinds.
-pub(crate) const MEASURES: [Kind; 14] = [
+pub(crate) const MEASURES: [Kind; 17] = [
     objective::KIND,
+    rollouts::RETURN,
+    rollouts::EXCURSIONS,
+    rollouts::EPISODE_LENGTH,
     value_error::BY_BEHAVIOUR,
     value_error::BY_TARGET,
     value_error::BY_EMPHASIS,
@@ -53,7 +61,7 @@ pub(crate) const MEASURES: [Kind; 14] = [
 ];
 
 /// Returns the measures that a name stands for.
-pub(crate) fn named(name: &str, known: &KnownProblem) -> Result<Columns, ValueError> {
+pub(crate) fn named(name: &str, known: Option<&KnownProblem>) -> Result<Columns, ValueError> {
     match MEASURES.iter().find_map(|kind| (kind.parse)(name, known)) {
         Some(columns) => columns,
         None => {
@@ -77,7 +85,8 @@ pub(crate) enum Goal {
 
 /// The learners that a measure is to be taken of, as a file describes them.
 pub(crate) struct Measured<'a> {
-    pub(crate) known: &'a KnownProblem,
+    /// The problem, if it is known exactly.
+    pub(crate) known: Option<&'a KnownProblem>,
     /// The target, if it is fixed.
     pub(crate) target: Option<&'a Fixed>,
     /// The recipe of one of the learners.
@@ -87,7 +96,16 @@ pub(crate) struct Measured<'a> {
     pub(crate) has_emphasis: bool,
 }
 
-impl Measured<'_> {
+impl<'a> Measured<'a> {
+    /// Returns the problem, or an error if it is not known exactly.
+    fn check_known(&self) -> Result<&'a KnownProblem, ValueError> {
+        let error = || {
+            ValueError::new("it is computed exactly, and nobody can solve a simulator exactly")
+                .help("\"return\" and \"excursions_return\" are measured by rollouts")
+        };
+        self.known.ok_or_else(error)
+    }
+
     /// Returns an error if the learners have no critic that the file names.
     fn check_critic(&self) -> Result<(), ValueError> {
         let error = || ValueError::new("the method has no critic").help("critic = \"td\", or another one");
@@ -126,6 +144,9 @@ pub(crate) struct Context<'a> {
     pub(crate) learners_problem: Option<&'a KnownProblem>,
     /// The recipe of each learner.
     pub(crate) recipes: &'a [Recipe],
+    /// How policies are tried out, in a simulator, and the episodes that these learners share.
+    pub(crate) trials: Option<Rc<Trials>>,
+    pub(crate) shared_episodes: Rc<RefCell<SharedEpisodes>>,
     /// The form of their policy.
     pub(crate) policy: &'a dyn std::any::Any,
     pub(crate) isa: Isa,
@@ -163,6 +184,11 @@ pub(crate) trait Measure: Debug + Send + Sync {
         None
     }
 
+    /// Returns whether, in a simulator, it begins in states that the behaviour visits.
+    fn needs_visited_states(&self) -> bool {
+        false
+    }
+
     /// Returns the reason if it does not exist of these learners.
     fn check(&self, _of: &Measured) -> Result<(), ValueError> {
         Ok(())
@@ -178,6 +204,7 @@ pub(crate) trait DynMeasure: Debug + Send + Sync {
     fn numbers(&self, recipe: &Recipe, weights: usize) -> usize;
     fn held(&self, recipe: &Recipe) -> f64;
     fn goal(&self) -> Option<Goal>;
+    fn needs_visited_states(&self) -> bool;
     fn check(&self, of: &Measured) -> Result<(), ValueError>;
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError>;
     fn recorder_16(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<16>>>, ComposeError>;
@@ -198,6 +225,10 @@ impl<M: Measure> DynMeasure for M {
 
     fn goal(&self) -> Option<Goal> {
         Measure::goal(self)
+    }
+
+    fn needs_visited_states(&self) -> bool {
+        Measure::needs_visited_states(self)
     }
 
     fn check(&self, of: &Measured) -> Result<(), ValueError> {

@@ -3,7 +3,9 @@
 use crate::experiment_file::{ExperimentFile, Start};
 use crate::measure::MEASURES;
 use crate::source::FEATURE_NAMES;
+use emphatic::basis::{BasisEntry, BasisSetting, Kind};
 use emphatic::catalogue::{ALGORITHMS, Catalogue, Entry, Range, Role, Setting, Signal};
+use emphatic_environments::ENVIRONMENTS;
 use emphatic_problems::SHIPPED;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value as Json, json};
@@ -19,7 +21,7 @@ pub(crate) use described::*;
 /// Types that describe values and hold none: what they say is checked once the whole file is read.
 #[allow(dead_code, reason = "only their schema is used")]
 mod described {
-    use super::{ALGORITHMS, JsonSchema, MEASURES, SHIPPED, Schema, json};
+    use super::{ALGORITHMS, ENVIRONMENTS, JsonSchema, MEASURES, SHIPPED, Schema, json};
 
     /// A whole number of at least 1.
     #[derive(JsonSchema)]
@@ -60,8 +62,9 @@ mod described {
     }
 
     fn add_names(schema: &mut Schema) {
-        let names = SHIPPED.map(|shipped| shipped.name);
-        schema.insert("enum".to_owned(), names.as_slice().into());
+        let environments = ENVIRONMENTS.iter().map(|listed| listed.description.name);
+        let names: Vec<&str> = SHIPPED.iter().map(|shipped| shipped.name).chain(environments).collect();
+        schema.insert("enum".to_owned(), names.into());
     }
 
     /// What can be recorded.
@@ -92,6 +95,12 @@ pub(crate) struct CriticSchema;
 
 /// The schema of an emphasis.
 pub(crate) struct EmphasisSchema;
+
+/// The schema of the features of a simulator's observations.
+pub(crate) struct FeaturesSchema;
+
+/// The schema of a basis.
+struct BasisSchema;
 
 /// The schema of an actor.
 pub(crate) struct ActorSchema;
@@ -125,6 +134,63 @@ schema_by! {
     ValuesSchema, "Critic of values", |generator| parts_schema(&critics_of_values(), generator);
     ScheduleSchema, "Schedule", |generator| parts_schema(&entries(Role::Schedule), generator);
     PolicySchema, "Policy", |generator| policy_schema(generator);
+    BasisSchema, "Basis", |_generator| basis_schema();
+    FeaturesSchema, "Features", |generator| features_schema(generator);
+}
+
+/// One basis for all parts, or one for the actor and one for all others.
+fn features_schema(generator: &mut SchemaGenerator) -> Schema {
+    let basis = generator.subschema_for::<BasisSchema>();
+    json_schema!({ "anyOf": [basis, {
+        "description": "One basis for the actor, and one for all other parts.",
+        "type": "object",
+        "properties": { "actor": basis, "critic": basis },
+        "required": ["actor", "critic"],
+        "additionalProperties": false,
+    }] })
+}
+
+/// The name of a basis, or a table with its settings.
+fn basis_schema() -> Schema {
+    let name =
+        |basis: &BasisEntry| json!({ "description": basis.about, "type": "string", "const": basis.name });
+    let table = |basis: &BasisEntry| {
+        let mut keys: Map<String, Json> = basis
+            .settings
+            .iter()
+            .map(|setting| (setting.name.to_owned(), of_basis_setting(setting)))
+            .collect();
+        keys.insert("kind".to_owned(), json!({ "const": basis.name }));
+        json!({
+            "description": basis.about,
+            "type": "object",
+            "properties": keys,
+            "required": ["kind"],
+            "additionalProperties": false,
+        })
+    };
+    let bases = || Catalogue::current().bases();
+    json_schema!({ "anyOf": bases().map(name).chain(bases().map(table)).collect::<Vec<_>>() })
+}
+
+fn of_basis_setting(setting: &BasisSetting) -> Json {
+    let count = json!({ "type": "integer", "minimum": 1, "maximum": 1_000_000 });
+    let each = |one: Json| json!([one, { "type": "array", "items": one, "minItems": 1 }]);
+    let mut schema = match setting.kind {
+        Kind::Count => count,
+        Kind::Counts => json!({ "anyOf": each(count) }),
+        Kind::Whole => json!({ "type": "integer", "minimum": 0 }),
+        Kind::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Kind::Numbers => json!({ "anyOf": each(json!({ "type": "number" })) }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Flags => json!({ "anyOf": each(json!({ "type": "boolean" })) }),
+        Kind::Word(words) => json!({ "enum": words }),
+    };
+    schema["description"] = match setting.default {
+        Some(default) => format!("{}. Left out, it is {default}.", setting.about).into(),
+        None => format!("{}.", setting.about).into(),
+    };
+    schema
 }
 
 fn policy_schema(generator: &mut SchemaGenerator) -> Schema {

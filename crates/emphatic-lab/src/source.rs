@@ -1,12 +1,36 @@
-//! Sources of experience: a finite problem, or the counterexample with one real action.
+//! Sources of experience: a finite problem, the counterexample with one real action, or a simulator.
 //!
 //! The engine knows nothing of a problem but what [`Source`] says.
 
+mod chunk;
+mod simulator;
+
+pub(crate) use chunk::Chunk;
+pub(crate) use simulator::{Behaviour, Interest, Simulator};
+
+use emphatic::basis::Observed;
 use emphatic::{
     Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table, Task,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
+use thiserror::Error;
+
+/// A source that does not go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// An environment that leaves the finite numbers.
+    #[error("the environment `{name}` left the finite numbers: reward {reward}, observation {observation:?}")]
+    NotFinite {
+        /// The environment.
+        name: String,
+        /// Its reward.
+        reward: f64,
+        /// What was observed.
+        observation: Vec<f64>,
+    },
+}
 
 /// A source of experience.
 pub(crate) trait Source: Debug + Send + Sync {
@@ -15,6 +39,11 @@ pub(crate) trait Source: Debug + Send + Sync {
 
     /// Returns the features that parts may look at, with their names, which are some of [`FEATURE_NAMES`].
     fn features(&self) -> Vec<(&'static str, Features)>;
+
+    /// Returns the bases that compute features of its observations, each at the place that its features say; empty if states are not observations.
+    fn bases(&self) -> Vec<Observed> {
+        Vec::new()
+    }
 
     /// Returns the number of actions; `None` if the action is a real number.
     fn actions(&self) -> Option<usize>;
@@ -29,13 +58,27 @@ pub(crate) trait Source: Debug + Send + Sync {
 /// Experience, step by step.
 pub(crate) trait Stream {
     /// Returns the next step; `None` at the end.
-    fn next(&mut self) -> Option<Step<State<'_>, Action>>;
+    fn next(&mut self) -> Result<Option<Step<State<'_>, Action>>, SourceError>;
+
+    /// Returns whether an episode has ended with the last step, or was cut short there.
+    fn has_ended(&self) -> bool;
 }
 
-/// States that are numbers borrow nothing from the stream.
-impl<I: Iterator<Item = Step<State<'static>, Action>>> Stream for I {
-    fn next(&mut self) -> Option<Step<State<'_>, Action>> {
-        Iterator::next(self)
+/// The steps of an iterator. States that are numbers borrow nothing from it.
+struct Steps<I> {
+    steps: I,
+    has_ended: bool,
+}
+
+impl<I: Iterator<Item = Step<State<'static>, Action>>> Stream for Steps<I> {
+    fn next(&mut self) -> Result<Option<Step<State<'_>, Action>>, SourceError> {
+        let step = self.steps.next();
+        self.has_ended = step.is_some_and(|step| step.gamma_next == 0.0);
+        Ok(step)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
     }
 }
 
@@ -52,7 +95,7 @@ pub(crate) fn of(known: &KnownProblem) -> Arc<dyn Source> {
 
 impl Source for Task {
     fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_> {
-        Box::new(Task::stream(self, seed, number))
+        Box::new(Steps { steps: Task::stream(self, seed, number), has_ended: false })
     }
 
     fn features(&self) -> Vec<(&'static str, Features)> {
@@ -75,7 +118,7 @@ impl Source for Task {
 
 impl Source for ContinuousCounterexample {
     fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_> {
-        Box::new(ContinuousCounterexample::stream(self, seed, number))
+        Box::new(Steps { steps: ContinuousCounterexample::stream(self, seed, number), has_ended: false })
     }
 
     fn features(&self) -> Vec<(&'static str, Features)> {
@@ -95,102 +138,5 @@ impl Source for ContinuousCounterexample {
         let what = || "the interest".to_owned();
         let right = |given: Vec<f64>| ProblemError::Shape { what: what(), got: given.len(), right: 3 };
         Ok(Arc::new(self.clone().with_interest(interest.try_into().map_err(right)?)?))
-    }
-}
-
-/// Some steps of a stream with the features of their states: copied once, so that all settings learn from them.
-#[derive(Default)]
-pub(crate) struct Chunk {
-    steps: Vec<Step<StateRange, Action>>,
-    numbers: Vec<f64>,
-    active: Vec<usize>,
-}
-
-/// A state in a chunk: its number, or the range of its features.
-#[derive(Clone, Copy)]
-enum StateRange {
-    Number(usize),
-    Vector(usize, usize),
-    Active(usize, usize),
-}
-
-impl Chunk {
-    /// Empties it.
-    pub(crate) fn clear(&mut self) {
-        self.steps.clear();
-        self.numbers.clear();
-        self.active.clear();
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// Adds a step.
-    pub(crate) fn push(&mut self, step: &Step<State, Action>) {
-        let Step { action, mu, reward, gamma, gamma_next, interest, .. } = *step;
-        let (state, next) = (self.copy(step.state), self.copy(step.next));
-        self.steps.push(Step { state, action, mu, reward, next, gamma, gamma_next, interest });
-    }
-
-    fn copy(&mut self, state: State) -> StateRange {
-        match state {
-            State::Number(number) => StateRange::Number(number),
-            State::Vector(vector) => {
-                let start = self.numbers.len();
-                self.numbers.extend_from_slice(vector);
-                StateRange::Vector(start, self.numbers.len())
-            }
-            State::Active(active) => {
-                let start = self.active.len();
-                self.active.extend_from_slice(active);
-                StateRange::Active(start, self.active.len())
-            }
-        }
-    }
-
-    /// Returns the steps in the form that learners take.
-    pub(crate) fn steps(&self) -> Vec<Step<State<'_>, Action>> {
-        let state_of = |range: StateRange| match range {
-            StateRange::Number(number) => State::Number(number),
-            StateRange::Vector(start, end) => State::Vector(&self.numbers[start..end]),
-            StateRange::Active(start, end) => State::Active(&self.active[start..end]),
-        };
-        let step = |step: &Step<StateRange, Action>| {
-            let Step { action, mu, reward, gamma, gamma_next, interest, .. } = *step;
-            let (state, next) = (state_of(step.state), state_of(step.next));
-            Step { state, action, mu, reward, next, gamma, gamma_next, interest }
-        };
-        self.steps.iter().map(step).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_chunk_returns_the_steps_that_were_put_in() {
-        let step = |state, next| Step {
-            state,
-            action: Action::Number(1),
-            mu: 0.5,
-            reward: 2.0,
-            next,
-            gamma: 0.0,
-            gamma_next: 0.9,
-            interest: 1.0,
-        };
-        let steps = [
-            step(State::Number(3), State::Number(4)),
-            step(State::Vector(&[1.0, 2.0]), State::Vector(&[3.0])),
-            step(State::Active(&[7, 5]), State::Active(&[])),
-        ];
-        let mut chunk = Chunk::default();
-        steps.iter().for_each(|step| chunk.push(step));
-        assert_eq!((chunk.steps(), chunk.len()), (steps.to_vec(), 3));
-        chunk.clear();
-        chunk.push(&steps[2]);
-        assert_eq!(chunk.steps(), &steps[2..]);
     }
 }

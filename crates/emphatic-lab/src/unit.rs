@@ -1,10 +1,10 @@
 //! A unit: one stream of experience teaches a block of settings, side by side in lanes, and each evaluation is recorded as a row.
 
-use crate::experiment::{Experiment, LearnerPlan, Length, Scenario};
+use crate::experiment::{Experiment, LearnerPlan, Length, OwnInterest, Protocol, Scenario};
 use crate::learners::learners;
-use crate::measure::{Context, DynMeasure, Recorder};
+use crate::measure::{Context, DynMeasure, Recorder, SharedEpisodes, Trials};
 use crate::options::{LaneCount, Options};
-use crate::source::{Chunk, Stream};
+use crate::source::{Chunk, SourceError, Stream};
 use crate::stop::Stop;
 use crate::store::StoreError;
 use crate::table::{self, EncodedUnit, Unit};
@@ -16,6 +16,8 @@ use emphatic::{
     Action, Composable, ComposeError, Isa, KnownProblem, LearnError, Learner, ProblemError, Real, Recipe,
     State, StateError, Step, Update,
 };
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
@@ -39,6 +41,9 @@ pub enum UnitError {
     /// The weights do not fit the policy.
     #[error(transparent)]
     Weights(#[from] StateError),
+    /// The source does not go on.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// A step could not be learned from.
     #[error(transparent)]
     Learn(#[from] LearnError),
@@ -71,16 +76,23 @@ pub(crate) fn run(
     let scenario = &experiment.scenarios[structure.scenario];
     let plans: Vec<LearnerPlan> = settings.iter().map(|setting| experiment.plan(*setting, stream)).collect();
     let critic_weights = experiment.critic_weights.as_deref();
-    let composer = Composer { scenario, interest: structure.interest.as_deref(), critic_weights, options };
+    let Protocol { evaluations, rollouts } = experiment.protocol(stream);
+    let trials = |simulator: &Arc<_>| {
+        let needs_visited_states = scenario.measures.iter().any(|measure| measure.needs_visited_states());
+        Trials::new(simulator, rollouts, (experiment.seed, stream), needs_visited_states, &shared.stop)
+    };
+    let trials = scenario.simulator().map(trials).transpose()?.map(Rc::new);
+    let interest = structure.interest.as_ref();
+    let composer = Composer { scenario, interest, critic_weights, trials, options };
     let mut groups = composer.groups(&plans)?;
-    let mut rows = Rows::new(settings.len(), experiment.evaluations as usize + 1, &scenario.measures);
+    let mut rows = Rows::new(settings.len(), evaluations as usize + 1, &scenario.measures);
+    let mut chunk = Chunk::new(scenario.source.bases());
     let stream = scenario.source.stream(experiment.seed, stream);
     let mut experience = Experience { stream, length: experiment.length, episodes: 0, steps: 0 };
-    let mut chunk = Chunk::default();
-    for evaluation in 0..=experiment.evaluations {
+    for evaluation in 0..=evaluations {
         let end = u128::from(experiment.length.count()) * u128::from(evaluation);
-        let end = (end / u128::from(experiment.evaluations)) as u64;
-        while experience.fill(&mut chunk, end) {
+        let end = (end / u128::from(evaluations)) as u64;
+        while experience.fill(&mut chunk, end)? {
             // The steps are made once for all groups.
             let steps = chunk.steps();
             for group in &mut groups {
@@ -97,6 +109,10 @@ pub(crate) fn run(
         rows.add_evaluation(experience.episodes, experience.steps);
         for group in &mut groups {
             group.evaluate(evaluation as usize, &mut rows);
+            // Rollouts may take long, and end early where they are to stop.
+            if shared.stop.is_stopped() {
+                return Ok(None);
+            }
         }
     }
     Ok(Some(rows))
@@ -112,7 +128,7 @@ struct Experience<'a> {
 
 impl Experience<'_> {
     /// Fills a chunk with the next steps before the `end`, in episodes or steps. Returns false if there are none.
-    fn fill(&mut self, chunk: &mut Chunk, end: u64) -> bool {
+    fn fill(&mut self, chunk: &mut Chunk, end: u64) -> Result<bool, SourceError> {
         chunk.clear();
         while chunk.len() < CHUNK {
             let reached = match self.length {
@@ -122,12 +138,12 @@ impl Experience<'_> {
             if reached >= end {
                 break;
             }
-            let Some(step) = self.stream.next() else { break };
-            self.episodes += u64::from(step.gamma_next == 0.0);
-            self.steps += 1;
+            let Some(step) = self.stream.next()? else { break };
             chunk.push(&step);
+            self.episodes += u64::from(self.stream.has_ended());
+            self.steps += 1;
         }
-        chunk.len() > 0
+        Ok(chunk.len() > 0)
     }
 }
 
@@ -147,9 +163,11 @@ trait Group {
 struct Composer<'a> {
     scenario: &'a Scenario,
     /// The method's own interest.
-    interest: Option<&'a [f64]>,
+    interest: Option<&'a OwnInterest>,
     /// The weights that the critic starts from.
     critic_weights: Option<&'a [f64]>,
+    /// How policies are tried out, in a simulator.
+    trials: Option<Rc<Trials>>,
     options: &'a Options,
 }
 
@@ -178,11 +196,11 @@ impl Composer<'_> {
         first: usize,
         recorder: MakeRecorder<R>,
     ) -> Result<Box<dyn Group>, UnitError> {
-        let Self { scenario, interest, critic_weights, options: &Options { isa, .. } } = *self;
+        let Self { scenario, interest, critic_weights, options: &Options { isa, .. }, .. } = *self;
         let problem = scenario.source.clone().known();
         let learners_problem = match interest {
-            Some(interest) => scenario.source.with_interest(interest.to_vec())?.known(),
-            None => problem.clone(),
+            Some(OwnInterest::ByState(interest)) => scenario.source.with_interest(interest.clone())?.known(),
+            Some(OwnInterest::Simulated(_)) | None => problem.clone(),
         };
         let recipes: Vec<Recipe> = plans.iter().map(|plan| plan.recipe.clone()).collect();
         let known: Vec<KnownProblem> = learners_problem.clone().into_iter().collect();
@@ -195,12 +213,14 @@ impl Composer<'_> {
             problem: problem.as_ref(),
             learners_problem: learners_problem.as_ref(),
             recipes: &recipes,
+            trials: self.trials.clone(),
+            shared_episodes: Rc::<RefCell<SharedEpisodes>>::default(),
             policy: learner.policy(),
             isa,
         };
         let recorders = scenario.measures.iter().map(|measure| recorder(&**measure, &context));
         let recorders = Recorders(recorders.collect::<Result<_, ComposeError>>()?);
-        let interest = interest.map(<[f64]>::to_vec);
+        let interest = interest.cloned();
         Ok(Box::new(InLanes { learner, recorders, interest, settings: plans.len(), first, isa }))
     }
 }
@@ -216,7 +236,7 @@ struct InLanes<R> {
     learner: Box<dyn Learner<R>>,
     recorders: Recorders<R>,
     /// The method's own interest, in place of that of the steps.
-    interest: Option<Vec<f64>>,
+    interest: Option<OwnInterest>,
     settings: usize,
     /// The place of its first setting in the unit.
     first: usize,
@@ -247,9 +267,10 @@ impl<R: Real> InLanes<R> {
 impl<R: Real> Group for InLanes<R> {
     fn learn(&mut self, steps: &[Step<State, Action>]) -> Result<(), LearnError> {
         let Some(interest) = &self.interest else { return self.learn_watched(steps) };
-        let own = |step: &Step<State<'_>, Action>| match step.state {
-            State::Number(state) => interest[state],
-            State::Vector(_) | State::Active(_) => step.interest,
+        let own = |step: &Step<State<'_>, Action>| match (interest, step.state) {
+            (OwnInterest::ByState(interest), State::Number(state)) => interest[state],
+            (OwnInterest::ByState(_), _) => step.interest,
+            (OwnInterest::Simulated(interest), _) => interest.at(step.gamma),
         };
         let steps: Vec<_> = steps.iter().map(|step| Step { interest: own(step), ..*step }).collect();
         self.learn_watched(&steps)

@@ -2,8 +2,7 @@
 
 use crate::file_error::ValueError;
 use crate::names::Names;
-use crate::scalar_or_table;
-use crate::values::{Expected, Number};
+use crate::values::{Expected, Number, forms};
 use emphatic::{ContinuousCounterexample, KnownProblem, Task};
 use schemars::JsonSchema;
 use std::collections::BTreeMap;
@@ -15,15 +14,37 @@ use std::sync::Arc;
 pub enum Interest {
     /// The same in all states.
     Everywhere(Number),
+    /// By a word.
+    Word(InterestWord),
     /// In some states.
     ByState(BTreeMap<String, Number>),
 }
 
-impl Expected for Interest {
-    const EXPECTED: &'static str = "a number, or a table of numbers by state";
+/// An interest that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+pub enum InterestWord {
+    /// 1 in all states.
+    All,
+    /// In a simulator: 1 in the first state of an episode, 0 elsewhere.
+    Start,
 }
 
-scalar_or_table!(Interest: Number => Interest::Everywhere, BTreeMap<String, Number> => Interest::ByState);
+impl Expected for Interest {
+    const EXPECTED: &'static str = "a number, `all`, `start`, or a table of numbers by state";
+}
+
+forms!(
+    Interest,
+    Interest::EXPECTED,
+    number: Interest::Everywhere,
+    checked_text: |text: String| match text.as_str() {
+        "all" => Ok(Interest::Word(InterestWord::All)),
+        "start" => Ok(Interest::Word(InterestWord::Start)),
+        _ => Err(format!("the interest `{text}` has no meaning; it is {}", Interest::EXPECTED)),
+    },
+    table: Interest::ByState,
+);
 
 impl Interest {
     /// The problem with this interest. States that a table leaves out keep their own.
@@ -31,6 +52,14 @@ impl Interest {
         let mut by_state = problem.interest().to_vec();
         match self {
             Self::Everywhere(Number(x)) => by_state.fill(*x),
+            Self::Word(InterestWord::All) => by_state.fill(1.0),
+            Self::Word(InterestWord::Start) => {
+                let first = problem.states().first().map_or("S0", String::as_str);
+                return Err(ValueError::new(
+                    "`start` is the interest of simulators, whose states have no names",
+                )
+                .help(format!("in a problem with states: {{ {first} = 1 }}, and 0 for the others")));
+            }
             Self::ByState(table) => {
                 let names = Names::new("state", problem.states());
                 for (state, Number(x)) in table {

@@ -60,7 +60,7 @@ mod transitions;
 pub mod values;
 
 pub use file_error::{FileError, Mistake, ReadError, ValueError};
-pub use interest::Interest;
+pub use interest::{Interest, InterestWord};
 pub use names::{find_action, find_state};
 pub use policy::{Behaviour, BehaviourWord, Share, Target, TargetEntry, TargetValue, softmax_weights};
 pub use problem_file::{ProblemFile, read_text, schema};

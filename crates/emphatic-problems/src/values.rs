@@ -50,9 +50,9 @@ pub(crate) fn not_negative<E: serde::de::Error>(
 }
 
 /// Implements `Deserialize` for a type that is written in one of several forms. Each form is followed by what makes the type from it:
-/// from a `whole` number that is not negative, a `number`, a `text`, a `list`, a `checked_list` (which may be refused) or a `table`.
+/// from a `whole` number that is not negative, a `number`, a `text`, a `list`, a `checked_text` or a `checked_list` (which may be refused) or a `table`.
 macro_rules! forms {
-    ($type:ident, $expecting:literal, $($form:ident: $make:expr),+ $(,)?) => {
+    ($type:ident, $expecting:expr, $($form:ident: $make:expr),+ $(,)?) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct FormVisitor;
@@ -116,6 +116,11 @@ macro_rules! form {
     (text, $type:ident, $make:expr) => {
         fn visit_str<E>(self, text: &str) -> Result<$type, E> {
             Ok(($make)(text.to_owned()))
+        }
+    };
+    (checked_text, $type:ident, $make:expr) => {
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
+            ($make)(text.to_owned()).map_err(E::custom)
         }
     };
     (list, $type:ident, $make:expr) => {

@@ -45,8 +45,8 @@ impl Random {
         &mut self.0
     }
 
-    /// Returns 64 random bits.
-    fn next(&mut self) -> u64 {
+    /// Returns 64 random bits: a seed for other streams, for instance.
+    pub fn word(&mut self) -> u64 {
         let [a, b, c, d] = &mut self.0;
         let word = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
         let shifted = *b << 17;
@@ -61,12 +61,12 @@ impl Random {
 
     /// Returns a number in [0, 1), with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+        (self.word() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// Returns a whole number below `n`, every one with the same probability (to 2⁻⁶⁴ · n).
     pub fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
+        ((u128::from(self.word()) * n as u128) >> 64) as usize
     }
 
     /// Returns a standard normal number, by Marsaglia's polar method.
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_stream_is_the_same_everywhere() {
         let mut random = Random::new(1, 2);
-        let first: Vec<u64> = (0..3).map(|_| random.next()).collect();
+        let first: Vec<u64> = (0..3).map(|_| random.word()).collect();
         // From an implementation of SplitMix64 and xoshiro256++ in another language.
         assert_eq!(
             first,
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn streams_of_neighbouring_keys_differ() {
         let mut first: Vec<u64> =
-            (0..30).flat_map(|seed| (0..30).map(move |run| Random::new(seed, run).next())).collect();
+            (0..30).flat_map(|seed| (0..30).map(move |run| Random::new(seed, run).word())).collect();
         // Seeds and runs once could be exchanged by taking complements.
-        first.extend((0..30).flat_map(|seed| (0..30).map(move |run| Random::new(!run, !seed).next())));
+        first.extend((0..30).flat_map(|seed| (0..30).map(move |run| Random::new(!run, !seed).word())));
         first.sort_unstable();
         first.dedup();
         assert_eq!(first.len(), 1800);

@@ -86,6 +86,21 @@ pub(super) fn check_actor(
     }
 }
 
+/// Returns an error if a part, or one inside it, needs what a simulator does not have.
+pub(super) fn check_simulated(part: &PartChoice) -> Result<(), Mistake> {
+    let Entry { declaration, .. } = part.entry;
+    let is_missing = |need: &&Need| matches!(need, Need::Problem | Need::Table);
+    if let Some(need) = declaration.needs.iter().find(is_missing) {
+        let (role, name) = (declaration.role.word(), declaration.name);
+        let message = format!("the {role} `{name}` needs {}, which a simulator does not have", need.words());
+        let fits = |entry: &&Entry| !entry.needs.iter().any(|need| is_missing(&need));
+        let others = Catalogue::current().of(declaration.role).filter(fits).map(|entry| entry.name);
+        let right = joined_in_quotes(others, "or");
+        return Err(Mistake::at(&part.span, message).help(format!("in a simulator: {right}")));
+    }
+    part.inner.iter().try_for_each(|(_, inner)| check_simulated(inner))
+}
+
 /// Returns an error if a method cannot learn from the actions that its file asks for.
 fn check_actions(actions: &Located<Actions>, policy: &Entry, critic: &PartChoice) -> Result<(), Mistake> {
     let tells = |what: Signal| critic.entry.signals.contains(&what);

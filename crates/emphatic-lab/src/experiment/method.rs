@@ -1,11 +1,15 @@
 //! Methods, and the grids of settings that their lists make.
 
 use super::evaluation::{check_evaluation, evaluates};
-use super::fit::{check_actor, check_emphasis_beside, check_needs, check_policy, rule, rule_of};
+use super::fit::{
+    check_actor, check_emphasis_beside, check_needs, check_policy, check_simulated, rule, rule_of,
+};
 use super::memory;
 use super::part::{DEFAULT_FEATURES, PartChoice, entry_of, numbered, values};
+use super::scenario::interest_text;
 use super::{
-    Axis, Cell, Grid, INITIAL_WEIGHTS, Length, MOST_KINDS, MOST_SETTINGS, Method, Owner, Scenario, Structure,
+    Axis, Cell, Grid, INITIAL_WEIGHTS, Length, MOST_KINDS, MOST_SETTINGS, Method, OwnInterest, Owner,
+    Scenario, Structure, simulation,
 };
 use crate::experiment_file::{Actions, MethodFile, PartFile, PartValue, PolicyFile, Start, Vector, Vectors};
 use crate::learners::learners;
@@ -420,6 +424,9 @@ impl GridReader<'_> {
         };
         check_needs(policy.entry, critic, &critic.span)?;
         let actor = choice.actor;
+        if self.scenario.known().is_none() {
+            [Some(critic), Some(emphasis), actor].into_iter().flatten().try_for_each(check_simulated)?;
+        }
         if let Some(actor) = actor {
             check_needs(policy.entry, actor, &actor.span)?;
             check_emphasis_beside(actor, emphasis)?;
@@ -440,8 +447,14 @@ impl GridReader<'_> {
         let algorithm = algorithm.filter(|_| !evaluates);
         let mut columns = parts.columns(algorithm);
         columns.retain(|(name, _)| has_critic || name != "critic");
-        columns
-            .extend(interest.as_ref().map(|i| ("method_interest".to_owned(), Cell::Text(format!("{i:?}")))));
+        let own_interest = |interest: &OwnInterest| match (interest, choice.interest) {
+            (OwnInterest::ByState(by_state), _) => format!("{by_state:?}"),
+            (OwnInterest::Simulated(_), written) => {
+                written.map_or(String::new(), |i| interest_text(&i.value))
+            }
+        };
+        let own_interest = interest.as_ref().map(own_interest);
+        columns.extend(own_interest.map(|text| ("method_interest".to_owned(), Cell::Text(text))));
         if choice.weights.is_some() || choice.probabilities.is_some() {
             columns.push((INITIAL_WEIGHTS.to_owned(), Cell::Text(format!("{weights:?}"))));
         }
@@ -542,10 +555,15 @@ impl GridReader<'_> {
         Ok((policy, emphasis))
     }
 
-    fn interest(&self, choice: &Choice) -> Result<Option<Vec<f64>>, Mistake> {
+    fn interest(&self, choice: &Choice) -> Result<Option<OwnInterest>, Mistake> {
         let Some(Located { value, span }) = choice.interest else { return Ok(None) };
-        let known = value.applied_to(&self.scenario.known).map_err(|error| error.at(span))?;
-        Ok(Some(known.interest().to_vec()))
+        let interest = match self.scenario.known() {
+            Some(known) => {
+                value.applied_to(known).map(|known| OwnInterest::ByState(known.interest().to_vec()))
+            }
+            None => simulation::interest(value).map(OwnInterest::Simulated),
+        };
+        interest.map(Some).map_err(|error| error.at(span))
     }
 
     /// Returns how many actions are drawn at each step; `None` if all are used.
@@ -576,7 +594,13 @@ impl GridReader<'_> {
                 return Err(Mistake::at(span, "only a softmax policy starts from probabilities")
                     .help("give `weights`"));
             }
-            return softmax_weights(&self.scenario.known, value).map_err(|error| error.at(span));
+            let Some(known) = self.scenario.known() else {
+                return Err(Mistake::at(
+                    span,
+                    "in a simulator a policy starts from `weights`, not from probabilities",
+                ));
+            };
+            return softmax_weights(known, value).map_err(|error| error.at(span));
         }
         let Some((vector, span)) = choice.weights else { return Ok(vec![0.0; len]) };
         let weights = match vector {

@@ -1,17 +1,17 @@
 //! The problems of an experiment: every combination of problem, behaviour and interest.
 
-use super::Cell;
 use super::part::DEFAULT_FEATURES;
+use super::{Cell, simulation};
 use crate::experiment_file::{ExperimentFile, ProblemValue};
 use crate::measure::DynMeasure;
 use crate::one_or_list::{Located, OneOrList};
-use crate::source::{self, Source};
+use crate::source::{self, Simulator, Source};
 use crate::store::PROBLEMS;
 use emphatic::{ContinuousCounterexample, Exact, Features, Fixed, KnownProblem, Table, Task};
 use emphatic_diagnosis::diagnose::uncovered;
 use emphatic_problems::{
-    Behaviour, Interest, Mistake, ProblemFile, ReadError, SHIPPED, Share, Target, TargetEntry, TargetValue,
-    ValueError, Whole, read_text, shipped, suggest,
+    Behaviour, Interest, InterestWord, Mistake, ProblemFile, ReadError, SHIPPED, Share, Target, TargetEntry,
+    TargetValue, ValueError, Whole, read_text, shipped, suggest,
 };
 use emphatic_text::exact_number;
 use serde_json::Value;
@@ -26,10 +26,19 @@ const MOST_SCENARIOS: usize = 10_000;
 /// The longest chains of the long counterexample that a file may ask for.
 const MOST_CHAIN: u64 = 10_000;
 
+/// Where experience comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum World {
+    /// A problem that is known exactly.
+    Known(KnownProblem),
+    /// A simulator.
+    Simulated(Arc<Simulator>),
+}
+
 /// A problem with a behaviour and an interest.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
-    pub(crate) known: KnownProblem,
+    world: World,
     /// The same as a source of experience.
     pub(crate) source: Arc<dyn Source>,
     /// The features that parts may learn from, by name.
@@ -47,21 +56,69 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    fn new(known: KnownProblem, columns: Vec<(String, Cell)>) -> Self {
-        let source = source::of(&known);
+    pub(super) fn new(world: World, columns: Vec<(String, Cell)>) -> Self {
+        let source: Arc<dyn Source> = match &world {
+            World::Known(known) => source::of(known),
+            World::Simulated(simulator) => simulator.clone(),
+        };
         let (measures, problem, target, evaluated) = (Vec::new(), None, None, None);
-        Self { features: source.features(), source, known, measures, columns, problem, target, evaluated }
+        Self { features: source.features(), source, world, measures, columns, problem, target, evaluated }
     }
 
-    /// The same in another problem.
-    fn with_known(&self, known: KnownProblem) -> Self {
+    /// Returns the problem, if it is known exactly.
+    pub(crate) fn known(&self) -> Option<&KnownProblem> {
+        if let World::Known(known) = &self.world { Some(known) } else { None }
+    }
+
+    /// Returns the simulator, if it is one.
+    pub(crate) fn simulator(&self) -> Option<&Arc<Simulator>> {
+        if let World::Simulated(simulator) = &self.world { Some(simulator) } else { None }
+    }
+
+    /// Returns the mean number of steps in an episode of the behaviour; `None` if episodes never end.
+    pub(super) fn episode_length(&self) -> Option<f64> {
+        match &self.world {
+            World::Known(known) => known.episode_length(),
+            World::Simulated(simulator) => simulator.episode_length(),
+        }
+    }
+
+    /// The same in another world.
+    pub(super) fn with_world(&self, world: World) -> Self {
         let (problem, target) = (self.problem.clone(), self.target.clone());
-        Self { problem, target, ..Self::new(known, self.columns.clone()) }
+        Self { problem, target, ..Self::new(world, self.columns.clone()) }
+    }
+
+    /// The same with another behaviour.
+    fn with_behaviour(&self, behaviour: &Behaviour) -> Result<Self, ValueError> {
+        Ok(self.with_world(match &self.world {
+            World::Known(known) => World::Known(behaviour.applied_to(known)?),
+            World::Simulated(simulator) => {
+                World::Simulated(simulation::with_behaviour(simulator, behaviour)?)
+            }
+        }))
+    }
+
+    /// The same with another interest.
+    fn with_interest(&self, interest: &Interest) -> Result<Self, ValueError> {
+        Ok(self.with_world(match &self.world {
+            World::Known(known) => World::Known(interest.applied_to(known)?),
+            World::Simulated(simulator) => {
+                let interest = simulation::interest(interest)?;
+                World::Simulated(Arc::new(Simulator { interest, ..(**simulator).clone() }))
+            }
+        }))
     }
 
     /// The same with another target.
     fn with_target(&self, value: &TargetValue) -> Result<Self, ValueError> {
-        Ok(Self { target: Some(value.in_problem(&self.known)?), ..self.clone() })
+        let Some(known) = self.known() else {
+            let message = "a simulator has no states in which a target could be given";
+            return Err(
+                ValueError::new(message).help("give methods that learn a policy: `algorithm` and `alpha`")
+            );
+        };
+        Ok(Self { target: Some(value.in_problem(known)?), ..self.clone() })
     }
 
     /// Replaces the features that critics see.
@@ -72,8 +129,15 @@ impl Scenario {
 
     /// Prepares the target to be evaluated, or returns the reason why it cannot be.
     pub(super) fn evaluate_target(&mut self) -> Result<(), ValueError> {
-        let KnownProblem::Finite(task) = &self.known else {
-            let message = "the action of this problem is a real number, and a target that is evaluated has finitely many actions";
+        let World::Known(KnownProblem::Finite(task)) = &self.world else {
+            let message = match &self.world {
+                World::Known(_) => {
+                    "the action of this problem is a real number, and a target that is evaluated has finitely many actions"
+                }
+                World::Simulated(_) => {
+                    "a target is evaluated in problems that are known exactly, not in a simulator"
+                }
+            };
             return Err(
                 ValueError::new(message).help("give methods that learn a policy: `algorithm` and `alpha`")
             );
@@ -94,7 +158,7 @@ impl Scenario {
     /// Returns a state and an action that the target takes there and the behaviour never does, if the target is evaluated.
     pub(super) fn uncovered(&self) -> Option<(String, String)> {
         self.evaluated.as_ref()?;
-        uncovered(&self.known, self.target.as_ref()?).into_iter().next()
+        uncovered(self.known()?, self.target.as_ref()?).into_iter().next()
     }
 
     /// Returns what distinguishes it from other scenarios, in words.
@@ -186,26 +250,25 @@ impl Scenarios {
             scenarios.add(problem, &label, beside)?;
             scenarios.check_labels(first, problem)?;
         }
+        scenarios.read_simulation(file)?;
         if let Some(behaviours) = &file.behaviour {
-            let with = |s: &Scenario, b: &Behaviour| Ok(s.with_known(b.applied_to(&s.known)?));
-            scenarios.spread(behaviours, "behaviour", with, behaviour_text)?;
+            scenarios.spread(behaviours, "behaviour", at(Scenario::with_behaviour), behaviour_text)?;
         }
         if let Some(interests) = &file.interest {
-            let with = |s: &Scenario, i: &Interest| Ok(s.with_known(i.applied_to(&s.known)?));
-            scenarios.spread(interests, "interest", with, interest_text)?;
+            scenarios.spread(interests, "interest", at(Scenario::with_interest), interest_text)?;
         }
         if let Some(targets) = &file.target {
-            scenarios.spread(targets, "target", Scenario::with_target, target_text)?;
+            scenarios.spread(targets, "target", at(Scenario::with_target), target_text)?;
         }
         Ok(scenarios)
     }
 
     /// Replaces every scenario by one for each value of a key.
-    fn spread<T>(
+    pub(super) fn spread<T>(
         &mut self,
         list: &OneOrList<T>,
         key: &'static str,
-        with: impl Fn(&Scenario, &T) -> Result<Scenario, ValueError>,
+        with: impl Fn(&Scenario, &Located<T>) -> Result<Scenario, Mistake>,
         text: impl Fn(&T) -> String,
     ) -> Result<(), Mistake> {
         let values = list.non_empty(key)?;
@@ -220,9 +283,9 @@ impl Scenarios {
         }
         let mut all = Vec::new();
         for scenario in &self.all {
-            for Located { value, span } in values {
-                let mut scenario = with(scenario, value).map_err(|error| error.at(span))?;
-                scenario.columns.push((key.to_owned(), Cell::Text(text(value))));
+            for value in values {
+                let mut scenario = with(scenario, value)?;
+                scenario.columns.push((key.to_owned(), Cell::Text(text(&value.value))));
                 all.push(scenario);
             }
         }
@@ -247,9 +310,11 @@ impl Scenarios {
 
     /// Adds the scenarios of one problem, which is called by this label.
     fn add(&mut self, problem: &Located<ProblemValue>, label: &str, beside: &Path) -> Result<(), Mistake> {
-        let (name, span, steps) = match &problem.value {
-            ProblemValue::Name(name) => (name, problem.span.clone(), None),
-            ProblemValue::Table(table) => (table.name.get_ref(), table.name.span(), table.steps.as_ref()),
+        let (name, span, steps, limit) = match &problem.value {
+            ProblemValue::Name(name) => (name, problem.span.clone(), None, None),
+            ProblemValue::Table(table) => {
+                (table.name.get_ref(), table.name.span(), table.steps.as_ref(), table.limit.as_ref())
+            }
         };
         if let ProblemValue::Table(table) = &problem.value
             && let Some(empty) = table.label.as_ref().filter(|label| label.get_ref().trim().is_empty())
@@ -264,6 +329,16 @@ impl Scenarios {
                 .help("only `long-counterexample` has chains of some length"));
         }
         let columns = vec![("problem".to_owned(), Cell::Text(label.to_owned()))];
+        if let Some(environment) = emphatic_environments::find(name) {
+            let simulator = simulation::simulator(environment, limit)?;
+            let scenario = Scenario::new(World::Simulated(Arc::new(simulator)), columns);
+            self.all.push(Scenario { problem: Some(name.to_owned()), ..scenario });
+            return Ok(());
+        }
+        if let Some(limit) = limit {
+            let message = format!("the problem `{name}` has no `limit`");
+            return Err(Mistake::at(&limit.span, message).help("only simulators have one"));
+        }
         match name.as_str() {
             "counterexample" => {
                 self.add_known(KnownProblem::Finite(Arc::new(Task::counterexample())), name, columns)
@@ -287,12 +362,7 @@ impl Scenarios {
                 Some(shipped) => {
                     self.add_file(shipped.text, name, &format!("{name}.toml"), problem, label)?;
                 }
-                None => {
-                    let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name));
-                    let help =
-                        help.map(|help| format!("{help} (a problem file's path ends in .toml or .json)"));
-                    return Err(Mistake::at(&span, format!("there is no problem `{name}`")).maybe_help(help));
-                }
+                None => return Err(unknown_problem(name, &span)),
             },
         }
         Ok(())
@@ -300,7 +370,8 @@ impl Scenarios {
 
     /// Adds a problem that is no file.
     fn add_known(&mut self, known: KnownProblem, name: &str, columns: Vec<(String, Cell)>) {
-        self.all.push(Scenario { problem: Some(name.to_owned()), ..Scenario::new(known, columns) });
+        let scenario = Scenario::new(World::Known(known), columns);
+        self.all.push(Scenario { problem: Some(name.to_owned()), ..scenario });
     }
 
     /// Adds long counterexamples with chains of these lengths.
@@ -352,10 +423,26 @@ impl Scenarios {
         };
         let kept = (!has_label && name != label).then(|| label.to_owned());
         self.copies.push(ProblemCopy { text: text.to_owned(), span, in_table, name, label: kept });
-        let scenario = Scenario::new(file.known, vec![("problem".to_owned(), Cell::Text(label.to_owned()))]);
+        let columns = vec![("problem".to_owned(), Cell::Text(label.to_owned()))];
+        let scenario = Scenario::new(World::Known(file.known), columns);
         self.all.push(Scenario { target: file.has_target.then_some(file.target), ..scenario });
         Ok(())
     }
+}
+
+/// Returns a function of a value that reports errors at its place.
+fn at<T>(
+    with: impl Fn(&Scenario, &T) -> Result<Scenario, ValueError>,
+) -> impl Fn(&Scenario, &Located<T>) -> Result<Scenario, Mistake> {
+    move |scenario, value| with(scenario, &value.value).map_err(|error| error.at(&value.span))
+}
+
+/// Returns the error of a problem that does not exist.
+fn unknown_problem(name: &str, span: &Range<usize>) -> Mistake {
+    let environments = emphatic_environments::ENVIRONMENTS.iter().map(|listed| listed.description.name);
+    let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name).chain(environments));
+    let help = help.map(|help| format!("{help} (a problem file's path ends in .toml or .json)"));
+    Mistake::at(span, format!("there is no problem `{name}`")).maybe_help(help)
 }
 
 /// Returns what a problem is called in tables: its label; the name of its file, or its path if another file has the same name; or its name.
@@ -408,9 +495,11 @@ fn table_text<T>(table: &BTreeMap<String, T>, text: impl Fn(&T) -> String) -> St
     format!("{{ {} }}", entries.join(", "))
 }
 
-fn interest_text(interest: &Interest) -> String {
+pub(super) fn interest_text(interest: &Interest) -> String {
     match interest {
         Interest::Everywhere(x) => x.0.to_string(),
+        Interest::Word(InterestWord::All) => "all".to_owned(),
+        Interest::Word(InterestWord::Start) => "start".to_owned(),
         Interest::ByState(table) => table_text(table, |x| x.0.to_string()),
     }
 }

@@ -1,9 +1,10 @@
 //! The mean of the emphasis that a policy would have if it stayed as it is.
 
-use super::{Context, Kind, Mean, Measure, Recorder, require_known, single};
+use super::{Context, Kind, Mean, Measure, Measured, Recorder, require_known, single};
 use emphatic::{
     Action, Composable, ComposeError, Emphasis, Learner, Real, Recipe, Seen, State, Step, Update,
 };
+use emphatic_problems::ValueError;
 
 pub(super) const KIND: Kind = Kind {
     pattern: "exact_emphasis",
@@ -15,6 +16,10 @@ pub(super) const KIND: Kind = Kind {
 struct Exact;
 
 impl Measure for Exact {
+    fn check(&self, of: &Measured) -> Result<(), ValueError> {
+        of.check_known().map(|_| ())
+    }
+
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
         let recipe = |lane: usize| context.recipes.get(lane).unwrap_or(&context.recipes[0]);
         let lambda_a = R::from_lanes(|lane| lambda_a(recipe(lane)));

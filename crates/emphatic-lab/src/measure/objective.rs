@@ -20,6 +20,7 @@ impl Measure for Exact {
     }
 
     fn check(&self, of: &Measured) -> Result<(), ValueError> {
+        of.check_known()?;
         of.check_learns()
     }
 

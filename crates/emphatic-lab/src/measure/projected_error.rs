@@ -23,6 +23,7 @@ impl Measure for ProjectedError {
     }
 
     fn check(&self, of: &Measured) -> Result<(), ValueError> {
+        of.check_known()?;
         of.check_critic()?;
         of.check_target()?;
         let kind = &of.recipe.critic.kind;

@@ -25,7 +25,11 @@ struct Target {
 }
 
 /// Reads `STATE` or `STATE.ACTION`.
-fn parse(place: &str, known: &KnownProblem) -> Result<Columns, ValueError> {
+fn parse(place: &str, known: Option<&KnownProblem>) -> Result<Columns, ValueError> {
+    let Some(known) = known else {
+        let message = "a target is recorded in a state, and the states of a simulator have no names";
+        return Err(ValueError::new(message).help("\"weights\" records the policy as a whole"));
+    };
     let (states, actions) = (known.states(), known.actions());
     let column = |state: &str, action: &str, target: Target| {
         (format!("target.{state}.{action}"), Arc::new(target) as Arc<dyn DynMeasure>)

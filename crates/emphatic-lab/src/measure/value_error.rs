@@ -1,6 +1,6 @@
 //! How far the critic's values are from the true ones.
 
-use super::{Context, Goal, Kind, Measure, Measured, Recorder, require_known, single};
+use super::{Context, Goal, Kind, Measure, Measured, Recorder, require_known, rollouts, single};
 use emphatic::{
     Composable, ComposeError, Critic, Exact, Fixed, KnownProblem, Learner, ProblemError, Real, RuleKind,
     Seen, State, Step, Task,
@@ -9,7 +9,7 @@ use emphatic_problems::ValueError;
 
 pub(super) const BY_BEHAVIOUR: Kind = Kind {
     pattern: "value_error",
-    about: "√(Σ_s w(s) (v̂(s) − v_π(s))² / Σ_s w(s)) of the critic's values, states weighted by w = d_μ, as they are visited",
+    about: "√(Σ_s w(s) (v̂(s) − v_π(s))² / Σ_s w(s)) of the critic's values, states weighted by w = d_μ, as they are visited; in a simulator an estimate, from two episodes in each of some states that the behaviour visits",
     parse: |name, _| single(name, "value_error", Weighting::Behaviour),
 };
 
@@ -89,7 +89,11 @@ impl Measure for Weighting {
         if matches!(self, Self::Target | Self::Emphatic) {
             of.check_target()?;
         }
-        let weights = match (of.known, of.target) {
+        let Some(known) = of.known else {
+            // States are sampled as the behaviour visits them.
+            return if *self == Self::Behaviour { Ok(()) } else { of.check_known().map(|_| ()) };
+        };
+        let weights = match (known, of.target) {
             (KnownProblem::Finite(task), Some(target)) => {
                 self.for_target(&Exact::new(&**task, target, &[])?)?
             }
@@ -102,7 +106,14 @@ impl Measure for Weighting {
         Err(ValueError::new("no state has any weight in it").help("give some state that is visited interest"))
     }
 
+    fn needs_visited_states(&self) -> bool {
+        true
+    }
+
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+        if context.problem.is_none() {
+            return rollouts::value_error(context);
+        }
         let problem = require_known(context.problem, "value")?;
         let exact = R::exact_critic(problem, context.policy)?;
         Ok(Box::new(ErrorRecorder { exact, weighting: self.weights(problem, context.policy)? }))

@@ -1,6 +1,6 @@
 //! Where the critic of a setting that evaluates a fixed target comes to rest in expectation, and whether it does.
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, OwnInterest};
 use crate::measure::Weighting;
 use crate::statistics::mean;
 use emphatic::theory::LinearCritic;
@@ -34,12 +34,12 @@ pub(super) fn fixed_point(
     let weighting = Weighting::of_column(column)?;
     let structure = experiment.structure(setting);
     let scenario = &experiment.scenarios[structure.scenario];
-    let (KnownProblem::Finite(task), Some(target)) = (&scenario.known, &scenario.evaluated) else {
+    let (Some(KnownProblem::Finite(task)), Some(target)) = (scenario.known(), &scenario.evaluated) else {
         return None;
     };
     let learners_task = match &structure.interest {
-        Some(interest) => Task::clone(task).with_interest(interest.clone()).ok()?,
-        None => Task::clone(task),
+        Some(OwnInterest::ByState(interest)) => Task::clone(task).with_interest(interest.clone()).ok()?,
+        Some(OwnInterest::Simulated(_)) | None => Task::clone(task),
     };
     let exact = Exact::new(&**task, target, &[]).ok()?;
     let learners_exact = Exact::new(&learners_task, target, &[]).ok()?;

@@ -1,0 +1,285 @@
+//! How good the current policy is in a simulator: by rollouts.
+
+use super::{Context, Goal, Kind, Measure, Measured, Recorder, single};
+use crate::experiment::RolloutPlan;
+use crate::source::{Simulator, SourceError};
+use crate::stop::Stop;
+use emphatic::{
+    Action, AsState, Composable, ComposeError, DeterministicLinear, Gaussian, Learner, Random, Real, Softmax,
+};
+use emphatic_environments::{Actor, Episode, PolicyActor, Rollouts};
+use emphatic_problems::ValueError;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub(super) const RETURN: Kind = Kind {
+    pattern: "return",
+    about: "in a simulator: the mean return of episodes of the current policy, from the start distribution",
+    parse: |name, _| single(name, "return", Tried::Return),
+};
+
+pub(super) const EXCURSIONS: Kind = Kind {
+    pattern: "excursions_return",
+    about: "in a simulator: the mean return of episodes of the current policy, from states that the behaviour visits",
+    parse: |name, _| single(name, "excursions_return", Tried::Excursions),
+};
+
+pub(super) const EPISODE_LENGTH: Kind = Kind {
+    pattern: "episode_length",
+    about: "in a simulator: the mean number of steps in the episodes of `return`",
+    parse: |name, _| single(name, "episode_length", Tried::EpisodeLength),
+};
+
+/// What is measured of episodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tried {
+    Return,
+    Excursions,
+    EpisodeLength,
+}
+
+impl Tried {
+    fn starts(self) -> Starts {
+        match self {
+            Self::Return | Self::EpisodeLength => Starts::Own,
+            Self::Excursions => Starts::Visited,
+        }
+    }
+
+    fn of(self, episode: &Episode) -> f64 {
+        match self {
+            Self::Return | Self::Excursions => episode.total,
+            Self::EpisodeLength => episode.steps as f64,
+        }
+    }
+}
+
+/// Where episodes begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Starts {
+    /// By the start distribution.
+    Own,
+    /// In states that the behaviour visits.
+    Visited,
+}
+
+impl Measure for Tried {
+    fn goal(&self) -> Option<Goal> {
+        (*self != Self::EpisodeLength).then_some(Goal::Largest)
+    }
+
+    fn check(&self, of: &Measured) -> Result<(), ValueError> {
+        let right = "in a problem that is known exactly record \"objective\", which is not sampled";
+        let error = || ValueError::new("policies are tried out in simulators alone").help(right);
+        if of.known.is_some() { Err(error()) } else { Ok(()) }
+    }
+
+    fn needs_visited_states(&self) -> bool {
+        *self == Self::Excursions
+    }
+
+    fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+        let none = || ComposeError::Incompatible("policies are tried out in simulators alone".to_owned());
+        let trials = context.trials.clone().ok_or_else(none)?;
+        let episodes = context.shared_episodes.clone();
+        Ok(Box::new(TriedRecorder {
+            what: *self,
+            trials,
+            episodes,
+            lanes: context.recipes.len(),
+            evaluation: 0,
+        }))
+    }
+}
+
+/// The trials of a unit: all of its settings have the same.
+#[derive(Debug)]
+pub(crate) struct Trials {
+    simulator: Arc<Simulator>,
+    plan: RolloutPlan,
+    /// The seeds of returns, of excursions, and of both episodes that values are estimated from.
+    seeds: [u64; 4],
+    /// States that the behaviour visits.
+    visited: Vec<Vec<f64>>,
+    stop: Stop,
+}
+
+/// Apart from the streams of experience.
+const TRIALS: u64 = 0x5bd1_e995_9d1c_f3a7;
+
+impl Trials {
+    /// The trials of the run with this seed and stream. States that the behaviour visits are sought if something begins there.
+    pub(crate) fn new(
+        simulator: &Arc<Simulator>,
+        plan: RolloutPlan,
+        (seed, stream): (u64, u64),
+        needs_visited_states: bool,
+        stop: &Stop,
+    ) -> Result<Self, SourceError> {
+        let mut random = Random::new(seed ^ TRIALS, stream);
+        let seeds = [(); 4].map(|()| random.word());
+        let visited = match needs_visited_states {
+            true => simulator.states(random.word(), 0, plan.episodes, plan.every)?,
+            false => Vec::new(),
+        };
+        Ok(Self { simulator: simulator.clone(), plan, seeds, visited, stop: stop.clone() })
+    }
+
+    /// Returns the episodes of an evaluation.
+    fn episodes(&self, starts: Starts, evaluation: u64, actor: &mut dyn Actor) -> Vec<Episode> {
+        let seed = self.seeds[starts as usize].wrapping_add(evaluation);
+        self.run(starts, seed, self.plan.gamma, actor)
+    }
+
+    /// Returns two estimates of the value of each state that the behaviour visits.
+    fn values(&self, evaluation: u64, actor: &mut dyn Actor) -> [Vec<f64>; 2] {
+        [self.seeds[2], self.seeds[3]].map(|seed| {
+            let episodes =
+                self.run(Starts::Visited, seed.wrapping_add(evaluation), self.simulator.gamma, actor);
+            episodes.iter().map(|episode| episode.total).collect()
+        })
+    }
+
+    fn run(&self, starts: Starts, seed: u64, gamma: f64, actor: &mut dyn Actor) -> Vec<Episode> {
+        let RolloutPlan { episodes, cap, .. } = self.plan;
+        let environment = &*self.simulator.environment;
+        let mut begin = |number: usize, state: &mut [f64]| {
+            let mut random = Random::new(seed, number as u64);
+            match starts {
+                Starts::Own => environment.start(state, &mut random),
+                Starts::Visited => state.copy_from_slice(&self.visited[number]),
+            }
+            random
+        };
+        Rollouts { environment, cap, gamma }.run(actor, episodes, &mut begin)
+    }
+}
+
+/// The episodes of each lane at the last evaluation, by where they begin: several columns may be of the same.
+#[derive(Debug, Default)]
+pub(crate) struct SharedEpisodes([Option<(u64, Vec<Vec<Episode>>)>; 2]);
+
+struct TriedRecorder {
+    what: Tried,
+    trials: Rc<Trials>,
+    episodes: Rc<RefCell<SharedEpisodes>>,
+    /// The number of lanes that have a setting.
+    lanes: usize,
+    evaluation: u64,
+}
+
+impl<R: Real> Recorder<R> for TriedRecorder {
+    fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
+        let (evaluation, starts) = (self.evaluation, self.what.starts());
+        self.evaluation += 1;
+        let shared = &mut self.episodes.borrow_mut().0[starts as usize];
+        if shared.as_ref().is_none_or(|(of, _)| *of != evaluation) {
+            let of_lane = |lane: usize| {
+                // What has diverged, or is to stop, has no value.
+                let is_idle =
+                    lane >= self.lanes || learner.diverged(lane).is_some() || self.trials.stop.is_stopped();
+                if is_idle {
+                    Vec::new()
+                } else {
+                    self.trials.episodes(starts, evaluation, &mut *actor(learner, lane, &self.trials))
+                }
+            };
+            *shared = Some((evaluation, (0..R::LANES).map(of_lane).collect()));
+        }
+        let lanes = shared.as_ref().map_or(&[][..], |(_, lanes)| lanes);
+        let mean = |episodes: &Vec<Episode>| {
+            episodes.iter().map(|episode| self.what.of(episode)).sum::<f64>() / episodes.len() as f64
+        };
+        vec![R::from_lanes(|lane| lanes.get(lane).map_or(f64::NAN, mean))]
+    }
+}
+
+/// Returns a recorder of the error of the critic's values.
+pub(super) fn value_error<R: Composable>(context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
+    let none = || ComposeError::Incompatible("values are sampled in simulators alone".to_owned());
+    let trials = context.trials.clone().ok_or_else(none)?;
+    Ok(Box::new(ValueErrorRecorder { trials, lanes: context.recipes.len(), evaluation: 0 }))
+}
+
+struct ValueErrorRecorder {
+    trials: Rc<Trials>,
+    /// The number of lanes that have a setting.
+    lanes: usize,
+    evaluation: u64,
+}
+
+impl ValueErrorRecorder {
+    /// Returns the root of the mean squared error of values, given two estimates of what each should be.
+    fn error(values: &[f64], [first, second]: &[Vec<f64>; 2]) -> f64 {
+        // Both estimates are independent, so that the mean of the product is the squared error, without their own variance.
+        let products =
+            values.iter().zip(first).zip(second).map(|((v, first), second)| (v - first) * (v - second));
+        let mean = products.sum::<f64>() / values.len() as f64;
+        // Where the error is small beside the noise, the estimate of its square may be negative.
+        if mean < 0.0 { 0.0 } else { mean.sqrt() }
+    }
+}
+
+impl<R: Real> Recorder<R> for ValueErrorRecorder {
+    fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
+        let environment = &self.trials.simulator.environment;
+        let mut observation = vec![0.0; environment.description().observations.len()];
+        let values: Vec<Option<R>> = self
+            .trials
+            .visited
+            .iter()
+            .map(|state| {
+                environment.observe(state, &mut observation);
+                learner.value(observation.as_state())
+            })
+            .collect();
+        let evaluation = self.evaluation;
+        self.evaluation += 1;
+        let error = |lane: usize| {
+            if lane >= self.lanes || learner.diverged(lane).is_some() || self.trials.stop.is_stopped() {
+                return f64::NAN;
+            }
+            let estimates = self.trials.values(evaluation, &mut *actor(learner, lane, &self.trials));
+            let of_lane: Vec<f64> =
+                values.iter().map(|value| value.map_or(f64::NAN, |value| value.lane(lane))).collect();
+            Self::error(&of_lane, &estimates)
+        };
+        vec![R::from_lanes(error)]
+    }
+}
+
+/// Returns the policy of a lane as it acts now.
+fn actor<'a, R: Real>(learner: &'a dyn Learner<R>, lane: usize, trials: &Trials) -> Box<dyn Actor + 'a> {
+    let dimensions = trials.simulator.environment.description().observations.len();
+    let weights = || learner.weights().iter().map(|w| w.lane(lane)).collect::<Vec<f64>>();
+    let policy = learner.policy();
+    if let Some(policy) = policy.downcast_ref::<Softmax>() {
+        return Box::new(PolicyActor::new(policy.clone(), weights(), dimensions));
+    }
+    if let Some(policy) = policy.downcast_ref::<Gaussian>() {
+        return Box::new(PolicyActor::new(policy.clone(), weights(), dimensions));
+    }
+    if let Some(policy) = policy.downcast_ref::<DeterministicLinear>() {
+        return Box::new(PolicyActor::new(policy.clone(), weights(), dimensions));
+    }
+    Box::new(AnyActor { learner, lane, dimensions })
+}
+
+/// A policy of another kind.
+struct AnyActor<'a, R> {
+    learner: &'a dyn Learner<R>,
+    lane: usize,
+    dimensions: usize,
+}
+
+impl<R: Real> Actor for AnyActor<'_, R> {
+    fn act(&mut self, observations: &[f64], randoms: &mut [Random], actions: &mut [Action]) {
+        let observations = observations.chunks_exact(self.dimensions);
+        for ((observation, random), action) in observations.zip(randoms).zip(actions) {
+            // Its features describe every observation of the simulator, so that there is no error.
+            *action =
+                self.learner.sample(self.lane, observation.as_state(), random).unwrap_or(Action::Number(0));
+        }
+    }
+}
