@@ -46,7 +46,7 @@ mod testing;
 mod virtual_office;
 
 pub use acrobot::Acrobot;
-pub use actor::{Actor, PolicyActor};
+pub use actor::{Actor, PolicyActor, SoftmaxActor};
 pub use cart_pole::CartPole;
 pub use environment::{Actions, Description, Environment, Observed, Outcome};
 pub use linear_quadratic::{LinearQuadratic, QuadraticValue};

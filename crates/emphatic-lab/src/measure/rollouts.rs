@@ -7,7 +7,7 @@ use crate::stop::Stop;
 use emphatic::{
     Action, AsState, Composable, ComposeError, DeterministicLinear, Gaussian, Learner, Random, Real, Softmax,
 };
-use emphatic_environments::{Actor, Episode, PolicyActor, Rollouts};
+use emphatic_environments::{Actor, Episode, PolicyActor, Rollouts, SoftmaxActor};
 use emphatic_problems::ValueError;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -255,7 +255,7 @@ fn actor<'a, R: Real>(learner: &'a dyn Learner<R>, lane: usize, trials: &Trials)
     let weights = || learner.weights().iter().map(|w| w.lane(lane)).collect::<Vec<f64>>();
     let policy = learner.policy();
     if let Some(policy) = policy.downcast_ref::<Softmax>() {
-        return Box::new(PolicyActor::new(policy.clone(), weights(), dimensions));
+        return Box::new(SoftmaxActor::new(policy.clone(), weights(), dimensions));
     }
     if let Some(policy) = policy.downcast_ref::<Gaussian>() {
         return Box::new(PolicyActor::new(policy.clone(), weights(), dimensions));

@@ -23,8 +23,9 @@ use std::collections::HashMap;
 pub struct TileCoder {
     tilings: usize,
     dimensions: Vec<Dimension>,
-    /// How far each tiling is displaced in each dimension, dimension by dimension.
+    /// How far each tiling is displaced in each dimension, dimension by dimension, and the distance between dimensions in this list.
     displacements: Vec<f64>,
+    padded: usize,
     /// The number of features of a tiling.
     per_tiling: usize,
     is_hashed: bool,
@@ -32,6 +33,16 @@ pub struct TileCoder {
     outside: Outside,
     name: &'static str,
 }
+
+/// How many tilings are computed side by side.
+const BLOCK: usize = 8;
+
+/// Adding this to a whole number puts it into the lowest bits.
+const TWO_POW_52: f64 = 4503599627370496.0;
+const MANTISSA: u64 = (1 << 52) - 1;
+
+/// Adding and subtracting this rounds to a whole number.
+const ROUND: f64 = 6755399441055744.0; // 1.5 · 2⁵²
 
 /// What happens to observations out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +63,10 @@ struct Dimension {
     /// The largest place, in tiles, before displacement.
     most: f64,
     wraps: bool,
-    /// The distance between the numbers of neighbouring tiles.
-    stride: usize,
+    /// The number of tiles of a tiling; the one after the last is the first, where it wraps around.
+    side: f64,
+    /// The distance between the numbers of neighbouring tiles. (Numbers of tiles are exact in floating point, where they are computed faster.)
+    stride: f64,
 }
 
 impl DeclaredBasis for TileCoder {
@@ -140,13 +153,15 @@ impl DeclaredBasis for TileCoder {
             let count = tiles[i] as f64;
             // The upper edge belongs to the last tile, unless it has its own.
             let most = if edge_tile { count } else { count.next_down() };
-            let stride = if memory == 0 { sides[i + 1..].iter().product() } else { 1 };
-            Dimension { low: low[i], high: high[i], tiles: count, most, wraps: wraps[i], stride }
+            let stride: usize = if memory == 0 { sides[i + 1..].iter().product() } else { 1 };
+            let (side, stride) = (sides[i] as f64, stride as f64);
+            Dimension { low: low[i], high: high[i], tiles: count, most, wraps: wraps[i], side, stride }
         };
         let dimensions: Vec<Dimension> = (0..low.len()).map(dimension).collect();
         Ok(Self {
             tilings,
             displacements: displacements(settings, tilings)?,
+            padded: tilings.next_multiple_of(BLOCK),
             dimensions,
             per_tiling,
             is_hashed: memory > 0,
@@ -162,8 +177,9 @@ fn displacements(settings: &BasisSettings, tilings: usize) -> Result<Vec<f64>, B
     let given = settings.is_set("displacement").then(|| settings.counts("displacement")).transpose()?;
     let odd = || (0..settings.dimensions()).map(|i| 2 * i + 1).collect();
     let parts: Vec<usize> = given.unwrap_or_else(odd);
+    let padded = tilings.next_multiple_of(BLOCK);
     let of = |parts: &usize| {
-        (0..tilings).map(|k| (k * parts % tilings) as f64 / tilings as f64).collect::<Vec<_>>()
+        (0..padded).map(|k| (k * parts % tilings) as f64 / tilings as f64).collect::<Vec<_>>()
     };
     Ok(parts.iter().flat_map(of).collect())
 }
@@ -230,20 +246,23 @@ impl Dimension {
 impl TileCoder {
     #[inline(always)]
     fn write_counted(&self, observation: &[f64], row: &mut Vec<(usize, f64)>) {
-        let start = row.len();
-        row.extend((0..self.tilings).map(|tiling| (tiling * self.per_tiling, 1.0)));
-        let row = &mut row[start..];
-        let displacements = self.displacements.chunks_exact(self.tilings);
-        for ((dimension, x), displacements) in self.dimensions.iter().zip(observation).zip(displacements) {
-            let place = dimension.place(*x, false);
-            for ((number, _), displacement) in row.iter_mut().zip(displacements) {
-                // The sum is not negative, so that this is the floor.
-                let mut tile = (place + displacement) as usize;
-                if dimension.wraps && tile as f64 >= dimension.tiles {
-                    tile = 0;
+        // Some tilings at a time, without a branch for each: they are computed side by side.
+        for first in (0..self.tilings).step_by(BLOCK) {
+            let count = BLOCK.min(self.tilings - first);
+            let mut numbers = [0.0; BLOCK];
+            for (i, (dimension, x)) in self.dimensions.iter().zip(observation).enumerate() {
+                let place = dimension.place(*x, false);
+                let displacements = &self.displacements[i * self.padded + first..][..BLOCK];
+                for (number, displacement) in numbers.iter_mut().zip(displacements) {
+                    let tile = floor(place + displacement);
+                    let tile = if tile < dimension.side { tile } else { 0.0 };
+                    *number += tile * dimension.stride;
                 }
-                *number += tile * dimension.stride;
             }
+            let whole = numbers.map(|number| ((number + TWO_POW_52).to_bits() & MANTISSA) as usize);
+            row.extend(
+                (first..).zip(&whole[..count]).map(|(tiling, tile)| (tiling * self.per_tiling + tile, 1.0)),
+            );
         }
     }
 
@@ -260,7 +279,7 @@ impl TileCoder {
     fn tile(&self, observation: &[f64], tiling: usize) -> impl Iterator<Item = i64> {
         let goes_on = self.outside == Outside::GoOn;
         self.dimensions.iter().zip(observation).enumerate().map(move |(i, (dimension, x))| {
-            let tile = (dimension.place(*x, goes_on) + self.displacements[i * self.tilings + tiling]).floor();
+            let tile = (dimension.place(*x, goes_on) + self.displacements[i * self.padded + tiling]).floor();
             if dimension.wraps && tile >= dimension.tiles { 0 } else { tile as i64 }
         })
     }
@@ -280,6 +299,13 @@ impl TileCoder {
         tiles.values().for_each(|feature| *users.entry(*feature).or_default() += 1);
         (tiles.len(), users.values().filter(|count| **count > 1).sum())
     }
+}
+
+/// Returns the floor of a number between −2⁵¹ and 2⁵¹, which every instruction set has instructions for.
+#[inline(always)]
+fn floor(x: f64) -> f64 {
+    let rounded = (x + ROUND) - ROUND;
+    if rounded > x { rounded - 1.0 } else { rounded }
 }
 
 /// Mixes a coordinate into a hash, so that every bit of it reaches every bit of the result.
@@ -405,9 +431,15 @@ mod tests {
     fn displacements_may_be_chosen() {
         let coder = of_box([0.0; 2], [1.0; 2], 4.0, 4.0, &[("displacement", BasisValue::Number(1.0))]);
         // Along the diagonal all tilings are displaced alike.
-        assert_eq!(coder.displacements, [0.0, 0.25, 0.5, 0.75, 0.0, 0.25, 0.5, 0.75]);
+        assert_eq!(
+            [0, 1, 2, 3, 8, 9, 10, 11].map(|k| coder.displacements[k]),
+            [0.0, 0.25, 0.5, 0.75, 0.0, 0.25, 0.5, 0.75]
+        );
         let odd = of_box([0.0; 2], [1.0; 2], 4.0, 4.0, &[]);
-        assert_eq!(odd.displacements, [0.0, 0.25, 0.5, 0.75, 0.0, 0.75, 0.5, 0.25]);
+        assert_eq!(
+            [0, 1, 2, 3, 8, 9, 10, 11].map(|k| odd.displacements[k]),
+            [0.0, 0.25, 0.5, 0.75, 0.0, 0.75, 0.5, 0.25]
+        );
     }
 
     #[test]

@@ -137,6 +137,18 @@ impl FinitePolicy for Softmax {
     }
 }
 
+impl Softmax {
+    /// Turns preferences into probabilities, as in [`Policy::distribution`].
+    #[inline(always)]
+    pub fn probabilities_of<R: Real>(preferences: &mut [R]) {
+        if let [first, second] = preferences {
+            (*first, *second) = softmax_of_two(*first, *second);
+        } else {
+            softmax(preferences);
+        }
+    }
+}
+
 /// ∂ ln π(a) by the preference of b.
 #[inline(always)]
 fn score<R: Real>(b: usize, action: usize, at: &[R]) -> R {
