@@ -10,7 +10,8 @@ use miette::miette;
 use std::path::PathBuf;
 
 pub(crate) const EXAMPLES: &str = "\
-The time is an estimate from a trial of a fraction of a second.
+The time is an estimate from a trial of a fraction of a second. In a simulator, evaluations are rollouts, which take longer or shorter as
+policies learn.
 
 Examples:
   emphatic check experiment.toml
@@ -28,7 +29,7 @@ pub(crate) struct CheckArguments {
 pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     let experiment = open_experiment(&arguments.file, arguments.runs)?;
     experiment.warnings().iter().for_each(|warning| warn(warning));
-    let Estimate { updates, rows, seconds, bytes } =
+    let Estimate { updates, rows, learning, evaluating, fresh, bytes } =
         estimate(&experiment).map_err(|error| miette!("{error}"))?;
     let settings = experiment.settings();
     let threads = Options::default().threads;
@@ -46,10 +47,18 @@ pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     text += &format!("  {:<24} {:>12}\n", "rows", short(rows));
     text += &format!("  {:<24} {:>12}\n", "disk, about", format!("{}B", short(bytes)));
     let cores = if threads == 1 { "1 core".to_owned() } else { format!("{threads} cores") };
-    text +=
-        &format!("  {:<24} {:>12}\n", format!("time on {cores}, about"), duration(seconds / threads as f64));
+    let mut time = |what: &str, seconds: f64| {
+        text += &format!("  {what:<24} {:>12}\n", duration(seconds / threads as f64));
+    };
+    time(&format!("time on {cores}, about"), learning + evaluating);
+    // Where evaluations are nothing beside learning, nobody asks.
+    if evaluating > 0.1 * learning {
+        time("  to learn", learning);
+        time("  to evaluate", evaluating);
+    }
     if experiment.fresh_runs > 0 {
-        text += &format!("\nand {} fresh runs of each method's best setting.\n", experiment.fresh_runs);
+        text += &format!("\nand {} fresh runs of each method's best setting", experiment.fresh_runs);
+        text += &format!(", about {} more.\n", duration(fresh / threads as f64));
     }
     print(&text)
 }

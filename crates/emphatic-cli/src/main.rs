@@ -91,7 +91,7 @@ enum Command {
     /// Put the results of shards together
     #[command(after_help = merge::EXAMPLES)]
     Merge(merge::MergeArguments),
-    /// List the parts that methods are made of, or explain one
+    /// List the parts that methods are made of, bases of features and simulators, or explain one
     #[command(after_help = parts::EXAMPLES)]
     Parts(parts::PartsArguments),
     /// Print the JSON Schema of experiment or problem files, for editors

@@ -1,4 +1,7 @@
-//! `emphatic parts`: lists the parts that methods are made of, or explains one.
+//! `emphatic parts`: lists the parts that methods are made of, the bases of features and the simulators, or explains one.
+
+mod bases;
+mod simulators;
 
 use crate::output::{print, print_json};
 use clap::Args;
@@ -12,11 +15,13 @@ Examples:
   emphatic parts
   emphatic parts gtd
   emphatic parts exact
+  emphatic parts tiles
+  emphatic parts mountain-car
   emphatic parts --json > parts.json";
 
 #[derive(Args)]
 pub(crate) struct PartsArguments {
-    /// Its name in files, or its class in Python; left out, all parts are listed
+    /// Its name in files, or its class in Python; left out, everything is listed
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// As JSON
@@ -38,6 +43,17 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
     if let Some(name) = asked
         && found.is_empty()
     {
+        if let Some(basis) = catalogue.bases().find(|entry| entry.name == name || entry.class == name) {
+            return match arguments.json {
+                true => print_json(&[basis.declaration]),
+                false => print(&bases::explanation(basis)),
+            };
+        }
+        if let Some(simulator) =
+            simulators::all().find(|known| known.name == name).filter(|_| !arguments.json)
+        {
+            return print(&simulators::explanation(simulator));
+        }
         if let Some(algorithm) = ALGORITHMS.iter().find(|known| known.name == name || known.title == name) {
             return match arguments.json {
                 true => print_json(&[algorithm]),
@@ -46,6 +62,8 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
         }
         let mut known: Vec<&str> = catalogue.iter().map(|entry| entry.name).collect();
         known.extend(ALGORITHMS.iter().map(|known| known.name));
+        known.extend(catalogue.bases().map(|basis| basis.name));
+        known.extend(simulators::all().map(|known| known.name));
         known.sort_unstable();
         known.dedup();
         let help =
@@ -75,10 +93,12 @@ fn list(catalogue: &Catalogue) -> String {
         text += &table(catalogue.of(role).map(row).collect(), 3, 2);
         text.push('\n');
     }
+    text += &bases::list(catalogue);
+    text += &simulators::list();
     text += "Algorithms: names for a policy and an emphasis\n";
     let row = |known: &Algorithm| vec![known.name.to_owned(), known.title.to_owned(), known.about.to_owned()];
     text += &table(ALGORITHMS.iter().map(row).collect(), 3, 2);
-    text += "\nThe first column is the name in files, the second the class in Python (of an algorithm, its name in print).\n";
+    text += "\nThe first column is the name in files, the second the class in Python (of an algorithm, its name in print; of a simulator, its name in Gymnasium).\n";
     text += "`emphatic parts NAME` tells all that is to be known of one.\n";
     text
 }
@@ -146,6 +166,8 @@ fn page(catalogue: &Catalogue) -> String {
             }
         }
     }
+    text += &bases::page(catalogue);
+    text += &simulators::page();
     text += "\n## Algorithms: names for a policy and an emphasis\n\n";
     text += "| name | in print | what it is |\n|---|---|---|\n";
     for algorithm in &ALGORITHMS {

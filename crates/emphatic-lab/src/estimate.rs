@@ -2,6 +2,7 @@
 
 use crate::experiment::{Experiment, Length};
 use crate::options::Options;
+use crate::summary;
 use crate::unit::{self, Shared, UnitError};
 use std::time::{Duration, Instant};
 
@@ -12,8 +13,12 @@ pub struct Estimate {
     pub updates: f64,
     /// The number of rows of the table of results.
     pub rows: f64,
-    /// The time on one core, roughly, from a short trial.
-    pub seconds: f64,
+    /// The time on one core, roughly, from a short trial, that learning takes.
+    pub learning: f64,
+    /// The same of evaluations, which in a simulator are rollouts.
+    pub evaluating: f64,
+    /// The same of fresh runs, in all.
+    pub fresh: f64,
     /// The size of the results in bytes, roughly.
     pub bytes: f64,
 }
@@ -21,7 +26,8 @@ pub struct Estimate {
 /// Estimates the work of an experiment from a trial of each kind of learner.
 pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     let evaluations = experiment.evaluations as f64 + 1.0;
-    let (mut updates, mut seconds, mut bytes) = (0.0, 0.0, 0.0);
+    let (mut updates, mut learning, mut evaluating, mut bytes) = (0.0, 0.0, 0.0, 0.0);
+    let mut fresh = 0.0;
     let start = Instant::now();
     let mut last: Option<(usize, Trial)> = None;
     for block in &experiment.blocks {
@@ -38,16 +44,25 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
         last = Some((block.start, trial));
         let steps = experiment.expected_steps(structure.scenario);
         updates += block.len() as f64 * steps;
-        seconds += block.len() as f64 * (steps * trial.update + evaluations * trial.evaluation);
+        learning += block.len() as f64 * steps * trial.update;
+        evaluating += block.len() as f64 * evaluations * trial.evaluation;
+        let thorough = experiment.fresh_thoroughness();
+        let fresh_evaluations = experiment.fresh_evaluations as f64 + 1.0;
+        let a_fresh_run = steps * trial.update + fresh_evaluations * thorough * trial.evaluation;
+        fresh += block.len() as f64 * a_fresh_run;
         // Numbers hardly compress, and counts compress to almost nothing.
         let bytes_a_row = 8.0 * experiment.numbers_a_row(block.start) as f64 + 1.0;
         bytes += block.len() as f64 * evaluations * bytes_a_row;
     }
     let runs = f64::from(experiment.runs);
+    // Which settings will be the best is not known; they cost what the average one does.
+    let fresh_runs = experiment.fresh_runs as f64 * summary::choices(experiment) as f64;
     Ok(Estimate {
         updates: updates * runs,
         rows: experiment.settings() as f64 * runs * evaluations,
-        seconds: seconds * runs,
+        learning: learning * runs,
+        evaluating: evaluating * runs,
+        fresh: fresh / experiment.settings() as f64 * fresh_runs,
         bytes: bytes * runs,
     })
 }
@@ -67,6 +82,8 @@ impl Trial {
         const STEPS: u64 = 2000;
         const EVALUATIONS: u64 = 20;
         const LONG_ENOUGH: f64 = 0.05;
+        // The first evaluation comes before the first step, and another one after it.
+        const AT_ONCE: f64 = 2.0;
         let time = |steps: u64, evaluations: u64| -> Result<f64, UnitError> {
             let mut short = experiment.clone();
             (short.length, short.evaluations) = (Length::Steps(steps), evaluations);
@@ -75,13 +92,18 @@ impl Trial {
             Ok(start.elapsed().as_secs_f64())
         };
         let each = settings.len() as f64;
-        let evaluation = time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64;
+        // Rollouts take long enough to be timed once.
+        let once = time(1, 1)?;
+        let evaluation = match once > LONG_ENOUGH {
+            true => once / AT_ONCE,
+            false => time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64,
+        };
         let (mut steps, mut seconds) = (EVALUATIONS, 0.0);
         while seconds < LONG_ENOUGH && steps < STEPS {
             steps = (8 * steps).min(STEPS);
-            seconds = time(steps, 1)?;
+            seconds = time(steps, 1)? - AT_ONCE * evaluation;
         }
-        let update = (seconds - evaluation).max(0.0) / steps as f64;
+        let update = seconds.max(0.0) / steps as f64;
         Ok(Self { update: update / each, evaluation: evaluation / each })
     }
 }

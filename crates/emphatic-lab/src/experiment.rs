@@ -458,6 +458,15 @@ impl Experiment {
         Ok(())
     }
 
+    /// Returns how much more an evaluation of a fresh run takes, where policies are tried out.
+    pub(crate) fn fresh_thoroughness(&self) -> f64 {
+        let steps = |plan: &RolloutPlan| plan.episodes as f64 * plan.cap as f64;
+        match self.scenarios.iter().any(|scenario| scenario.simulator().is_some()) {
+            true => steps(&self.rollouts[1]) / steps(&self.rollouts[0]),
+            false => 1.0,
+        }
+    }
+
     /// Returns how the run with this stream is evaluated.
     pub(crate) fn protocol(&self, stream: u64) -> Protocol {
         match stream >= FIRST_FRESH_STREAM {
@@ -694,6 +703,22 @@ impl Experiment {
             identity["critic_weights"] = json!(weights);
         }
         identity
+    }
+
+    /// Returns the columns in which problems, behaviours and so on differ.
+    pub(crate) fn distinguishing_columns(&self) -> Vec<&str> {
+        let cell = |scenario: &Scenario, name: &str| {
+            scenario.columns.iter().find(|(known, _)| known == name).map(|(_, cell)| cell.clone())
+        };
+        let differs =
+            |name: &&str| self.scenarios.windows(2).any(|two| cell(&two[0], name) != cell(&two[1], name));
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in self.scenarios.iter().flat_map(|scenario| &scenario.columns) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names.into_iter().filter(differs).collect()
     }
 
     /// Returns the number of settings.

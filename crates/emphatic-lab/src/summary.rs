@@ -6,7 +6,7 @@ mod scores;
 
 pub use fixed_point::FixedPoint;
 pub(crate) use print::label;
-pub(crate) use scores::best_settings;
+pub(crate) use scores::{best_settings, choices};
 
 use crate::experiment::{Cell, Experiment, FIRST_FRESH_STREAM, Judged};
 use crate::experiment_file::Select;

@@ -15,6 +15,8 @@ use std::sync::Arc;
 const FINITE: &str = include_str!("../experiments/finite.toml");
 const CONTINUOUS: &str = include_str!("../experiments/continuous.toml");
 const SWEPT: &str = include_str!("../experiments/swept.toml");
+const SIMULATOR: &str = include_str!("../experiments/simulator.toml");
+const SIMULATED_REAL_ACTION: &str = include_str!("../experiments/simulated-real-action.toml");
 const LIBRARY: &str = include_str!("../experiments/library.toml");
 
 /// Merges directories and makes the fresh runs.
@@ -105,6 +107,16 @@ fn a_real_action() {
 #[test]
 fn several_problems() {
     the_bits_do_not_depend_on_how(SWEPT, "5");
+}
+
+#[test]
+fn a_simulator() {
+    the_bits_do_not_depend_on_how(SIMULATOR, "5");
+}
+
+#[test]
+fn simulators_with_a_real_action() {
+    the_bits_do_not_depend_on_how(SIMULATED_REAL_ACTION, "4");
 }
 
 /// Returns a whole table.

@@ -62,6 +62,24 @@ record = ["value_error", "projected_error", "critic.weights"]
 critic = { kind = "td", alpha_v = [0.01, 0.1] }
 "#;
 
+/// An experiment in a simulator.
+const SIMULATOR: &str = r#"problem = "mountain-car"
+seed = 1
+gamma = 0.95
+features = { kind = "tiles", tilings = 8, tiles = 4, bias = true }
+behaviour = "uniform"
+interest = "all"
+runs = 2
+steps = 1000
+record = ["return"]
+
+[[method]]
+algorithm = "ace"
+alpha = 0.1
+critic = { kind = "tdrc", alpha_v = 0.1 }
+[rollouts]
+"#;
+
 /// The good experiment with the problem of a file.
 fn with_problem_file() -> String {
     replaced(EXPERIMENT, "problem", "problem = \"p.toml\"")
@@ -124,6 +142,12 @@ fn wrong_predictions() {
 }
 
 #[test]
+fn wrong_simulators() {
+    let cases = replaced_in(SIMULATOR, include_str!("wrong/simulators.txt"));
+    insta::assert_snapshot!(Bench::empty().messages(&CHECK, "experiment.toml", &cases));
+}
+
+#[test]
 fn wrong_problems() {
     let mut cases = replaced_in(PROBLEM, include_str!("wrong/problems.txt"));
     let never_ends = PROBLEM.replace("end = true", "to = \"S1\"");
@@ -163,7 +187,7 @@ fn the_largest_problem_is_checked_in_seconds() {
 fn the_good_files_are_good() {
     // One number stands for all weights.
     let with_weights = replaced(EXPERIMENT, "separate", "policy = { weights = 0.5 }");
-    for text in [EXPERIMENT, &with_problem_file(), &with_weights, CONTINUOUS, PREDICTION] {
+    for text in [EXPERIMENT, &with_problem_file(), &with_weights, CONTINUOUS, PREDICTION, SIMULATOR] {
         let bench = Bench::new(text);
         bench.write("p.toml", PROBLEM);
         succeeded(bench.ended(&CHECK));

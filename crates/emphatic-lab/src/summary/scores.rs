@@ -21,6 +21,11 @@ pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<
     Ok(groups(experiment).iter().filter_map(best).collect())
 }
 
+/// Returns among how many groups of settings the best are chosen.
+pub(crate) fn choices(experiment: &Experiment) -> usize {
+    groups(experiment).len()
+}
+
 /// Returns what settings are judged by.
 pub(super) fn judged_by(experiment: &Experiment) -> Result<&Judged, StoreError> {
     experiment.judged_by.as_ref().ok_or(StoreError::NoObjective)
@@ -38,14 +43,12 @@ pub(super) struct Group<'a> {
 pub(super) fn groups(experiment: &Experiment) -> Vec<Group<'_>> {
     let mut groups: Vec<Group> = Vec::new();
     let mut by_key: HashMap<String, usize> = HashMap::new();
-    let several_problems = experiment.scenarios.len() > 1;
+    let of_problems = experiment.distinguishing_columns();
     for setting in 0..experiment.settings() {
         let method = experiment.method_of(setting);
         let separate = &experiment.methods[method].separate;
-        let scenario = &experiment.scenarios[experiment.structure(setting).scenario];
-        let of_problem =
-            |name: &str| several_problems && scenario.columns.iter().any(|(known, _)| *known == name);
-        let distinguishes = |name: &str| of_problem(name) || separate.iter().any(|key| key == name);
+        let distinguishes =
+            |name: &str| of_problems.contains(&name) || separate.iter().any(|key| key == name);
         let cells = experiment.cells(setting).into_iter();
         let values: Vec<_> = cells.filter(|(name, _)| distinguishes(name)).collect();
         let ordinals: Vec<usize> = separate.iter().map(|key| experiment.ordinal(setting, key)).collect();
