@@ -146,6 +146,7 @@ impl Chunk {
                 self.active.extend_from_slice(active);
                 StateRange::Active(start, self.active.len())
             }
+            State::Coded(_) => unreachable!("a source returns states as they are, without computed features"),
         }
     }
 

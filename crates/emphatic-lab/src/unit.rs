@@ -249,7 +249,7 @@ impl<R: Real> Group for InLanes<R> {
         let Some(interest) = &self.interest else { return self.learn_watched(steps) };
         let own = |step: &Step<State<'_>, Action>| match step.state {
             State::Number(state) => interest[state],
-            State::Vector(_) | State::Active(_) => step.interest,
+            State::Vector(_) | State::Active(_) | State::Coded(_) => step.interest,
         };
         let steps: Vec<_> = steps.iter().map(|step| Step { interest: own(step), ..*step }).collect();
         self.learn_watched(&steps)
