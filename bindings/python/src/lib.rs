@@ -5,6 +5,7 @@
 //! | a learner | `learner` |
 //! | what it is made of, as data | `settings` |
 //! | an emphasis that is written in Python | `python_emphasis` |
+//! | environments, side by side | `simulator` |
 //! | a batch of transitions | `batch` |
 //! | many learners side by side in lanes | `sweep` |
 //! | saved learners | `safetensors_file`, `safetensors_format_1` |
@@ -27,6 +28,7 @@ mod python_emphasis;
 mod safetensors_file;
 mod safetensors_format_1;
 mod settings;
+mod simulator;
 mod sweep;
 
 #[pyo3::pymodule]
@@ -40,6 +42,7 @@ mod _native {
         problem::{Problem, png, shipped_problems},
         python_emphasis::PartStep,
         safetensors_file::{read_learner, write_file},
+        simulator::{Simulator, simulators},
         sweep::sweep,
     };
     use pyo3::prelude::*;

@@ -43,6 +43,17 @@ pub(crate) fn with_capacity(count: usize) -> PyResult<Vec<f64>> {
     Ok(numbers)
 }
 
+/// Returns zeros for `rows` times `width` numbers.
+pub(crate) fn zeros<T: Copy + Default>(rows: usize, width: usize) -> PyResult<Vec<T>> {
+    let count = rows.saturating_mul(width);
+    let mut numbers = Vec::new();
+    numbers
+        .try_reserve_exact(count)
+        .map_err(|_| too_much(format!("an array of {rows} times {width} numbers")))?;
+    numbers.resize(count, T::default());
+    Ok(numbers)
+}
+
 /// Copies numbers.
 pub(crate) fn copied(numbers: &[f64]) -> PyResult<Vec<f64>> {
     let mut copy = with_capacity(numbers.len())?;

@@ -10,6 +10,7 @@
 | schedules of step-sizes inside other parts | `Constant`, `Polynomial`, `PerFeature` |
 | what they see | `Dense`, `Active`, `OneHot`, `Table`, `TileCoder` |
 | data | `Batch`, `collect` |
+| simulators | `make_vec`; in Gymnasium `emphatic/MountainCar-v0`, `PuddleWorld`, `VirtualOffice`, `CartPole`, `Acrobot`, `Pendulum`, `LinearQuadratic` |
 | functions over arrays [time, batch] | `rho`, `gamma_into`, `follow_on`, `emphasis`, `lambda_returns` |
 | exact theory | `Problem`, `problems`; what it says: `Solution`, `Diagnosis` with `Flows`, `Spread`, `CriticStability`, `Suggestion` |
 | experiments | `run`, `Results` |
@@ -44,6 +45,7 @@ from .learners import (
 )
 from .parts import Active, Dense, OneHot, Table
 from .problem import Problem, Transitions, problems
+from .simulators import make_vec
 from .solution import Solution
 from .tiles import TileCoder
 
@@ -86,6 +88,7 @@ __all__ = [
     "gamma_into",
     "lambda_returns",
     "load",
+    "make_vec",
     "problems",
     "rho",
     "run",
