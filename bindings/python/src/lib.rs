@@ -5,6 +5,7 @@
 //! | a learner | `learner` |
 //! | what it is made of, as data | `settings` |
 //! | an emphasis that is written in Python | `python_emphasis` |
+//! | features that are computed from observations | `basis` |
 //! | environments, side by side | `simulator` |
 //! | a batch of transitions | `batch` |
 //! | many learners side by side in lanes | `sweep` |
@@ -17,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod arrays;
+mod basis;
 mod batch;
 mod error;
 mod experiment;
@@ -36,6 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::{
         arrays::{emphasis, lambda_returns, rho},
+        basis::Basis,
         error::{DivergedError, FileError},
         experiment::{check_table, read_table, run, summary},
         learner::{Learner, Update},

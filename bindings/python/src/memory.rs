@@ -133,7 +133,7 @@ impl FeaturesPart {
     /// Returns the number of states, 0 if they have no numbers.
     fn states(&self) -> f64 {
         match self {
-            Self::Dense { .. } | Self::Active { .. } => 0.0,
+            Self::Dense { .. } | Self::Active { .. } | Self::Observed { .. } => 0.0,
             Self::OneHot { states } => *states as f64,
             Self::Table { rows, .. } => rows.len() as f64,
         }
@@ -142,7 +142,7 @@ impl FeaturesPart {
     /// Returns how many numbers the table of features holds, with what it is built from.
     fn table(&self) -> f64 {
         match self {
-            Self::Dense { .. } | Self::Active { .. } => 0.0,
+            Self::Dense { .. } | Self::Active { .. } | Self::Observed { .. } => 0.0,
             Self::OneHot { states } => 4.0 * *states as f64,
             // A vector may have room for twice as many.
             Self::Table { rows, .. } => rows.iter().map(|row| 2.0 + 4.0 * row.len() as f64).sum(),

@@ -21,6 +21,7 @@ __all__ = [
     "Update",
     "PartStep",
     "Problem",
+    "Basis",
     "Simulator",
     "simulators",
     "rho",
@@ -237,6 +238,22 @@ class Problem:
         self, starts: int | None, seed: int, threads: int | None, progress: Callable[..., None]
     ) -> _Diagnosis: ...
     def _experience(self, steps: int, seed: int, run: int) -> dict[str, Any]: ...
+
+@final
+class Basis:
+    def __new__(cls, recipe: str) -> Self: ...
+    @property
+    def len(self) -> int:
+        """The number of features."""
+    @property
+    def most_active(self) -> int:
+        """The most features that are active at once."""
+    def active(self, observations: Any) -> _Ints:
+        """Returns the numbers of the active features of observations [..., dimensions]."""
+    def values(self, observations: Any) -> _Floats:
+        """Returns all features of observations [..., dimensions]."""
+    def collisions(self, observations: Any) -> tuple[int, int]:
+        """Returns how many tiles these observations lie in, and how many of them share their feature with another."""
 
 @type_check_only
 class _Described(TypedDict):
