@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import itertools
 import pickle
 from pathlib import Path
@@ -306,6 +307,11 @@ def as_it_is(x: Any) -> Any:
     return x
 
 
+def active(basis: Basis, x: Any) -> Any:
+    """The numbers of the features that are one."""
+    return np.stack([np.flatnonzero(row) for row in basis(x)])
+
+
 def assert_same(ours: Any, theirs: Any) -> None:
     """All that was learned is the same to the bit."""
     np.testing.assert_array_equal(ours.weights, theirs.weights)
@@ -322,16 +328,12 @@ def assert_same(ours: Any, theirs: Any) -> None:
 @pytest.mark.parametrize("k", range(5))
 def test_features_that_a_learner_computes_are_those_computed_before(name: str, k: int) -> None:
     basis = ALL[name]
-    before: Any = basis.features
-    see: Any = basis
-    if isinstance(basis, OneHotBasis):
+    before, see = basis.features, basis.__call__
+    whole = isinstance(basis, OneHotBasis)
+    if whole:
         # As active features: step-sizes are divided by their number.
         before = Active(basis.len, basis._basis.most_active)
-
-        def see(x: Any) -> Any:
-            return np.stack([np.flatnonzero(row) for row in basis(x)])
-
-    whole = isinstance(basis, OneHotBasis)
+        see = functools.partial(active, basis)
     ours, theirs = learners(basis, None)[k], learners(before, None)[k]
     raw, coded = steps(as_it_is, ours, whole=whole), steps(see, theirs, whole=whole)
     ours.learn(raw)

@@ -361,9 +361,10 @@ def test_without_gymnasium() -> None:
 import sys
 sys.modules["gymnasium"] = None
 import emphatic
-from emphatic import environments
+from emphatic import environments, simulators
 of_problem = lambda: environments.ProblemEnv("x")
-for need in (environments.register, environments.ContinuousCounterexampleEnv, of_problem):
+one, many = lambda: simulators.SimulatorEnv("acrobot"), lambda: emphatic.make_vec("acrobot", 2)
+for need in (environments.register, environments.ContinuousCounterexampleEnv, of_problem, one, many):
     try:
         need()
     except ImportError as error:
