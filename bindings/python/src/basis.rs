@@ -106,8 +106,9 @@ impl Basis {
     ) -> PyResult<Bound<'py, PyArrayDyn<i64>>> {
         let observations = self.read(observations)?;
         let width = self.most_active();
-        let mut all = memory::zeros(observations.len() / self.clips.len(), width)?;
-        self.each(py, observations.as_slice()?, |t, row| {
+        let numbers = observations.numbers()?;
+        let mut all = memory::zeros(numbers.len() / self.clips.len(), width)?;
+        self.each(py, numbers, |t, row| {
             let places = all[t * width..].iter_mut();
             places.zip(row).for_each(|(place, (feature, _))| *place = *feature as i64);
         })?;
@@ -122,8 +123,9 @@ impl Basis {
     ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let observations = self.read(observations)?;
         let width = self.len();
-        let mut all = memory::zeros(observations.len() / self.clips.len(), width)?;
-        self.each(py, observations.as_slice()?, |t, row| {
+        let numbers = observations.numbers()?;
+        let mut all = memory::zeros(numbers.len() / self.clips.len(), width)?;
+        self.each(py, numbers, |t, row| {
             row.iter().for_each(|(feature, value)| all[t * width + feature] = *value);
         })?;
         shaped(py, all, observations.shape(), width)
@@ -133,7 +135,7 @@ impl Basis {
     fn collisions(&self, py: Python<'_>, observations: &Bound<'_, PyAny>) -> PyResult<(usize, usize)> {
         let coder: TileCoder = self.built.0.recipe().build_as().map_err(wrong_value)?;
         let observations = self.read(observations)?;
-        let rows = observations.as_slice()?;
+        let rows = observations.numbers()?;
         self.each(py, rows, |_, _| {})?;
         py.detach(|| {
             // Those that are infinite, as they are moved to the edge.
@@ -143,20 +145,59 @@ impl Basis {
     }
 }
 
+/// Observations [..., dimensions].
+enum Observations<'py> {
+    Read(PyReadonlyArrayDyn<'py, f64>),
+    /// Their numbers and their shape.
+    Converted(Vec<f64>, Vec<usize>),
+}
+
+impl Observations<'_> {
+    fn numbers(&self) -> PyResult<&[f64]> {
+        match self {
+            Self::Read(array) => Ok(array.as_slice()?),
+            Self::Converted(numbers, _) => Ok(numbers),
+        }
+    }
+
+    fn shape(&self) -> &[usize] {
+        match self {
+            Self::Read(array) => array.shape(),
+            Self::Converted(_, shape) => shape,
+        }
+    }
+}
+
 impl Basis {
     /// Returns observations as they are if they can be read, else converted.
-    fn read<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
-        let dimensions = self.clips.len();
-        // No subclass: a masked array is not all numbers.
-        if let Ok(array) = x.cast_exact::<PyArrayDyn<f64>>()
-            && array.shape().last() == Some(&dimensions)
-            && array.is_c_contiguous()
-            && let array = array.try_readonly()?
-            && array.as_slice().is_ok()
-        {
-            return Ok(array);
+    fn read<'py>(&self, x: &Bound<'py, PyAny>) -> PyResult<Observations<'py>> {
+        if let Some(array) = self.readable::<f64>(x)? {
+            return Ok(Observations::Read(array));
         }
-        x.py().import("emphatic.convert")?.call_method1("observations", (x, dimensions))?.extract()
+        // As most environments of Gymnasium have them.
+        if let Some(array) = self.readable::<f32>(x)? {
+            let numbers = array.as_slice()?.iter().map(|x| f64::from(*x)).collect();
+            return Ok(Observations::Converted(numbers, array.shape().to_vec()));
+        }
+        let convert = x.py().import("emphatic.convert")?;
+        let converted = convert.call_method1("observations", (x, self.clips.len()))?;
+        Ok(Observations::Read(converted.extract()?))
+    }
+
+    /// Returns an array of numbers of this type and of the right shape; `None` if it is not one.
+    fn readable<'py, T: numpy::Element>(
+        &self,
+        x: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<PyReadonlyArrayDyn<'py, T>>> {
+        // No subclass: a masked array is not all numbers.
+        let Ok(array) = x.cast_exact::<PyArrayDyn<T>>() else { return Ok(None) };
+        if array.shape().last() != Some(&self.clips.len()) || !array.is_c_contiguous() {
+            return Ok(None);
+        }
+        let array = array.try_readonly()?;
+        // It may not be aligned.
+        let is_readable = array.as_slice().is_ok();
+        Ok(is_readable.then_some(array))
     }
 
     /// Calls a function with the number and the active features of every observation, while other Python threads run.

@@ -186,6 +186,13 @@ def test_arrays_of_any_layout(name: str) -> None:
 def test_whole_numbers_and_float32_are_observations() -> None:
     basis = FourierBasis(LOW, HIGH, 2)
     np.testing.assert_array_equal(basis([1, 2]), basis(np.array([1, 2], np.float32)))
+    x = np.random.default_rng(1).uniform(LOW, HIGH, (3, 4, 2)).astype(np.float32)
+    for singles in (x, x[::2], np.asfortranarray(x), x.astype(np.float16)):
+        found = basis(singles)
+        assert found.shape == (*singles.shape[:-1], 9)
+        np.testing.assert_array_equal(found, basis(singles.astype(np.float64)))
+    with pytest.raises(ValueError, match=r"has the shape \(3,\)"):
+        basis(np.zeros(3, np.float32))
 
 
 # --- What they are ---

@@ -363,10 +363,11 @@ def test_threads_do_not_share_an_environment() -> None:
     threads = [threading.Thread(target=steps) for _ in range(2)]
     for thread in threads:
         thread.start()
+    stop.wait(10)
+    stop.set()
     for thread in threads:
         thread.join(10)
-    stop.set()
-    assert all(not thread.is_alive() for thread in threads)
+    assert not any(thread.is_alive() for thread in threads)
     assert all("in use by another thread" in error for error in errors)
 
 
