@@ -434,6 +434,7 @@ def test_an_emphasis_in_python_sees_the_features() -> None:
 
 
 def test_collected_observations_teach_a_learner() -> None:
+    pytest.importorskip("gymnasium")
     env = emphatic.make_vec("mountain-car", 4)
     coder = TileCoder(env.low, env.high, tiles=8, tilings=8)
     raw = emphatic.collect(env, "uniform", 400, 1, gamma=0.99)

@@ -7,16 +7,18 @@ import threading
 import warnings
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.error import InvalidAction, ResetNeeded
-from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
 
 import emphatic
 from emphatic import Batch, collect, make_vec
 from emphatic.simulators import DESCRIBED, SimulatorEnv, gymnasium_name
+
+pytest.importorskip("gymnasium")
+import gymnasium
+from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 
 NAMES = list(DESCRIBED)
 MODES = list(AutoresetMode)
