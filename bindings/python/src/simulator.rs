@@ -187,9 +187,14 @@ impl Simulator {
     fn step<'py>(
         &self,
         py: Python<'py>,
-        actions: Numbers<'py>,
+        actions: &Bound<'py, PyAny>,
         resets: PyReadonlyArray1<'py, bool>,
     ) -> PyResult<Stepped<'py>> {
+        // To try both kinds would take longer than the steps.
+        let actions = match self.description().actions {
+            environments::Actions::Finite(_) => Numbers::Whole(actions.extract()?),
+            environments::Actions::Real { .. } => Numbers::Reals(actions.extract()?),
+        };
         let count = actions.rows();
         let (actions, resets) = (actions.actions()?, resets.as_slice()?);
         let mut locked = self.lock()?;

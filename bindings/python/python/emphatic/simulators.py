@@ -108,7 +108,7 @@ class _Episodes:
         try:
             actions = np.asarray(given)
             if actions.shape == shape and actions.dtype.kind in ("iu" if whole else "iuf"):
-                return np.require(actions, np.int64 if whole else np.float64, ["C", "A"])
+                return np.ascontiguousarray(actions, np.int64 if whole else np.float64)
         except (TypeError, ValueError):
             pass
         right = f"an array of the shape {shape}, each action {self.native.right_action}"
@@ -176,16 +176,17 @@ class SimulatorEnv(Env[Any, Any]):
         return observations[0], float(reward[0]), bool(terminated[0]), False, {}
 
     def _action(self, action: Any) -> NDArray[Any]:
-        right = self._episodes.native.right_action
         try:
             if isinstance(self.action_space, Discrete):
                 return np.array([operator.index(action)], np.int64)
             numbers = np.asarray(action, np.float64)
+            if numbers.shape == (1,):
+                return numbers.reshape(1, 1)
         except (TypeError, ValueError, OverflowError):
-            raise InvalidAction(f"the action is {action!r}; it must be {right}") from None
-        if numbers.shape != (1,):
-            raise InvalidAction(f"the action is {action!r}; it must be an array of one number: {right}")
-        return numbers.reshape(1, 1)
+            pass
+        array = "" if isinstance(self.action_space, Discrete) else "an array of one number: "
+        right = f"{array}{self._episodes.native.right_action}"
+        raise InvalidAction(f"the action is {action!r}; it must be {right}")
 
     @property
     def state(self) -> Floats:
