@@ -1,6 +1,7 @@
 //! `cargo xtask generate`: files that are written from the catalogue and from the sources.
 
 use crate::{cargo, output, public_api, run, tables};
+use emphatic::basis::{BasisEntry, BasisSetting, Kind};
 use emphatic::catalogue::{Acts, Catalogue, Entry, Inner, Need, Range, Role, Setting, Signal};
 use serde_json::json;
 use std::fmt::Write;
@@ -64,14 +65,19 @@ const LAMBDA_A: &str = "lambda_a";
 /// The length of a line, with its end, that is written as one.
 const LINE: usize = 111;
 
-const HEAD: &str = r#""""The policies, critics, emphases, actors and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
+const HEAD: &str = r#""""The bases, policies, critics, emphases, actors and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Union
+from typing import TYPE_CHECKING, ClassVar, Literal, Union
 
+from numpy.typing import ArrayLike
+
+from .bases import Basis, Setting
 from .parts import REQUIRED, Features, Inner, Part
+from .tiles import TileCoding
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -81,16 +87,17 @@ if TYPE_CHECKING:
 fn text(catalogue: &Catalogue) -> String {
     let mut text = HEAD.to_owned();
     text += "\n__all__ = [\n";
-    let mut classes: Vec<&str> = catalogue.iter().map(|entry| entry.class).collect();
+    let bases = catalogue.bases().map(|entry| entry.class);
+    let mut classes: Vec<&str> = catalogue.iter().map(|entry| entry.class).chain(bases).collect();
     classes.sort_unstable();
     for class in classes {
         let _ = writeln!(text, "    \"{class}\",");
     }
-    text += "]\n";
+    text += "]\n\n# --- Bases: features of observations ---\n";
+    catalogue.bases().for_each(|entry| basis(&mut text, entry));
     for role in ROLES {
         let heading = role.heading();
-        let gap = if role == Role::Policy { "" } else { "\n" };
-        let _ = write!(text, "{gap}\n# --- {heading} ---\n");
+        let _ = write!(text, "\n\n# --- {heading} ---\n");
         for entry in in_order(catalogue, role) {
             class(&mut text, catalogue, entry);
         }
@@ -105,8 +112,106 @@ fn text(catalogue: &Catalogue) -> String {
         }
         text += "    },\n";
     }
+    text += "}\n\nBASES: dict[str, type[Basis]] = {\n";
+    for entry in catalogue.bases() {
+        let _ = writeln!(text, "    \"{}\": {},", entry.name, entry.class);
+    }
     text += "}\n";
     text
+}
+
+/// Writes the class of a basis.
+fn basis(text: &mut String, entry: &BasisEntry) {
+    // The only one that returns the numbers of active features.
+    let base = if entry.name == "tiles" { "TileCoding" } else { "Basis" };
+    let _ = write!(text, "\n\nclass {}({base}):\n", entry.class);
+    let fields: Vec<Field> = entry.settings.iter().map(basis_field).collect();
+    docstring(text, entry.about, entry.source, &fields);
+
+    let bounds = |setting: &&BasisSetting| setting.kind != Kind::Numbers;
+    for setting in entry.settings.iter().filter(bounds) {
+        let _ = writeln!(text, "    {}: {}", setting.name, attribute(setting));
+    }
+    let _ = writeln!(text, "\n    _kind: ClassVar[str] = \"{}\"", entry.name);
+    let settings = entry.settings.iter().filter(bounds).map(|setting| {
+        let default = basis_default(setting).unwrap_or_else(|| "None".to_owned());
+        format!("\"{}\": (\"{}\", {default})", setting.name, kind_word(setting.kind))
+    });
+    list(text, "    _settings: ClassVar[dict[str, Setting]] = {", &settings.collect::<Vec<_>>(), "}");
+
+    let (mut parameters, mut has_star) = (vec!["self".to_owned()], false);
+    for Field { name, kind, default, .. } in &fields {
+        if default.is_some() && !has_star {
+            parameters.push("*".to_owned());
+            has_star = true;
+        }
+        let default = default.as_ref().map_or(String::new(), |default| format!(" = {default}"));
+        parameters.push(format!("{name}: {kind}{default}"));
+    }
+    text.push('\n');
+    list(text, "    def __init__(", &parameters, ") -> None:");
+    let given: Vec<String> = fields.iter().map(|Field { name, .. }| format!("{name}={name}")).collect();
+    list(text, "        self._set(", &given, ")");
+}
+
+/// Returns the parameter of a setting.
+fn basis_field(setting: &BasisSetting) -> Field {
+    let kind = match setting.kind {
+        Kind::Count | Kind::Whole => "int".to_owned(),
+        Kind::Counts => "int | Sequence[int]".to_owned(),
+        Kind::Positive => "float".to_owned(),
+        Kind::Numbers => "ArrayLike".to_owned(),
+        Kind::Flag => "bool".to_owned(),
+        Kind::Flags => "bool | Sequence[bool]".to_owned(),
+        Kind::Word(words) => format!("Literal[{}]", quoted(words)),
+    };
+    let default = basis_default(setting);
+    let kind = if default.as_deref() == Some("None") { format!("{kind} | None") } else { kind };
+    // In Python, no environment fills them in.
+    let about = setting.about.trim_end_matches("; that of the environment, if it has one").to_owned();
+    let left_out = match (setting.default, default.as_deref()) {
+        (Some(default), Some("None")) => format!("; left out, {default}"),
+        _ => String::new(),
+    };
+    Field { name: setting.name.to_owned(), kind, default, about: about + &left_out }
+}
+
+/// Returns what a setting is once it has been read.
+fn attribute(setting: &BasisSetting) -> String {
+    match setting.kind {
+        Kind::Counts if basis_default(setting).is_some() => "tuple[int, ...] | None".to_owned(),
+        Kind::Counts => "tuple[int, ...]".to_owned(),
+        Kind::Flags => "tuple[bool, ...]".to_owned(),
+        _ => basis_field(setting).kind,
+    }
+}
+
+/// Returns the default of a setting in Python: None if it cannot be given as a value. `None` if there is no default.
+fn basis_default(setting: &BasisSetting) -> Option<String> {
+    let default = setting.default?;
+    Some(match setting.kind {
+        Kind::Flag | Kind::Flags => if default == "true" { "True" } else { "False" }.to_owned(),
+        Kind::Positive => default.parse().map_or("None".to_owned(), |number: f64| format!("{number:?}")),
+        Kind::Word(_) => default.to_owned(),
+        _ => default.parse().map_or("None".to_owned(), |number: u64| number.to_string()),
+    })
+}
+
+fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Count => "count",
+        Kind::Counts => "counts",
+        Kind::Whole => "whole",
+        Kind::Positive => "positive",
+        Kind::Numbers => "numbers",
+        Kind::Flag => "flag",
+        Kind::Flags => "flags",
+        Kind::Word(_) => "word",
+    }
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the parts of a role, those that need a problem last.
@@ -118,7 +223,7 @@ fn in_order(catalogue: &Catalogue, role: Role) -> impl Iterator<Item = &Entry> {
 fn class(text: &mut String, catalogue: &Catalogue, entry: &Entry) {
     let _ = write!(text, "\n\n@dataclass(frozen=True, repr=False)\nclass {}(Part):\n", entry.class);
     let fields = fields(catalogue, entry);
-    docstring(text, entry, &fields);
+    docstring(text, entry.about, entry.source, &fields);
     for Field { name, kind, default, .. } in &fields {
         let default = default.as_ref().map_or(String::new(), |default| format!(" = {default}"));
         let _ = writeln!(text, "    {name}: {kind}{default}");
@@ -175,15 +280,15 @@ fn list(text: &mut String, before: &str, items: &[impl AsRef<str>], after: &str)
 /// A field of a dataclass.
 struct Field {
     name: String,
-    kind: &'static str,
+    kind: String,
     default: Option<String>,
     about: String,
 }
 
 impl Field {
-    fn new(name: &str, kind: &'static str, default: Option<&str>, about: &str) -> Self {
+    fn new(name: &str, kind: &str, default: Option<&str>, about: &str) -> Self {
         let (default, about) = (default.map(str::to_owned), about.to_owned());
-        Self { name: name.to_owned(), kind, default, about }
+        Self { name: name.to_owned(), kind: kind.to_owned(), default, about }
     }
 }
 
@@ -240,10 +345,10 @@ fn default_inside(catalogue: &Catalogue, inner: &Inner) -> String {
     format!("{}({arguments})", default.class)
 }
 
-fn docstring(text: &mut String, entry: &Entry, fields: &[Field]) {
-    let _ = write!(text, "    \"\"\"{}.", sentence(entry.about));
-    if !entry.source.is_empty() {
-        let _ = write!(text, "\n\n    Source: {}.", entry.source);
+fn docstring(text: &mut String, about: &str, source: &str, fields: &[Field]) {
+    let _ = write!(text, "    \"\"\"{}.", sentence(about));
+    if !source.is_empty() {
+        let _ = write!(text, "\n\n    Source: {}.", source);
     }
     if !fields.is_empty() {
         text.push('\n');
@@ -251,7 +356,7 @@ fn docstring(text: &mut String, entry: &Entry, fields: &[Field]) {
     for field in fields {
         let _ = write!(text, "\n    `{}`: {}.", field.name, field.about);
     }
-    let one_line = fields.is_empty() && entry.source.is_empty();
+    let one_line = fields.is_empty() && source.is_empty();
     *text += if one_line { "\"\"\"\n\n" } else { "\n    \"\"\"\n\n" };
 }
 

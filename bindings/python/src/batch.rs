@@ -41,7 +41,7 @@ pub(crate) enum Actions<'a> {
 
 impl Actions<'_> {
     #[inline(always)]
-    fn at(&self, t: usize) -> Action {
+    pub(crate) fn at(&self, t: usize) -> Action {
         match *self {
             Self::Numbers(all) => Action::Number(all[t]),
             Self::Reals(all) => Action::Real(all[t]),
@@ -149,7 +149,7 @@ impl Numbers<'_> {
         })
     }
 
-    fn actions(&self) -> PyResult<Actions<'_>> {
+    pub(crate) fn actions(&self) -> PyResult<Actions<'_>> {
         match self {
             Self::Reals(array) => Ok(Actions::Reals(array.as_slice()?)),
             Self::Whole(array) => Ok(Actions::Numbers(indices(array.as_slice()?))),

@@ -5,6 +5,8 @@
 //! | a learner | `learner` |
 //! | what it is made of, as data | `settings` |
 //! | an emphasis that is written in Python | `python_emphasis` |
+//! | features that are computed from observations | `basis` |
+//! | environments, side by side | `simulator` |
 //! | a batch of transitions | `batch` |
 //! | many learners side by side in lanes | `sweep` |
 //! | saved learners | `safetensors_file`, `safetensors_format_1` |
@@ -16,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod arrays;
+mod basis;
 mod batch;
 mod error;
 mod experiment;
@@ -27,6 +30,7 @@ mod python_emphasis;
 mod safetensors_file;
 mod safetensors_format_1;
 mod settings;
+mod simulator;
 mod sweep;
 
 #[pyo3::pymodule]
@@ -34,12 +38,14 @@ mod _native {
     #[pymodule_export]
     use crate::{
         arrays::{emphasis, lambda_returns, rho},
+        basis::Basis,
         error::{DivergedError, FileError},
         experiment::{check_table, read_table, run, summary},
         learner::{Learner, Update},
         problem::{Problem, png, shipped_problems},
         python_emphasis::PartStep,
         safetensors_file::{read_learner, write_file},
+        simulator::{Simulator, simulators},
         sweep::sweep,
     };
     use pyo3::prelude::*;

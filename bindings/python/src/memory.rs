@@ -43,6 +43,17 @@ pub(crate) fn with_capacity(count: usize) -> PyResult<Vec<f64>> {
     Ok(numbers)
 }
 
+/// Returns zeros for `rows` times `width` numbers.
+pub(crate) fn zeros<T: Copy + Default>(rows: usize, width: usize) -> PyResult<Vec<T>> {
+    let count = rows.saturating_mul(width);
+    let mut numbers = Vec::new();
+    numbers
+        .try_reserve_exact(count)
+        .map_err(|_| too_much(format!("an array of {rows} times {width} numbers")))?;
+    numbers.resize(count, T::default());
+    Ok(numbers)
+}
+
 /// Copies numbers.
 pub(crate) fn copied(numbers: &[f64]) -> PyResult<Vec<f64>> {
     let mut copy = with_capacity(numbers.len())?;
@@ -122,7 +133,7 @@ impl FeaturesPart {
     /// Returns the number of states, 0 if they have no numbers.
     fn states(&self) -> f64 {
         match self {
-            Self::Dense { .. } | Self::Active { .. } => 0.0,
+            Self::Dense { .. } | Self::Active { .. } | Self::Observed { .. } => 0.0,
             Self::OneHot { states } => *states as f64,
             Self::Table { rows, .. } => rows.len() as f64,
         }
@@ -131,7 +142,7 @@ impl FeaturesPart {
     /// Returns how many numbers the table of features holds, with what it is built from.
     fn table(&self) -> f64 {
         match self {
-            Self::Dense { .. } | Self::Active { .. } => 0.0,
+            Self::Dense { .. } | Self::Active { .. } | Self::Observed { .. } => 0.0,
             Self::OneHot { states } => 4.0 * *states as f64,
             // A vector may have room for twice as many.
             Self::Table { rows, .. } => rows.iter().map(|row| 2.0 + 4.0 * row.len() as f64).sum(),

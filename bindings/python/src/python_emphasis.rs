@@ -145,7 +145,10 @@ impl PythonPart {
         step: &Seen,
         rho: impl Real,
     ) -> PyResult<(Py<PartStep>, Bound<'py, PyArray1<f64>>)> {
-        let is_dense = matches!(self.features, Some(Features::Dense { .. }));
+        let is_dense = match &self.features {
+            Some(Features::Observed(observed)) => observed.basis().is_dense(),
+            features => matches!(features, Some(Features::Dense { .. })),
+        };
         let seen = |row: Row| self.features.as_ref().map(|_| ActiveFeatures::new(row, is_dense));
         let step = PartStep {
             gamma: step.gamma,

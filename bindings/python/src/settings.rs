@@ -3,6 +3,7 @@
 //! It is a [`Recipe`] with the name of a Python class. Each part has its own numbers, so that equal names of different parts do not
 //! collide.
 
+use crate::basis::BuiltBasis;
 use crate::error::wrong_value;
 use crate::problem::Problem;
 use crate::{memory, python_emphasis};
@@ -124,6 +125,11 @@ fn parts_inside<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, P
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, FromPyObject)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum FeaturesPart {
+    /// Of observations, by a basis.
+    Observed {
+        #[pyo3(attribute("_basis"))]
+        basis: BuiltBasis,
+    },
     Active {
         len: usize,
         most_active: usize,
@@ -145,7 +151,7 @@ pub(crate) enum FeaturesPart {
 /// The form in which a state is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum StateForm {
-    /// A vector of features.
+    /// A vector of features, or an observation.
     Vector,
     /// A list of active features.
     Active,
@@ -411,7 +417,7 @@ impl FeaturesPart {
             memory::check(bytes, || "a table of features".to_owned())?;
         }
         features.extract::<Self>().or_else(|_| {
-            let right = "they must be Dense, Active, OneHot or Table";
+            let right = "they must be Dense, Active, OneHot, Table or a basis such as TileCoder";
             Err(PyTypeError::new_err(format!("features are {}; {right}", features.repr()?)))
         })
     }
@@ -424,6 +430,9 @@ impl FeaturesPart {
             Self::Active { len, most_active } => parts.call_method1("Active", (len, most_active)),
             Self::OneHot { states } => parts.call_method1("OneHot", (states,)),
             Self::Table { len, rows } => parts.getattr("Table")?.call_method1("_sparse", (len, rows)),
+            Self::Observed { basis } => {
+                py.import("emphatic.bases")?.call_method1("restored", (basis.json()?,))
+            }
         }
     }
 
@@ -431,6 +440,7 @@ impl FeaturesPart {
         match self {
             Self::Dense { len } | Self::Active { len, .. } | Self::Table { len, .. } => *len,
             Self::OneHot { states } => *states,
+            Self::Observed { basis } => basis.features().len(),
         }
     }
 
@@ -440,13 +450,14 @@ impl FeaturesPart {
             Self::Active { .. } => None,
             Self::Table { rows, .. } => Some(rows.len()),
             Self::Dense { .. } | Self::OneHot { .. } => Some(self.len()),
+            Self::Observed { basis } => Some(basis.dimensions()),
         }
     }
 
     /// The form in which states are given.
     pub(crate) fn form(&self) -> StateForm {
         match self {
-            Self::Dense { .. } => StateForm::Vector,
+            Self::Dense { .. } | Self::Observed { .. } => StateForm::Vector,
             Self::Active { .. } => StateForm::Active,
             Self::Table { .. } | Self::OneHot { .. } => StateForm::Number,
         }
@@ -459,6 +470,7 @@ impl FeaturesPart {
             Self::OneHot { states } => Features::one_hot(*states),
             // An index out of range is a wrong value here, not an `IndexError`.
             Self::Table { len, rows } => Table::new(*len, rows).map_err(wrong_value)?.into(),
+            Self::Observed { basis } => basis.features(),
         })
     }
 }

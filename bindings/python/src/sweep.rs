@@ -1,6 +1,6 @@
 //! Many learners learn from the same batch, side by side in lanes and on all cores.
 
-use crate::batch::{BatchArrays, Columns, States, unless_changed};
+use crate::batch::{BatchArrays, Columns, unless_changed};
 use crate::error::wrong_value;
 use crate::interrupts::{Chunks, Messages};
 use crate::learner::{BoxedLearner, Composition, Learner};
@@ -206,13 +206,10 @@ impl Work<'_> {
 
     /// Whether lanes are faster: steps must touch the weights often enough to pay for laying them out in lanes.
     fn is_worth_lanes(&self, group: &Group) -> bool {
-        let touched = match self.columns.x {
-            States::Vectors { width, .. } | States::Active { width, .. } => width,
-            States::Numbers(_) => 1,
-        };
         let policy = &group[0].composition.recipe.policy;
-        let features = policy.features.as_ref().map_or(0, |features| features.len());
-        group.len() > 1 && self.columns.len() * touched > features
+        let (touched, all) =
+            policy.features.as_ref().map_or((1, 0), |features| (features.most_active(), features.len()));
+        group.len() > 1 && self.columns.len().saturating_mul(touched) > all
     }
 
     /// Lets `count` learners in lanes learn from all steps.

@@ -47,6 +47,7 @@ from emphatic import (
     TrueDPGE,
     Update,
 )
+from emphatic.bases import Basis
 
 FINITE = Problem.open("counterexample")
 REAL = Problem.open("continuous-counterexample")
@@ -134,6 +135,8 @@ def states(agent: Learner, count: int, seed: int = 0) -> npt.NDArray[Any]:
         return rng.normal(size=(count, features.len))
     if isinstance(features, Active):
         return np.stack([rng.permutation(features.len)[: features.most_active] for _ in range(count)])
+    if isinstance(features, Basis):
+        return rng.uniform(features.low, features.high, (count, features.low.size))
     return rng.integers(features.states, size=count)
 
 

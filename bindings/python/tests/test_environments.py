@@ -23,6 +23,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from emphatic.environments import ContinuousCounterexampleEnv, ProblemEnv, register
+from emphatic.simulators import DESCRIBED, gymnasium_name
 
 IDS = ["Counterexample", "LongCounterexample", "ContinuousCounterexample", "Problem"]
 
@@ -339,7 +340,8 @@ def test_registering_again_changes_nothing() -> None:
         warnings.simplefilter("error")
         register()
     assert gymnasium.registry == before
-    assert {id for id in before if id.startswith("emphatic/")} == {f"emphatic/{name}-v0" for name in IDS}
+    ours = {f"emphatic/{name}-v0" for name in IDS} | {gymnasium_name(name) for name in DESCRIBED}
+    assert {id for id in before if id.startswith("emphatic/")} == ours
 
 
 @pytest.mark.parametrize(
@@ -359,9 +361,10 @@ def test_without_gymnasium() -> None:
 import sys
 sys.modules["gymnasium"] = None
 import emphatic
-from emphatic import environments
+from emphatic import environments, simulators
 of_problem = lambda: environments.ProblemEnv("x")
-for need in (environments.register, environments.ContinuousCounterexampleEnv, of_problem):
+one, many = lambda: simulators.SimulatorEnv("acrobot"), lambda: emphatic.make_vec("acrobot", 2)
+for need in (environments.register, environments.ContinuousCounterexampleEnv, of_problem, one, many):
     try:
         need()
     except ImportError as error:

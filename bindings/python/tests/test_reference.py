@@ -209,6 +209,7 @@ def random_states(features: parts.Features, rng: np.random.Generator, number: in
         return rng.uniform(-1, 1, (number, features.len))
     if isinstance(features, Active):
         return np.array([rng.choice(features.len, 3, replace=False) for _ in range(number)])
+    assert isinstance(features, (parts.OneHot, parts.Table))
     return rng.integers(features.states, size=number)
 
 

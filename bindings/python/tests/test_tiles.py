@@ -140,12 +140,12 @@ def test_boxes_without_bounds_are_refused_with_advice(endless: float) -> None:
         (
             ([0.0, 0.0], [1.0, 1.0], [8], 8),
             ValueError,
-            "tiles has 1 numbers; it must be one number, or one for each of 2",
+            "tiles has 1 entries; it must have one for all, or one for each of 2 dimensions",
         ),
         (([0.0, 0.0], [1.0, 1.0], [8, 0], 8), ValueError, r"tiles\[1\] is 0"),
         (([0.0], [1.0], 8, 0), ValueError, "tilings is 0"),
         (([0.0], [1.0], 8, 8.0), TypeError, "tilings is 8.0"),
-        (([0.0] * 8, [1.0] * 8, 1000, 8), ValueError, "there must be fewer"),
+        (([0.0] * 8, [1.0] * 8, 1000, 8), ValueError, "there would be .* features; at most 268,435,456"),
     ],
 )
 def test_what_no_coder_can_be_made_of(arguments: Any, error: type[Exception], message: str) -> None:

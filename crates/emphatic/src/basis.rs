@@ -146,6 +146,14 @@ pub enum BasisError {
     /// No basis has this name.
     #[error("there is no basis `{0}`")]
     Unknown(String),
+    /// The recipe of another basis than was asked for.
+    #[error("the basis is `{kind}`; it must be `{right}`")]
+    Another {
+        /// The basis of the recipe.
+        kind: String,
+        /// The one that was asked for.
+        right: &'static str,
+    },
     /// The basis does not have this setting.
     #[error("the basis `{basis}` has no setting `{name}`")]
     UnknownSetting {
@@ -249,13 +257,26 @@ impl BasisRecipe {
         Catalogue::current().basis(&self.kind).ok_or_else(|| BasisError::Unknown(self.kind.clone()))
     }
 
+    /// Returns the settings, if the basis has all of them.
+    fn settings(&self, declaration: &BasisDeclaration) -> Result<BasisSettings<'_>, BasisError> {
+        if let Some(name) = self.values.keys().find(|name| declaration.setting(name).is_none()) {
+            return Err(BasisError::UnknownSetting { basis: declaration.name, name: name.clone() });
+        }
+        BasisSettings::new(declaration, &self.values)
+    }
+
+    /// Builds the basis itself, for what only a basis of this type can do.
+    pub fn build_as<T: DeclaredBasis>(&self) -> Result<T, BasisError> {
+        if self.kind != T::DECLARATION.name {
+            return Err(BasisError::Another { kind: self.kind.clone(), right: T::DECLARATION.name });
+        }
+        T::build(&self.settings(&T::DECLARATION)?)
+    }
+
     /// Builds the features of this basis.
     pub fn build(&self) -> Result<Features, BasisError> {
         let entry = self.entry()?;
-        if let Some(name) = self.values.keys().find(|name| entry.setting(name).is_none()) {
-            return Err(BasisError::UnknownSetting { basis: entry.name, name: name.clone() });
-        }
-        let basis = (entry.build)(&BasisSettings::new(&entry.declaration, &self.values)?)?;
+        let basis = (entry.build)(&self.settings(&entry.declaration)?)?;
         Ok(Features::Observed(Observed {
             recipe: Arc::new(self.clone()),
             len: basis.len(),
@@ -373,8 +394,10 @@ mod tests {
     fn every_basis_refuses_what_it_cannot_describe_and_settings_that_it_does_not_have() {
         for recipe in all() {
             let features = recipe.build().unwrap();
-            assert!(features.check(State::Vector(&[1.0])).is_err());
-            assert!(features.check(State::Vector(&[1.0, f64::NAN])).is_err());
+            let error = |state| features.check(state).unwrap_err().to_string();
+            assert_eq!(error(State::Vector(&[1.0])), "an observation has 1 entries; it must have 2");
+            let nan = "entry 1 of the observation is NaN; it must be finite";
+            assert_eq!(error(State::Vector(&[1.0, f64::NAN])), nan);
             assert!(features.check(State::Number(0)).is_err());
             let error = recipe.clone().with("colour", 1.0).build().unwrap_err();
             assert_eq!(error.to_string(), format!("the basis `{}` has no setting `colour`", recipe.kind));
@@ -383,6 +406,16 @@ mod tests {
         }
         let error = BasisRecipe::new("tile").build().unwrap_err();
         assert_eq!(error.to_string(), "there is no basis `tile`");
+    }
+
+    #[test]
+    fn a_recipe_is_built_by_its_own_type_alone() {
+        let recipe = all().into_iter().find(|recipe| recipe.kind == "tiles").unwrap();
+        let coder: TileCoder = recipe.build_as().unwrap();
+        assert_eq!(coder.len(), recipe.build().unwrap().len());
+        let error = recipe.build_as::<Fourier>().unwrap_err();
+        assert_eq!(error.to_string(), "the basis is `tiles`; it must be `fourier`");
+        assert!(recipe.with("colour", 1.0).build_as::<TileCoder>().is_err());
     }
 
     #[test]

@@ -37,6 +37,22 @@ pub enum FeatureError {
         /// The length it must have.
         len: usize,
     },
+    /// An observation of another length than the basis has dimensions.
+    #[error("an observation has {got} entries; it must have {len}")]
+    ObservationLength {
+        /// The length of the observation given.
+        got: usize,
+        /// The length it must have.
+        len: usize,
+    },
+    /// An entry of an observation that is not finite.
+    #[error("entry {index} of the observation is {value}; it must be finite")]
+    ObservationValue {
+        /// Its place.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
     /// More features at once than were declared.
     #[error(
         "{got} features are active at once; at most {most} may be, since the step-size is divided by that number"
@@ -292,7 +308,7 @@ impl Features {
                 list.iter().try_for_each(|&index| check_index(index, *len))
             }
             (Self::Observed(observed), State::Vector(observation)) => {
-                check_vector(observation, observed.basis().dimensions())?;
+                check_vector(observation, observed.basis().dimensions()).map_err(of_observation)?;
                 observed.basis().check(observation)
             }
             (Self::Observed(observed), State::Coded(coded))
@@ -497,6 +513,16 @@ fn check_vector(vector: &[f64], len: usize) -> Result<(), FeatureError> {
         return Ok(());
     }
     vector.iter().enumerate().try_for_each(|(index, &value)| check_value(index, value))
+}
+
+/// The same error of an observation as of a vector of features.
+#[cold]
+fn of_observation(error: FeatureError) -> FeatureError {
+    match error {
+        FeatureError::Length { got, len } => FeatureError::ObservationLength { got, len },
+        FeatureError::Value { index, value } => FeatureError::ObservationValue { index, value },
+        other => other,
+    }
 }
 
 #[inline(always)]

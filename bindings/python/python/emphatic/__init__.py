@@ -8,8 +8,9 @@
 | emphases | `LambdaReturn`, the default of `ACE`; `FollowOn`, the paper's; `Ideal`, `Normalised`, `Truncated`, `Periodic`, `NStep`, `Decayed`, `LC`, `Clipped`; `Direct`, `TDERC`, `GEM`, `LSTDEmphasis`, `XETD`, `ModelEmphasis`, `GradientDICE`, `COPTD`; `NoEmphasis`, `ExactEmphasis`; `PythonEmphasis` with `PartStep` |
 | actors, in place of a learner's own | with a critic of values: `ActorTrace`, `GradientValues`, `CounterfactualGradient`; of actions: `GradientCritic`, `ModelGradient` |
 | schedules of step-sizes inside other parts | `Constant`, `Polynomial`, `PerFeature` |
-| what they see | `Dense`, `Active`, `OneHot`, `Table`, `TileCoder` |
+| what they see | `Dense`, `Active`, `OneHot`, `Table`; of observations: `TileCoder`, `FourierBasis`, `RadialBasis`, `PolynomialBasis`, `OneHotBasis`, `ObservationBasis` |
 | data | `Batch`, `collect` |
+| simulators | `make_vec`; in Gymnasium `emphatic/MountainCar-v0`, `PuddleWorld`, `VirtualOffice`, `CartPole`, `Acrobot`, `Pendulum`, `LinearQuadratic` |
 | functions over arrays [time, batch] | `rho`, `gamma_into`, `follow_on`, `emphasis`, `lambda_returns` |
 | exact theory | `Problem`, `problems`; what it says: `Solution`, `Diagnosis` with `Flows`, `Spread`, `CriticStability`, `Suggestion` |
 | experiments | `run`, `Results` |
@@ -44,8 +45,8 @@ from .learners import (
 )
 from .parts import Active, Dense, OneHot, Table
 from .problem import Problem, Transitions, problems
+from .simulators import make_vec
 from .solution import Solution
-from .tiles import TileCoder
 
 __all__ = [
     "ACE",
@@ -74,7 +75,6 @@ __all__ = [
     "Spread",
     "Suggestion",
     "Table",
-    "TileCoder",
     "Transitions",
     "TrueACE",
     "TrueDPGE",
@@ -86,6 +86,7 @@ __all__ = [
     "gamma_into",
     "lambda_returns",
     "load",
+    "make_vec",
     "problems",
     "rho",
     "run",

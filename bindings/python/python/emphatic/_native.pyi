@@ -21,6 +21,9 @@ __all__ = [
     "Update",
     "PartStep",
     "Problem",
+    "Basis",
+    "Simulator",
+    "simulators",
     "rho",
     "emphasis",
     "lambda_returns",
@@ -235,6 +238,60 @@ class Problem:
         self, starts: int | None, seed: int, threads: int | None, progress: Callable[..., None]
     ) -> _Diagnosis: ...
     def _experience(self, steps: int, seed: int, run: int) -> dict[str, Any]: ...
+
+@final
+class Basis:
+    def __new__(cls, recipe: str) -> Self: ...
+    @property
+    def len(self) -> int:
+        """The number of features."""
+    @property
+    def most_active(self) -> int:
+        """The most features that are active at once."""
+    def active(self, observations: Any) -> _Ints:
+        """Returns the numbers of the active features of observations [..., dimensions]."""
+    def values(self, observations: Any) -> _Floats:
+        """Returns all features of observations [..., dimensions]."""
+    def collisions(self, observations: Any) -> tuple[int, int]:
+        """Returns how many tiles these observations lie in, and how many of them share their feature with another."""
+
+@type_check_only
+class _Described(TypedDict):
+    name: str
+    about: str
+    source: str
+    state: int
+    observations: list[tuple[str, float, float, bool, bool]]
+    actions: list[str] | None
+    range: tuple[float, float] | None
+    limit: int | None
+    gymnasium: str | None
+
+def simulators() -> list[_Described]: ...
+
+@final
+class Simulator:
+    def __new__(cls, name: str, count: int, limit: int | None) -> Self: ...
+    def __deepcopy__(self, _memo: Any) -> Simulator: ...
+    def seed(self, seeds: Sequence[int | None]) -> None:
+        """Begins new random streams, keyed by these seeds; those without one go on."""
+    def begin(self, chosen: npt.NDArray[np.bool_], states: _Floats | None) -> None:
+        """Begins an episode in these environments, in a state that is drawn or in the given one."""
+    def observations(self) -> _Floats:
+        """What is observed of all states."""
+    @property
+    def states(self) -> _Floats:
+        """A copy of all states."""
+    def set_states(self, states: _Floats) -> None:
+        """Puts all environments into these states. Episodes go on from there."""
+    @property
+    def right_action(self) -> str:
+        """What an action must be, in words."""
+    def step(
+        self, actions: Any, resets: npt.NDArray[np.bool_]
+    ) -> tuple[_Floats, _Floats, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Takes a step in every environment; where `resets` says so, begins an episode instead. An action that does not exist raises
+        Gymnasium's `InvalidAction`, and nothing has been done."""
 
 def shipped_problems() -> list[tuple[str, str]]: ...
 def png(svg: str) -> bytes: ...

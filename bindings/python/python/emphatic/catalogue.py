@@ -1,11 +1,16 @@
-"""The policies, critics, emphases, actors and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
+"""The bases, policies, critics, emphases, actors and schedules that there are. Written by `cargo xtask generate` from the catalogue: change that, not this."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Union
+from typing import TYPE_CHECKING, ClassVar, Literal, Union
 
+from numpy.typing import ArrayLike
+
+from .bases import Basis, Setting
 from .parts import REQUIRED, Features, Inner, Part
+from .tiles import TileCoding
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -28,6 +33,7 @@ __all__ = [
     "ExactEmphasis",
     "ExpectedTDRC",
     "FollowOn",
+    "FourierBasis",
     "GEM",
     "GQ",
     "GTD",
@@ -49,21 +55,229 @@ __all__ = [
     "NStep",
     "NoEmphasis",
     "Normalised",
+    "ObservationBasis",
+    "OneHotBasis",
     "PerFeature",
     "Periodic",
     "Polynomial",
+    "PolynomialBasis",
     "ProximalGTD2",
+    "RadialBasis",
     "Retrace",
     "Softmax",
     "TD",
     "TDERC",
     "TDRC",
+    "TileCoder",
     "TreeBackup",
     "TrueOnlineETD",
     "Truncated",
     "VTrace",
     "XETD",
 ]
+
+# --- Bases: features of observations ---
+
+
+class TileCoder(TileCoding):
+    """Tile coding: the tiles in which an observation lies, one of each tiling.
+
+    Source: Sutton and Barto 2018, section 9.5.4.
+
+    `low`: the least value of each dimension.
+    `high`: the largest value of each dimension.
+    `tiles`: how many tiles span the bounds.
+    `tilings`: how many grids, each displaced by a part of a tile.
+    `bias`: whether the last feature is one in every state.
+    `displacement`: by how many parts of a tile a tiling is displaced from the one before; left out, [1, 3, 5, …].
+    `wraps`: whether `high` is `low` again, as with angles.
+    `outside`: what happens out of bounds: `clip` moves an observation to the edge, `refuse` is an error, `go-on` has more tiles there (and needs `memory`).
+    `edge_tile`: whether an observation exactly at the upper bound has the tile beyond the last.
+    `memory`: by how many features tiles are represented, through hashing; 0 is one for each tile.
+    """
+
+    tiles: tuple[int, ...]
+    tilings: int
+    bias: bool
+    displacement: tuple[int, ...] | None
+    wraps: tuple[bool, ...]
+    outside: Literal["clip", "refuse", "go-on"]
+    edge_tile: bool
+    memory: int
+
+    _kind: ClassVar[str] = "tiles"
+    _settings: ClassVar[dict[str, Setting]] = {
+        "tiles": ("counts", None),
+        "tilings": ("count", None),
+        "bias": ("flag", False),
+        "displacement": ("counts", None),
+        "wraps": ("flags", False),
+        "outside": ("word", "clip"),
+        "edge_tile": ("flag", False),
+        "memory": ("whole", 0),
+    }
+
+    def __init__(
+        self,
+        low: ArrayLike,
+        high: ArrayLike,
+        tiles: int | Sequence[int],
+        tilings: int,
+        *,
+        bias: bool = False,
+        displacement: int | Sequence[int] | None = None,
+        wraps: bool | Sequence[bool] = False,
+        outside: Literal["clip", "refuse", "go-on"] = "clip",
+        edge_tile: bool = False,
+        memory: int = 0,
+    ) -> None:
+        self._set(
+            low=low,
+            high=high,
+            tiles=tiles,
+            tilings=tilings,
+            bias=bias,
+            displacement=displacement,
+            wraps=wraps,
+            outside=outside,
+            edge_tile=edge_tile,
+            memory=memory,
+        )
+
+
+class FourierBasis(Basis):
+    """Cosines of growing frequency, of the observation scaled to [0, 1].
+
+    Source: Konidaris, Osentoski and Thomas 2011.
+
+    `low`: the least value of each dimension.
+    `high`: the largest value of each dimension.
+    `order`: the largest frequency, in half waves across the bounds.
+    `coupled`: whether a cosine may depend on several dimensions at once.
+    """
+
+    order: int
+    coupled: bool
+
+    _kind: ClassVar[str] = "fourier"
+    _settings: ClassVar[dict[str, Setting]] = {"order": ("count", None), "coupled": ("flag", True)}
+
+    def __init__(self, low: ArrayLike, high: ArrayLike, order: int, *, coupled: bool = True) -> None:
+        self._set(low=low, high=high, order=order, coupled=coupled)
+
+
+class RadialBasis(Basis):
+    """Radial basis functions: Gaussian bumps around the points of a grid.
+
+    Source: Sutton and Barto 2018, section 9.5.5.
+
+    `low`: the least value of each dimension.
+    `high`: the largest value of each dimension.
+    `centres`: how many centres each dimension has, the first and the last at its bounds.
+    `width`: the standard deviation of a bump, in distances between centres.
+    `normalised`: whether the bumps are divided by their sum.
+    `bias`: whether the last feature is one in every state.
+    `wraps`: whether `high` is `low` again, as with angles.
+    """
+
+    centres: tuple[int, ...]
+    width: float
+    normalised: bool
+    bias: bool
+    wraps: tuple[bool, ...]
+
+    _kind: ClassVar[str] = "radial"
+    _settings: ClassVar[dict[str, Setting]] = {
+        "centres": ("counts", None),
+        "width": ("positive", 1.0),
+        "normalised": ("flag", False),
+        "bias": ("flag", False),
+        "wraps": ("flags", False),
+    }
+
+    def __init__(
+        self,
+        low: ArrayLike,
+        high: ArrayLike,
+        centres: int | Sequence[int],
+        *,
+        width: float = 1.0,
+        normalised: bool = False,
+        bias: bool = False,
+        wraps: bool | Sequence[bool] = False,
+    ) -> None:
+        self._set(
+            low=low,
+            high=high,
+            centres=centres,
+            width=width,
+            normalised=normalised,
+            bias=bias,
+            wraps=wraps,
+        )
+
+
+class PolynomialBasis(Basis):
+    """Products of powers up to a degree, of the observation scaled to [−1, 1].
+
+    Source: Sutton and Barto 2018, section 9.5.1.
+
+    `low`: the least value of each dimension.
+    `high`: the largest value of each dimension.
+    `degree`: the largest sum of the exponents.
+    """
+
+    degree: int
+
+    _kind: ClassVar[str] = "polynomial"
+    _settings: ClassVar[dict[str, Setting]] = {"degree": ("count", None)}
+
+    def __init__(self, low: ArrayLike, high: ArrayLike, degree: int) -> None:
+        self._set(low=low, high=high, degree=degree)
+
+
+class OneHotBasis(Basis):
+    """One feature for each value, of an observation of whole numbers.
+
+    `low`: the least value of each dimension.
+    `high`: the largest value of each dimension.
+    `bias`: whether the last feature is one in every state.
+    """
+
+    bias: bool
+
+    _kind: ClassVar[str] = "one-hot"
+    _settings: ClassVar[dict[str, Setting]] = {"bias": ("flag", False)}
+
+    def __init__(self, low: ArrayLike, high: ArrayLike, *, bias: bool = False) -> None:
+        self._set(low=low, high=high, bias=bias)
+
+
+class ObservationBasis(Basis):
+    """The observation itself, scaled.
+
+    `low`: the least value of each dimension.
+    `high`: the largest value of each dimension.
+    `scale`: `range` scales the bounds to −1 and 1, `norm` the whole observation to a length of one, `none` leaves it as it is.
+    `bias`: whether the last feature is one in every state.
+    """
+
+    scale: Literal["range", "norm", "none"]
+    bias: bool
+
+    _kind: ClassVar[str] = "observation"
+    _settings: ClassVar[dict[str, Setting]] = {"scale": ("word", "range"), "bias": ("flag", False)}
+
+    def __init__(
+        self,
+        low: ArrayLike,
+        high: ArrayLike,
+        *,
+        scale: Literal["range", "norm", "none"] = "range",
+        bias: bool = False,
+    ) -> None:
+        self._set(low=low, high=high, scale=scale, bias=bias)
+
 
 # --- Policies: how to act ---
 
@@ -1362,4 +1576,13 @@ PARTS: dict[str, dict[str, type[Part]]] = {
         "polynomial": Polynomial,
         "per-feature": PerFeature,
     },
+}
+
+BASES: dict[str, type[Basis]] = {
+    "tiles": TileCoder,
+    "fourier": FourierBasis,
+    "radial": RadialBasis,
+    "polynomial": PolynomialBasis,
+    "one-hot": OneHotBasis,
+    "observation": ObservationBasis,
 }

@@ -125,6 +125,18 @@ def active(value: Any, name: str) -> Ints:
     return ints(value, name, 1)
 
 
+def observations(value: Any, dimensions: int) -> Floats:
+    """Returns observations [..., dimensions] as contiguous and aligned float64."""
+    found = anything(value, "the observation", "numbers")
+    if found.dtype.kind not in "iuf":
+        raise TypeError(f"the observation has dtype {found.dtype}; it must be numbers")
+    if found.ndim == 0 or found.shape[-1] != dimensions:
+        right = f"({dimensions},) or (..., {dimensions})"
+        raise ValueError(f"the observation has the shape {found.shape}; it must be {right}")
+    with np.errstate(over="ignore"):  # A number that is too large becomes infinite.
+        return readable(found)
+
+
 def _check_there(value: Any, name: str) -> None:
     if value is None:
         raise TypeError(f"{name} is None; only beyond an end (gamma_next = 0) may x_next be left open")

@@ -189,12 +189,15 @@ def register() -> None:
     """Registers the environments with Gymnasium. `import emphatic` does so; a second call changes nothing.
 
     They are `emphatic/Counterexample-v0`, `emphatic/LongCounterexample-v0`,
-    `emphatic/ContinuousCounterexample-v0`, and `emphatic/Problem-v0`, which takes `problem=`.
+    `emphatic/ContinuousCounterexample-v0`, and `emphatic/Problem-v0`, which takes `problem=`; and the simulators, from
+    `emphatic/MountainCar-v0` on, which `emphatic.simulators.SimulatorEnv` lists.
     """
     try:
         import gymnasium
     except ImportError as error:
         raise ImportError(_MISSING) from error
+    from .simulators import DESCRIBED, gymnasium_name
+
     here = "emphatic.environments"
     for name, entry_point, kwargs in [
         ("Counterexample", f"{here}:ProblemEnv", {"problem": "counterexample"}),
@@ -205,3 +208,14 @@ def register() -> None:
         id = f"emphatic/{name}-v0"
         if id not in gymnasium.registry:
             gymnasium.register(id, entry_point, kwargs=kwargs)
+    here = "emphatic.simulators"
+    for name, described in DESCRIBED.items():
+        id = gymnasium_name(name)
+        if id not in gymnasium.registry:
+            gymnasium.register(
+                id,
+                f"{here}:SimulatorEnv",
+                vector_entry_point=f"{here}:SimulatorVectorEnv",
+                max_episode_steps=described["limit"],
+                kwargs={"name": name},
+            )

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native, convert, parts
+from .bases import Basis
 from .batch import Batch
 from .catalogue import (
     GEM,
@@ -187,7 +188,7 @@ class Learner(_native.Learner):
         if convert.array(x, "x").ndim <= (0 if numbers_of_states else 1):
             return self._distribution(x)
         want = 1 if numbers_of_states else 2
-        dense = isinstance(self.policy.features, parts.Dense)
+        dense = isinstance(self.policy.features, (parts.Dense, Basis))
         states = convert.floats(x, "x", want) if dense else convert.ints(x, "x", want)
         return self._distributions(states).reshape(len(states), self._outputs)
 
@@ -327,7 +328,7 @@ def _check_batch(batch: object, learner: Learner) -> None:
     if not isinstance(batch, Batch):
         raise TypeError(f"the batch is a {type(batch).__name__}; it must be an emphatic.Batch")
     policy = learner.policy
-    if isinstance(policy.features, parts.Dense):
+    if isinstance(policy.features, (parts.Dense, Basis)):
         needs = "features"
     else:
         needs = "active features" if isinstance(policy.features, parts.Active) else "state numbers"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import convert
+from .bases import Basis
 
 
 class _Checked:
@@ -122,7 +123,7 @@ class Table:
         return f"Table({self.states} states, {self.len} features)"
 
 
-Features = Union[Dense, Active, OneHot, Table]
+Features = Union[Dense, Active, OneHot, Table, Basis]
 
 # --- Parts: policies, critics, emphases, actors, schedules ---
 
@@ -189,5 +190,6 @@ def either(classes: Sequence[type[Part]]) -> str:
 
 
 def _check_features(features: object) -> None:
-    if not isinstance(features, (Dense, Active, OneHot, Table)):
-        raise TypeError(f"features are {features!r}; they must be Dense, Active, OneHot or Table")
+    if not isinstance(features, (Dense, Active, OneHot, Table, Basis)):
+        right = "Dense, Active, OneHot, Table or a basis such as TileCoder"
+        raise TypeError(f"features are {features!r}; they must be {right}")

@@ -94,8 +94,8 @@ impl DeclaredBasis for TileCoder {
             BasisSetting {
                 name: "displacement",
                 kind: Kind::Counts,
-                default: Some("1"),
-                about: "by how many parts of a tile a tiling is displaced from the one before; left out, it is 1, 3, 5, … in the dimensions",
+                default: Some("[1, 3, 5, …]"),
+                about: "by how many parts of a tile a tiling is displaced from the one before",
             },
             BasisSetting::WRAPS,
             BasisSetting {
