@@ -110,7 +110,7 @@ mod tests {
             let mut alone = PolicyActor::new(policy.clone(), weights.clone(), 2);
             let mut several = SoftmaxActor::new(policy, weights, 2);
             let observations: Vec<f64> = (0..2 * 37).map(|k| (f64::from(k) * 0.37).fract()).collect();
-            let mut act = |actor: &mut dyn Actor| {
+            let act = |actor: &mut dyn Actor| {
                 let mut randoms: Vec<Random> = (0..37).map(|k| Random::new(5, k)).collect();
                 let mut actions = vec![Action::Number(0); 37];
                 for _ in 0..20 {

@@ -1,5 +1,6 @@
 //! Experiments in simulators: the same as a loop written by hand, and what rollouts measure against closed forms.
 
+#[allow(dead_code, reason = "other tests use what this one does not")]
 mod common;
 
 use arrow_array::Array;
