@@ -57,9 +57,9 @@ pub struct SoftmaxActor {
 
 impl SoftmaxActor {
     /// A softmax policy with these weights, for observations of this length, which its features must be able to describe.
-    pub fn new(policy: Softmax, weights: Vec<f64>, dimensions: usize) -> Self {
+    pub fn new(policy: Softmax, weights: Vec<f64>, dimensions: usize, isa: Isa) -> Self {
         let (at, room) = (vec![Lanes::zero(); policy.actions], policy.features.scratch());
-        Self { policy, weights, room, at, dimensions, isa: Isa::best() }
+        Self { policy, weights, room, at, dimensions, isa }
     }
 
     /// Writes the preferences in a state to a lane.
@@ -108,7 +108,7 @@ mod tests {
             let policy = Softmax { features: features.clone(), actions: count };
             let weights: Vec<f64> = (0..policy.len()).map(|k| (k as f64 * 1.3).sin()).collect();
             let mut alone = PolicyActor::new(policy.clone(), weights.clone(), 2);
-            let mut several = SoftmaxActor::new(policy, weights, 2);
+            let mut several = SoftmaxActor::new(policy, weights, 2, Isa::best());
             let observations: Vec<f64> = (0..2 * 37).map(|k| (f64::from(k) * 0.37).fract()).collect();
             let act = |actor: &mut dyn Actor| {
                 let mut randoms: Vec<Random> = (0..37).map(|k| Random::new(5, k)).collect();

@@ -3,6 +3,9 @@
 use crate::{Actor, Environment, Outcome};
 use emphatic::{Action, Random};
 
+/// After how many steps of all episodes it is asked whether they are to stop.
+const ASK: usize = 4096;
+
 /// How many episodes go on side by side: one waits for its own last step, not for those of others.
 const WIDTH: usize = 16;
 
@@ -39,12 +42,13 @@ struct Running {
 impl Rollouts<'_> {
     /// Lets the actor act in this many episodes. `begin` writes the state in which an episode begins, and returns the random stream of everything that follows.
     ///
-    /// What comes of an episode does not depend on the others.
+    /// What comes of an episode does not depend on the others. Where it is to stop, those that go on are left as they are: zero.
     pub fn run(
         &self,
         actor: &mut dyn Actor,
         episodes: usize,
         begin: &mut dyn FnMut(usize, &mut [f64]) -> Random,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Vec<Episode> {
         let description = self.environment.description();
         let (numbers, width) = (description.state, WIDTH.min(episodes));
@@ -54,7 +58,7 @@ impl Rollouts<'_> {
         let mut actions = vec![Action::Number(0); width];
         let mut outcomes = vec![Outcome::default(); width];
         let (mut running, mut randoms) = (Vec::with_capacity(width), Vec::with_capacity(width));
-        let mut next = 0;
+        let (mut next, mut steps, mut stopped) = (0, 0, false);
         loop {
             while running.len() < width && next < episodes {
                 let state = &mut states[running.len() * numbers..][..numbers];
@@ -63,7 +67,12 @@ impl Rollouts<'_> {
                 next += 1;
             }
             let count = running.len();
-            if count == 0 || self.cap == 0 {
+            steps += count;
+            if steps >= ASK {
+                steps = 0;
+                stopped = is_stopped();
+            }
+            if count == 0 || self.cap == 0 || stopped {
                 return finished;
             }
             let observed = &mut observations[..count * description.observations.len()];
@@ -118,17 +127,34 @@ mod tests {
     #[test]
     fn a_good_driver_reaches_the_goal() {
         let rollouts = Rollouts { environment: &MountainCar, cap: 1000, gamma: 1.0 };
-        let episodes = rollouts.run(&mut WithVelocity, 100, &mut start(&MountainCar));
+        let episodes = rollouts.run(&mut WithVelocity, 100, &mut start(&MountainCar), &|| false);
         assert!(episodes.iter().all(|episode| episode.is_over && episode.total == -(episode.steps as f64)));
         let mean = episodes.iter().map(|episode| episode.total).sum::<f64>() / 100.0;
         // Between 110 and 130 steps, as is known.
         assert!((-130.0..-110.0).contains(&mean), "{mean}");
-        let short = Rollouts { cap: 50, ..rollouts }.run(&mut WithVelocity, 3, &mut start(&MountainCar));
+        let short =
+            Rollouts { cap: 50, ..rollouts }.run(&mut WithVelocity, 3, &mut start(&MountainCar), &|| false);
         assert!(short.iter().all(|e| *e == Episode { total: -50.0, steps: 50, is_over: false }));
         assert_eq!(
-            Rollouts { cap: 0, ..rollouts }.run(&mut WithVelocity, 2, &mut start(&MountainCar)).len(),
+            Rollouts { cap: 0, ..rollouts }
+                .run(&mut WithVelocity, 2, &mut start(&MountainCar), &|| false)
+                .len(),
             2
         );
+    }
+
+    /// Once nothing could stop episodes without an end.
+    #[test]
+    fn episodes_without_an_end_can_be_stopped() {
+        struct Idle;
+        impl Actor for Idle {
+            fn act(&mut self, _: &[f64], _: &mut [Random], actions: &mut [Action]) {
+                actions.fill(Action::Number(1));
+            }
+        }
+        let rollouts = Rollouts { environment: &MountainCar, cap: u64::MAX, gamma: 1.0 };
+        let episodes = rollouts.run(&mut Idle, 3, &mut start(&MountainCar), &|| true);
+        assert_eq!(episodes, [Episode::default(); 3]);
     }
 
     #[test]
@@ -139,10 +165,10 @@ mod tests {
         let weights: Vec<f64> = (0..policy.len()).map(|k| (k as f64 * 0.7).sin()).collect();
         let mut actor = PolicyActor::new(policy, weights, 4);
         let rollouts = Rollouts { environment: &CartPole, cap: 200, gamma: 0.9 };
-        let together = rollouts.run(&mut actor, 50, &mut start(&CartPole));
+        let together = rollouts.run(&mut actor, 50, &mut start(&CartPole), &|| false);
         for (number, episode) in together.iter().enumerate() {
             let mut begin = start(&CartPole);
-            let alone = rollouts.run(&mut actor, 1, &mut |_, state| begin(number, state));
+            let alone = rollouts.run(&mut actor, 1, &mut |_, state| begin(number, state), &|| false);
             assert_eq!(alone, [*episode]);
             // The sum of a geometric series: every reward is one.
             let right = (1.0 - 0.9_f64.powi(episode.steps as i32)) / 0.1;
@@ -163,7 +189,7 @@ mod tests {
         let mut actor = PolicyActor::new(policy, weights, 2);
         // 0.9^200 is nothing.
         let rollouts = Rollouts { environment: &problem, cap: 200, gamma };
-        let episodes = rollouts.run(&mut actor, 4000, &mut start(&problem));
+        let episodes = rollouts.run(&mut actor, 4000, &mut start(&problem), &|| false);
         let n = episodes.len() as f64;
         let mean = episodes.iter().map(|episode| episode.total).sum::<f64>() / n;
         let variance = episodes.iter().map(|episode| (episode.total - mean).powi(2)).sum::<f64>() / (n - 1.0);

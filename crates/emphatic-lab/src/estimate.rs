@@ -46,9 +46,8 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
         updates += block.len() as f64 * steps;
         learning += block.len() as f64 * steps * trial.update;
         evaluating += block.len() as f64 * evaluations * trial.evaluation;
-        let thorough = experiment.fresh_thoroughness();
         let fresh_evaluations = experiment.fresh_evaluations as f64 + 1.0;
-        let a_fresh_run = steps * trial.update + fresh_evaluations * thorough * trial.evaluation;
+        let a_fresh_run = steps * trial.update + fresh_evaluations * trial.fresh_evaluation;
         fresh += block.len() as f64 * a_fresh_run;
         // Numbers hardly compress, and counts compress to almost nothing.
         let bytes_a_row = 8.0 * experiment.numbers_a_row(block.start) as f64 + 1.0;
@@ -75,6 +74,7 @@ const LONGEST: Duration = Duration::from_secs(2);
 struct Trial {
     update: f64,
     evaluation: f64,
+    fresh_evaluation: f64,
 }
 
 impl Trial {
@@ -84,6 +84,8 @@ impl Trial {
         const LONG_ENOUGH: f64 = 0.05;
         // The first evaluation comes before the first step, and another one after it.
         const AT_ONCE: f64 = 2.0;
+        let (experiment, [times, fresh_times]) =
+            experiment.with_short_rollouts(experiment.structure(settings[0]).scenario);
         let time = |steps: u64, evaluations: u64| -> Result<f64, UnitError> {
             let mut short = experiment.clone();
             (short.length, short.evaluations) = (Length::Steps(steps), evaluations);
@@ -104,6 +106,11 @@ impl Trial {
             seconds = time(steps, 1)? - AT_ONCE * evaluation;
         }
         let update = seconds.max(0.0) / steps as f64;
-        Ok(Self { update: update / each, evaluation: evaluation / each })
+        let evaluation = evaluation / each;
+        Ok(Self {
+            update: update / each,
+            evaluation: evaluation * times,
+            fresh_evaluation: evaluation * fresh_times,
+        })
     }
 }

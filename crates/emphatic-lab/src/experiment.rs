@@ -421,7 +421,9 @@ impl Experiment {
         let Some(endless) = self.scenarios.iter().find(is_endless) else { return Ok(()) };
         let message = match endless.simulator() {
             None => "episodes of this problem never end under its behaviour",
-            Some(_) => "no episode of this simulator ended in 50,000 steps under its behaviour",
+            Some(_) => {
+                &format!("no episode of this simulator ended in {} steps under its behaviour", source::TRIAL)
+            }
         };
         Err(Mistake::at(&file.problem.span, message).help("give `steps` instead of `episodes`"))
     }
@@ -458,13 +460,22 @@ impl Experiment {
         Ok(())
     }
 
-    /// Returns how much more an evaluation of a fresh run takes, where policies are tried out.
-    pub(crate) fn fresh_thoroughness(&self) -> f64 {
-        let steps = |plan: &RolloutPlan| plan.episodes as f64 * plan.cap as f64;
-        match self.scenarios.iter().any(|scenario| scenario.simulator().is_some()) {
-            true => steps(&self.rollouts[1]) / steps(&self.rollouts[0]),
-            false => 1.0,
-        }
+    /// Returns about how many steps an evaluation of the run with this stream takes at most, where policies are tried out.
+    pub(crate) fn tried_steps(&self, scenario: usize, stream: u64) -> f64 {
+        let Some(simulator) = self.scenarios[scenario].simulator() else { return 0.0 };
+        let RolloutPlan { episodes, .. } = self.protocol(stream).rollouts;
+        let trials: usize = self.scenarios[scenario].measures.iter().map(|measure| measure.trials()).sum();
+        let cap = self.protocol(stream).rollouts.cap_in(simulator);
+        trials as f64 * episodes as f64 * cap as f64
+    }
+
+    /// Returns the same with evaluations so short that they can be timed, and how much longer those of the file and of fresh runs take.
+    pub(crate) fn with_short_rollouts(&self, scenario: usize) -> (Self, [f64; 2]) {
+        let mut experiment = self.clone();
+        let Some(simulator) = self.scenarios[scenario].simulator() else { return (experiment, [1.0; 2]) };
+        let [(short, times), (_, fresh_times)] = self.rollouts.map(|plan| plan.shorter(simulator));
+        experiment.rollouts = [short; 2];
+        (experiment, [times, fresh_times])
     }
 
     /// Returns how the run with this stream is evaluated.
@@ -530,7 +541,7 @@ impl Experiment {
         self.judged_by = with_goal((column, goal));
         if self.judged_by.is_none() {
             let message = format!("`{column}` does not say which setting is better");
-            return Err(Mistake::at(&by.span(), message).help("the objective and errors do"));
+            return Err(Mistake::at(&by.span(), message).help("the objective, returns and errors do"));
         }
         Ok(())
     }
@@ -751,7 +762,8 @@ impl Experiment {
             let structure = &self.grids[first].structure;
             let alike = self.grids[first..].iter().take_while(|grid| grid.structure == *structure).count();
             let settings = self.grids[first].settings.start..self.grids[first + alike - 1].settings.end;
-            let size = UPDATES_A_UNIT / self.expected_steps(structure.scenario).max(1.0);
+            let evaluating = (self.evaluations as f64 + 1.0) * self.tried_steps(structure.scenario, 0);
+            let size = UPDATES_A_UNIT / (self.expected_steps(structure.scenario) + evaluating).max(1.0);
             let size = (size as usize).clamp(BLOCK.start, BLOCK.end) / BLOCK.start * BLOCK.start;
             let a_row = self.numbers_a_row(settings.start);
             let a_setting = a_row.saturating_mul(self.evaluations as usize + 1).max(1);

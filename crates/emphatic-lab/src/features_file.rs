@@ -110,7 +110,7 @@ impl BasisFile {
                     bases().find(|entry| entry.name == *basis).and_then(|entry| entry.setting(name));
                 setting.map(|setting| format!("{name} is {}: {}", setting.kind.right(), setting.about))
             }
-            BasisError::TooMany(_) => Some("give fewer, or hash them: `tiles` has `memory`".to_owned()),
+            BasisError::TooMany { .. } => Some("give fewer, or hash them: `tiles` has `memory`".to_owned()),
             _ => None,
         };
         Mistake::at(place, error.to_string()).maybe_help(help)

@@ -189,6 +189,11 @@ pub(crate) trait Measure: Debug + Send + Sync {
         false
     }
 
+    /// Returns how often, in a simulator, all episodes of an evaluation are gone through for it.
+    fn trials(&self) -> usize {
+        0
+    }
+
     /// Returns the reason if it does not exist of these learners.
     fn check(&self, _of: &Measured) -> Result<(), ValueError> {
         Ok(())
@@ -205,6 +210,7 @@ pub(crate) trait DynMeasure: Debug + Send + Sync {
     fn held(&self, recipe: &Recipe) -> f64;
     fn goal(&self) -> Option<Goal>;
     fn needs_visited_states(&self) -> bool;
+    fn trials(&self) -> usize;
     fn check(&self, of: &Measured) -> Result<(), ValueError>;
     fn recorder_f64(&self, context: &Context) -> Result<Box<dyn Recorder<f64>>, ComposeError>;
     fn recorder_16(&self, context: &Context) -> Result<Box<dyn Recorder<Lanes<16>>>, ComposeError>;
@@ -229,6 +235,10 @@ impl<M: Measure> DynMeasure for M {
 
     fn needs_visited_states(&self) -> bool {
         Measure::needs_visited_states(self)
+    }
+
+    fn trials(&self) -> usize {
+        Measure::trials(self)
     }
 
     fn check(&self, of: &Measured) -> Result<(), ValueError> {

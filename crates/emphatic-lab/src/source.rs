@@ -6,11 +6,12 @@ mod chunk;
 mod simulator;
 
 pub(crate) use chunk::Chunk;
-pub(crate) use simulator::{Behaviour, Interest, Simulator};
+pub(crate) use simulator::{Behaviour, Interest, Simulator, TRIAL};
 
 use emphatic::basis::Observed;
 use emphatic::{
-    Action, ContinuousCounterexample, Features, KnownProblem, ProblemError, State, Step, Table, Task,
+    Action, ContinuousCounterexample, FeatureError, Features, KnownProblem, ProblemError, State, Step, Table,
+    Task,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -30,6 +31,9 @@ pub enum SourceError {
         /// What was observed.
         observation: Vec<f64>,
     },
+    /// An observation that the features cannot describe.
+    #[error("the features cannot describe an observation: {0}")]
+    Features(#[from] FeatureError),
 }
 
 /// A source of experience.

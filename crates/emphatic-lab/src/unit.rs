@@ -79,7 +79,14 @@ pub(crate) fn run(
     let Protocol { evaluations, rollouts } = experiment.protocol(stream);
     let trials = |simulator: &Arc<_>| {
         let needs_visited_states = scenario.measures.iter().any(|measure| measure.needs_visited_states());
-        Trials::new(simulator, rollouts, (experiment.seed, stream), needs_visited_states, &shared.stop)
+        Trials::new(
+            simulator,
+            rollouts,
+            (experiment.seed, stream),
+            needs_visited_states,
+            options.isa,
+            &shared.stop,
+        )
     };
     let trials = scenario.simulator().map(trials).transpose()?.map(Rc::new);
     let interest = structure.interest.as_ref();
@@ -130,7 +137,7 @@ impl Experience<'_> {
     /// Fills a chunk with the next steps before the `end`, in episodes or steps. Returns false if there are none.
     fn fill(&mut self, chunk: &mut Chunk, end: u64) -> Result<bool, SourceError> {
         chunk.clear();
-        while chunk.len() < CHUNK {
+        while chunk.len() < CHUNK && !chunk.is_full() {
             let reached = match self.length {
                 Length::Episodes(_) => self.episodes,
                 Length::Steps(_) => self.steps,
@@ -139,7 +146,7 @@ impl Experience<'_> {
                 break;
             }
             let Some(step) = self.stream.next()? else { break };
-            chunk.push(&step);
+            chunk.push(&step)?;
             self.episodes += u64::from(self.stream.has_ended());
             self.steps += 1;
         }

@@ -9,9 +9,10 @@ use arrow_array::types::Float64Type;
 use common::results;
 use emphatic::{Action, Features, Learner, Random, Softmax, State, Step, Tdrc, follow_on_ace};
 use emphatic_environments::{Environment, LinearQuadratic, MountainCar};
-use emphatic_lab::read_runs;
 use emphatic_lab::store::Kind;
+use emphatic_lab::{Experiment, Options, Stop, read_runs, run};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::error::Error;
 use std::fs::File;
 use std::path::Path;
 
@@ -118,7 +119,6 @@ const LINEAR_QUADRATIC: &str = r#"
     episodes = 40
     cap = 150
     gamma = 0.9
-    every = 23
     [fresh_rollouts]
     cap = 7
     [[method]]
@@ -137,7 +137,7 @@ fn returns_are_those_of_the_closed_form() {
     assert!(first_values(LINEAR_QUADRATIC, "episode_length", Kind::Fresh).iter().all(|x| *x == 7.0));
 }
 
-/// Returns states as the behaviour visits them: one in 23 steps, where episodes are cut short after 100.
+/// Returns states as the behaviour visits them, where episodes are cut short after 100 steps.
 fn visited() -> Vec<[f64; 2]> {
     let (environment, mut random) = (LinearQuadratic::default(), Random::new(99, 0));
     let (mut state, mut steps, mut all) = ([0.0; 2], 0, Vec::new());
@@ -157,6 +157,7 @@ fn visited() -> Vec<[f64; 2]> {
     all
 }
 
+/// Once excursions began every 1000 steps, which in episodes of 100 steps is where they begin.
 #[test]
 fn excursions_and_errors_of_values_are_those_of_the_closed_form() {
     let value = LinearQuadratic::default().value_of([0.0, 0.0], 2.0_f64.ln(), 0.9).unwrap();
@@ -170,6 +171,29 @@ fn excursions_and_errors_of_values_are_those_of_the_closed_form() {
     let right = values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64;
     let (mean, error) = mean_and_error(&squares);
     assert!((mean - right).abs() < 4.0 * error, "{mean} ± {error}, {right}");
+}
+
+/// An observation that features refuse ends the experiment with a message that says so. Once nobody checked.
+#[test]
+fn observations_are_checked() {
+    let text = r#"
+        problem = "cart-pole"
+        features = { kind = "tiles", tilings = 2, tiles = 4, outside = "refuse" }
+        runs = 1
+        steps = 1000
+        [[method]]
+        algorithm = "offpac"
+        alpha = 0.1
+        critic = { kind = "td", alpha_v = 0.1 }
+    "#;
+    let experiment = Experiment::parse(text, "x.toml", Path::new("")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let error = run(&experiment, dir.path(), &Options::default(), &Stop::default(), &mut |_| {}).unwrap_err();
+    let message = format!("{error}: {:?}", error.source().map(ToString::to_string));
+    assert!(
+        message.contains("of the observation is") && message.contains("outside of the bounds"),
+        "{message}"
+    );
 }
 
 /// Settings of a run are tried out on the same random numbers: equal policies have equal returns, to the bit.

@@ -181,8 +181,13 @@ pub enum BasisError {
         right: String,
     },
     /// More features than there may be.
-    #[error("there would be {0:.3e} features; at most 268,435,456 are possible")]
-    TooMany(f64),
+    #[error("there would be {count:.3e} features; at most {most} are possible")]
+    TooMany {
+        /// How many there would be.
+        count: f64,
+        /// How many are possible.
+        most: usize,
+    },
 }
 
 impl BasisError {
@@ -196,11 +201,14 @@ impl BasisError {
     }
 }
 
-/// Returns the product of some counts, or an error if there would be too many features.
-fn checked_count(factors: impl IntoIterator<Item = usize>) -> Result<usize, BasisError> {
+/// The most features of a basis all of which are active: a row of them is written out at every step.
+const MOST_DENSE: usize = 1 << 22;
+
+/// Returns the product of some counts, or an error if there would be more features.
+fn checked_count(factors: impl IntoIterator<Item = usize>, most: usize) -> Result<usize, BasisError> {
     // In floating point, which does not overflow.
     let count: f64 = factors.into_iter().map(|factor| factor as f64).product();
-    if count <= MOST_FEATURES as f64 { Ok(count as usize) } else { Err(BasisError::TooMany(count)) }
+    if count <= most as f64 { Ok(count as usize) } else { Err(BasisError::TooMany { count, most }) }
 }
 
 /// A basis by its name in the catalogue, with its settings.
@@ -249,6 +257,22 @@ impl BasisRecipe {
         set("high", BasisValue::List(space.iter().map(|dimension| dimension.high).collect()));
         if space.iter().any(|dimension| dimension.wraps) {
             set("wraps", BasisValue::Flags(space.iter().map(|dimension| dimension.wraps).collect()));
+        }
+        for name in ["low", "high"] {
+            match self.values.get(name) {
+                // One number stands for all dimensions.
+                Some(BasisValue::Number(x)) => {
+                    let all = BasisValue::List(vec![*x; space.len()]);
+                    self.values.insert(name.to_owned(), all);
+                }
+                Some(BasisValue::List(list)) if list.len() != space.len() => {
+                    let value = BasisValue::List(list.clone()).to_string();
+                    let right =
+                        format!("it must have one entry for each of {} that are observed", space.len());
+                    return Err(BasisError::Setting { name, value, right });
+                }
+                _ => {}
+            }
         }
         Ok(self)
     }
@@ -401,8 +425,13 @@ mod tests {
             assert!(features.check(State::Number(0)).is_err());
             let error = recipe.clone().with("colour", 1.0).build().unwrap_err();
             assert_eq!(error.to_string(), format!("the basis `{}` has no setting `colour`", recipe.kind));
-            let error = recipe.with("low", [0.0, 5.0]).build();
-            assert!(error.is_err());
+            assert!(recipe.clone().with("low", [0.0, 5.0]).build().is_err());
+            // For observations of two entries, of which one number speaks of both.
+            let space = [Dimension { low: 0.0, high: 3.0, wraps: false }; 2];
+            let error = recipe.clone().with("low", [0.0; 3]).within(&space).unwrap_err().to_string();
+            assert_eq!(error, "`low` is [0, 0, 0]; it must have one entry for each of 2 that are observed");
+            let one = recipe.with("low", -1.0).within(&space).unwrap().build().unwrap();
+            assert!(one.check(State::Vector(&[1.0, 2.0])).is_ok());
         }
         let error = BasisRecipe::new("tile").build().unwrap_err();
         assert_eq!(error.to_string(), "there is no basis `tile`");

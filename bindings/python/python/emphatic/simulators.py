@@ -306,6 +306,8 @@ class SimulatorVectorEnv(VectorEnv[Any, Any, Any]):
     @states.setter
     def states(self, states: Any) -> None:
         self._episodes.native.set_states(self._states(states))
+        # Episodes go on from there, also those that were over.
+        self._over, self._begun = self._episodes.none(), True
 
     def _states(self, states: Any) -> Floats:
         return self._episodes.states(states, (self.num_envs, self._episodes.described["state"]))

@@ -46,7 +46,9 @@ pub(super) fn page(catalogue: &Catalogue) -> String {
 }
 
 fn default(setting: &BasisSetting) -> String {
-    setting.default.unwrap_or("must be given").to_owned()
+    let by_simulator = [BasisSetting::LOW.name, BasisSetting::HIGH.name].contains(&setting.name);
+    let otherwise = if by_simulator { "the simulator's" } else { "must be given" };
+    setting.default.unwrap_or(otherwise).to_owned()
 }
 
 /// Returns what a setting may be, in a few words.

@@ -3,7 +3,7 @@
 use emphatic_environments::{Actions, Description, ENVIRONMENTS, Observed};
 use emphatic_text::{exact_number, table};
 
-const HEADING: &str = "Simulators: where experience comes from, if no problem that is known";
+const HEADING: &str = "Simulators: environments to act in";
 
 /// Returns a list of all simulators, a line each.
 pub(super) fn list() -> String {

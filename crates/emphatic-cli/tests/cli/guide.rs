@@ -44,3 +44,42 @@ fn the_pictures_are_what_the_command_draws() {
         );
     }
 }
+
+/// The page on simulators shows the experiment that comes with the program, and its commands work on it.
+#[test]
+fn the_page_on_simulators_is_true() {
+    let page = fs::read_to_string(docs().join("simulators.md")).expect("the page is there");
+    let file = docs().join("../experiments/mountain-car.toml");
+    let experiment = fs::read_to_string(file).expect("the experiment is there");
+    let (shown, rest) = block(&page, "```toml\n");
+    for line in shown.lines() {
+        assert!(experiment.lines().any(|known| known == line), "{line}");
+    }
+    // In few steps: the whole takes minutes.
+    let shorter = |line: &str| match line.split_once(" = ").map(|(key, _)| key) {
+        Some("steps") => "steps = 300\n".to_owned(),
+        Some(key @ ("runs" | "fresh_runs")) => format!("{key} = 1\n"),
+        Some(key @ ("evaluations" | "fresh_evaluations")) => format!("{key} = 2\n"),
+        Some("cap") => "cap = 50\n".to_owned(),
+        _ => format!("{line}\n"),
+    };
+    let bench = Bench::empty();
+    fs::create_dir(bench.path("experiments")).expect("the directory is new");
+    bench.write("experiments/mountain-car.toml", &experiment.lines().map(shorter).collect::<String>());
+    let (commands, _) = block(rest, "```\n");
+    let mut count = 0;
+    for command in commands.lines() {
+        let command = command.split('#').next().unwrap_or_default().trim();
+        let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+        printed(&bench, &arguments);
+        count += 1;
+    }
+    assert_eq!(count, 4);
+    assert!(bench.path("mountain-car.svg").exists());
+}
+
+/// Returns the first block of a page that begins like this, and what follows it.
+fn block<'a>(page: &'a str, begins: &str) -> (&'a str, &'a str) {
+    let (_, rest) = page.split_once(begins).expect("the page has such a block");
+    rest.split_once("```").expect("it ends")
+}

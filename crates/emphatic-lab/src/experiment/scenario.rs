@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The most problems that a file may ask for: each is solved.
 const MOST_SCENARIOS: usize = 10_000;
@@ -53,6 +53,8 @@ pub(crate) struct Scenario {
     target: Option<Target>,
     /// The same by its probabilities, if it is to be evaluated.
     pub(crate) evaluated: Option<Fixed>,
+    /// The mean number of steps in an episode, once it is known.
+    episode_length: OnceLock<Option<f64>>,
 }
 
 impl Scenario {
@@ -62,7 +64,8 @@ impl Scenario {
             World::Simulated(simulator) => simulator.clone(),
         };
         let (measures, problem, target, evaluated) = (Vec::new(), None, None, None);
-        Self { features: source.features(), source, world, measures, columns, problem, target, evaluated }
+        let (features, episode_length) = (source.features(), OnceLock::new());
+        Self { features, source, world, measures, columns, problem, target, evaluated, episode_length }
     }
 
     /// Returns the problem, if it is known exactly.
@@ -77,10 +80,11 @@ impl Scenario {
 
     /// Returns the mean number of steps in an episode of the behaviour; `None` if episodes never end.
     pub(super) fn episode_length(&self) -> Option<f64> {
-        match &self.world {
+        // In a simulator it takes a trial.
+        *self.episode_length.get_or_init(|| match &self.world {
             World::Known(known) => known.episode_length(),
             World::Simulated(simulator) => simulator.episode_length(),
-        }
+        })
     }
 
     /// The same in another world.
@@ -303,6 +307,9 @@ impl Scenarios {
             ProblemValue::Table(table) if let Some(label) = &table.label => {
                 let message = format!("two problems have the label `{}`", label.get_ref());
                 Err(Mistake::at(&label.span(), message).help("give each a label of its own"))
+            }
+            ProblemValue::Table(table) if table.limit.is_some() => {
+                Err(problem.twice("problem").help("with another `limit` it needs a `label` of its own"))
             }
             _ => Err(problem.twice("problem")),
         }

@@ -26,8 +26,8 @@ const MOST_STEPS: u64 = 1 << 40;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RolloutPlan {
     pub(crate) episodes: usize,
-    /// After how many steps an episode is cut short.
-    pub(crate) cap: u64,
+    /// After how many steps an episode is cut short; `None` if as the simulator says.
+    cap: Option<u64>,
     /// The discount of returns.
     pub(crate) gamma: f64,
     /// One in how many states of a behaviour's stream is the start of an excursion.
@@ -36,11 +36,29 @@ pub(crate) struct RolloutPlan {
 
 impl Default for RolloutPlan {
     fn default() -> Self {
-        Self { episodes: 10, cap: 1000, gamma: 1.0, every: 1000 }
+        Self { episodes: 10, cap: None, gamma: 1.0, every: 1000 }
     }
 }
 
+/// After how many steps an episode is cut short where neither the file nor the simulator says.
+const CAP: u64 = 1000;
+
+/// The most steps of all episodes of an evaluation together.
+const MOST_TRIED: u64 = 1 << 34;
+
 impl RolloutPlan {
+    /// Returns after how many steps an episode is cut short: as often as in the simulator itself, if the file does not say.
+    pub(crate) fn cap_in(&self, simulator: &Simulator) -> u64 {
+        self.cap.or(simulator.limit).unwrap_or(CAP)
+    }
+
+    /// Returns the same with so few and short episodes that they can be timed, and by how much less they are.
+    pub(crate) fn shorter(self, simulator: &Simulator) -> (Self, f64) {
+        let (episodes, cap) = (self.episodes.min(3), self.cap_in(simulator).min(CAP));
+        let share = self.episodes as f64 / episodes as f64 * (self.cap_in(simulator) as f64 / cap as f64);
+        (Self { episodes, cap: Some(cap), every: self.every.min(CAP), ..self }, share)
+    }
+
     /// Returns everything that results depend on.
     pub(super) fn identity(self) -> Value {
         let Self { episodes, cap, gamma, every } = self;
@@ -53,16 +71,27 @@ impl RolloutPlan {
         let number = |written: &Option<OneOrList<Whole>>, name: &str, most: u64, default: u64| {
             whole(written.as_ref(), &format!("{key}.{name}"), 1..=most).map(|given| given.unwrap_or(default))
         };
-        Ok(Self {
+        let plan = Self {
             episodes: number(episodes, "episodes", MOST_EPISODES, self.episodes as u64)? as usize,
-            cap: number(cap, "cap", MOST_STEPS, self.cap)?,
+            cap: whole(cap.as_ref(), &format!("{key}.cap"), 1..=MOST_STEPS)?.or(self.cap),
             gamma: gamma
                 .as_ref()
                 .map(|gamma| read_gamma(gamma.single(&format!("{key}.gamma"))?))
                 .transpose()?
                 .unwrap_or(self.gamma),
             every: number(every, "every", MOST_EVALUATIONS, self.every)?,
-        })
+        };
+        let steps = plan.cap.unwrap_or(CAP).max(plan.every).saturating_mul(plan.episodes as u64);
+        match [cap, episodes, every].into_iter().flatten().next() {
+            Some(place) if steps > MOST_TRIED => {
+                let message = format!(
+                    "{} episodes of these lengths may take {steps} steps at every evaluation",
+                    plan.episodes
+                );
+                Err(Mistake::at(&place.span, message).help(format!("at most {MOST_TRIED} are possible")))
+            }
+            _ => Ok(plan),
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use crate::experiment::RolloutPlan;
 use crate::source::{Simulator, SourceError};
 use crate::stop::Stop;
 use emphatic::{
-    Action, AsState, Composable, ComposeError, DeterministicLinear, Gaussian, Learner, Random, Real, Softmax,
+    Action, AsState, Composable, ComposeError, DeterministicLinear, Gaussian, Isa, Learner, Random, Real,
+    Softmax,
 };
 use emphatic_environments::{Actor, Episode, PolicyActor, Rollouts, SoftmaxActor};
 use emphatic_problems::ValueError;
@@ -79,6 +80,10 @@ impl Measure for Tried {
         *self == Self::Excursions
     }
 
+    fn trials(&self) -> usize {
+        1
+    }
+
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
         let none = || ComposeError::Incompatible("policies are tried out in simulators alone".to_owned());
         let trials = context.trials.clone().ok_or_else(none)?;
@@ -102,6 +107,7 @@ pub(crate) struct Trials {
     seeds: [u64; 4],
     /// States that the behaviour visits.
     visited: Vec<Vec<f64>>,
+    isa: Isa,
     stop: Stop,
 }
 
@@ -115,15 +121,16 @@ impl Trials {
         plan: RolloutPlan,
         (seed, stream): (u64, u64),
         needs_visited_states: bool,
+        isa: Isa,
         stop: &Stop,
     ) -> Result<Self, SourceError> {
         let mut random = Random::new(seed ^ TRIALS, stream);
         let seeds = [(); 4].map(|()| random.word());
         let visited = match needs_visited_states {
-            true => simulator.states(random.word(), 0, plan.episodes, plan.every)?,
+            true => simulator.visited_states(random.word(), plan.episodes, plan.every, stop)?,
             false => Vec::new(),
         };
-        Ok(Self { simulator: simulator.clone(), plan, seeds, visited, stop: stop.clone() })
+        Ok(Self { simulator: simulator.clone(), plan, seeds, visited, isa, stop: stop.clone() })
     }
 
     /// Returns the episodes of an evaluation.
@@ -142,7 +149,8 @@ impl Trials {
     }
 
     fn run(&self, starts: Starts, seed: u64, gamma: f64, actor: &mut dyn Actor) -> Vec<Episode> {
-        let RolloutPlan { episodes, cap, .. } = self.plan;
+        let RolloutPlan { episodes, .. } = self.plan;
+        let cap = self.plan.cap_in(&self.simulator);
         let environment = &*self.simulator.environment;
         let mut begin = |number: usize, state: &mut [f64]| {
             let mut random = Random::new(seed, number as u64);
@@ -152,7 +160,7 @@ impl Trials {
             }
             random
         };
-        Rollouts { environment, cap, gamma }.run(actor, episodes, &mut begin)
+        Rollouts { environment, cap, gamma }.run(actor, episodes, &mut begin, &|| self.stop.is_stopped())
     }
 }
 
@@ -255,7 +263,7 @@ fn actor<'a, R: Real>(learner: &'a dyn Learner<R>, lane: usize, trials: &Trials)
     let weights = || learner.weights().iter().map(|w| w.lane(lane)).collect::<Vec<f64>>();
     let policy = learner.policy();
     if let Some(policy) = policy.downcast_ref::<Softmax>() {
-        return Box::new(SoftmaxActor::new(policy.clone(), weights(), dimensions));
+        return Box::new(SoftmaxActor::new(policy.clone(), weights(), dimensions, trials.isa));
     }
     if let Some(policy) = policy.downcast_ref::<Gaussian>() {
         return Box::new(PolicyActor::new(policy.clone(), weights(), dimensions));

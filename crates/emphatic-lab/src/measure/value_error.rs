@@ -110,6 +110,10 @@ impl Measure for Weighting {
         true
     }
 
+    fn trials(&self) -> usize {
+        2
+    }
+
     fn recorder<R: Composable>(&self, context: &Context) -> Result<Box<dyn Recorder<R>>, ComposeError> {
         if context.problem.is_none() {
             return rollouts::value_error(context);

@@ -1,7 +1,10 @@
 //! Steps of a stream, copied once for all settings that learn from them.
 
 use emphatic::basis::Observed;
-use emphatic::{Action, CodedStates, State, Step};
+use emphatic::{Action, CodedStates, FeatureError, Features, State, Step};
+
+/// The number of features from which on a chunk is full: they stay in the cache if they are few, and in memory if a state has many.
+const MOST_FEATURES: usize = 1 << 20;
 
 /// Some steps of a stream. The features of observations are computed here, once for all settings.
 #[derive(Default)]
@@ -10,8 +13,8 @@ pub(crate) struct Chunk {
     numbers: Vec<f64>,
     active: Vec<usize>,
     coded: CodedStates,
-    /// Whether vectors are observations, of which bases compute the features.
-    has_bases: bool,
+    /// The bases that compute the features of observations; empty if states are not observations.
+    bases: Vec<Features>,
     /// The last observation, which most often is the state of the next step, and its number among the coded ones.
     last: (Vec<f64>, usize),
 }
@@ -28,7 +31,8 @@ enum Copied {
 impl Chunk {
     /// A chunk that computes the features of observations by these bases, if there are any.
     pub(crate) fn new(bases: Vec<Observed>) -> Self {
-        Self { has_bases: !bases.is_empty(), coded: CodedStates::new(bases), ..Self::default() }
+        let coded = CodedStates::new(bases.clone());
+        Self { bases: bases.into_iter().map(Features::Observed).collect(), coded, ..Self::default() }
     }
 
     /// Empties it.
@@ -44,17 +48,23 @@ impl Chunk {
         self.steps.len()
     }
 
-    /// Adds a step.
-    pub(crate) fn push(&mut self, step: &Step<State, Action>) {
-        let Step { action, mu, reward, gamma, gamma_next, interest, .. } = *step;
-        let (state, next) = (self.copy(step.state), self.copy(step.next));
-        self.steps.push(Step { state, action, mu, reward, next, gamma, gamma_next, interest });
+    /// Returns whether it holds so many features that learners had better learn from them first.
+    pub(crate) fn is_full(&self) -> bool {
+        self.coded.features() >= MOST_FEATURES
     }
 
-    fn copy(&mut self, state: State) -> Copied {
-        match state {
+    /// Adds a step, unless the bases cannot describe one of its states.
+    pub(crate) fn push(&mut self, step: &Step<State, Action>) -> Result<(), FeatureError> {
+        let Step { action, mu, reward, gamma, gamma_next, interest, .. } = *step;
+        let (state, next) = (self.copy(step.state)?, self.copy(step.next)?);
+        self.steps.push(Step { state, action, mu, reward, next, gamma, gamma_next, interest });
+        Ok(())
+    }
+
+    fn copy(&mut self, state: State) -> Result<Copied, FeatureError> {
+        Ok(match state {
             State::Number(number) => Copied::Number(number),
-            State::Vector(observation) if self.has_bases => Copied::Coded(self.code(observation)),
+            State::Vector(observation) if !self.bases.is_empty() => Copied::Coded(self.code(observation)?),
             State::Vector(vector) => {
                 let start = self.numbers.len();
                 self.numbers.extend_from_slice(vector);
@@ -67,18 +77,20 @@ impl Chunk {
             }
             // Streams have observations; their features are computed here alone.
             State::Coded(_) => Copied::Vector(0, 0),
-        }
+        })
     }
 
     /// Returns the number of an observation among the coded ones.
-    fn code(&mut self, observation: &[f64]) -> usize {
+    fn code(&mut self, observation: &[f64]) -> Result<usize, FeatureError> {
         let (last, number) = &mut self.last;
-        if last != observation {
+        // By their bits: features may tell 0 from −0.
+        if !last.iter().map(|x| x.to_bits()).eq(observation.iter().map(|x| x.to_bits())) {
+            self.bases.iter().try_for_each(|basis| basis.check(State::Vector(observation)))?;
             last.clear();
             last.extend_from_slice(observation);
             *number = self.coded.push(observation);
         }
-        *number
+        Ok(*number)
     }
 
     /// Returns the steps in the form that learners take.
@@ -101,7 +113,7 @@ impl Chunk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use emphatic::{BasisRecipe, Features};
+    use emphatic::BasisRecipe;
 
     fn step<'a>(state: State<'a>, next: State<'a>) -> Step<State<'a>, Action> {
         let (action, mu, reward, gamma, gamma_next) = (Action::Number(1), 0.5, 2.0, 0.0, 0.9);
@@ -116,10 +128,10 @@ mod tests {
             step(State::Active(&[7, 5]), State::Active(&[])),
         ];
         let mut chunk = Chunk::default();
-        steps.iter().for_each(|step| chunk.push(step));
+        steps.iter().for_each(|step| chunk.push(step).unwrap());
         assert_eq!((chunk.steps(), chunk.len()), (steps.to_vec(), 3));
         chunk.clear();
-        chunk.push(&steps[2]);
+        chunk.push(&steps[2]).unwrap();
         assert_eq!(chunk.steps(), &steps[2..]);
     }
 
@@ -132,9 +144,11 @@ mod tests {
         let mut chunk = Chunk::new(vec![observed.clone()]);
         let observations = [[0.25], [0.5], [0.75]];
         for pair in observations.windows(2) {
-            chunk.push(&step(State::Vector(&pair[0]), State::Vector(&pair[1])));
+            chunk.push(&step(State::Vector(&pair[0]), State::Vector(&pair[1]))).unwrap();
         }
         assert_eq!(chunk.coded.len(), 3);
+        // Once observations were not checked: a basis of whole numbers read beyond its weights.
+        assert!(chunk.push(&step(State::Vector(&[0.1, 0.2]), State::Vector(&[0.1]))).is_err());
         let mut room = [features.scratch(), features.scratch()];
         let [one, other] = &mut room;
         for (step, pair) in chunk.steps().iter().zip(observations.windows(2)) {

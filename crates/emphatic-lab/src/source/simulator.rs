@@ -1,6 +1,7 @@
 //! An environment that nobody can solve exactly, with a behaviour that acts in it.
 
 use super::{Source, SourceError, Stream};
+use crate::stop::Stop;
 use emphatic::basis::Observed;
 use emphatic::{Action, Features, KnownProblem, ProblemError, Random, State, Step, index_at};
 use emphatic_environments::{Actions, Environment};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The number of steps from which the length of episodes is estimated.
-const TRIAL: u64 = 50_000;
+pub(crate) const TRIAL: u64 = 1_000_000;
 
 /// The stream of that trial, which no run has.
 const TRIAL_STREAM: u64 = 1 << 61;
@@ -122,22 +123,23 @@ impl Simulator {
         }
     }
 
-    /// Returns states of the behaviour's stream with this seed and number, one in so many steps.
-    pub(crate) fn states(
+    /// Returns states of the behaviour's stream with this seed, one in so many steps on average; fewer if it is to stop.
+    pub(crate) fn visited_states(
         &self,
         seed: u64,
-        number: u64,
         count: usize,
         every: u64,
+        stop: &Stop,
     ) -> Result<Vec<Vec<f64>>, SourceError> {
-        let mut stream = self.episodes(seed, number);
+        let (mut stream, mut gaps) = (self.episodes(seed, 0), Random::new(seed, 1));
         let mut states = Vec::with_capacity(count);
-        while states.len() < count {
-            for _ in 0..every {
+        while states.len() < count && !stop.is_stopped() {
+            // Between 1 and twice as many: at equal distances only some phases of episodes of equal length would be seen.
+            for _ in 0..=gaps.below(2 * every as usize - 1) {
                 stream.next()?;
             }
             // Of a state in which an episode has ended nothing follows.
-            stream.go_on();
+            stream.begin_if_ended();
             states.push(stream.state.clone());
         }
         Ok(states)
@@ -212,7 +214,7 @@ struct SimulatorStream<'a> {
 
 impl SimulatorStream<'_> {
     /// Begins another episode if this one has ended.
-    fn go_on(&mut self) {
+    fn begin_if_ended(&mut self) {
         if !std::mem::take(&mut self.ended) {
             return;
         }
@@ -225,7 +227,7 @@ impl SimulatorStream<'_> {
 
 impl Stream for SimulatorStream<'_> {
     fn next(&mut self) -> Result<Option<Step<State<'_>, Action>>, SourceError> {
-        self.go_on();
+        self.begin_if_ended();
         let Simulator { environment, behaviour, gamma: discount, limit, interest, .. } = self.simulator;
         std::mem::swap(&mut self.observation, &mut self.next);
         let (action, mu) = behaviour.draw(&mut self.random);

@@ -65,6 +65,11 @@ impl CodedStates {
         self.starts.is_empty()
     }
 
+    /// Returns the number of active features of all states together.
+    pub fn features(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Removes all states.
     pub fn clear(&mut self) {
         self.entries.clear();

@@ -1,7 +1,7 @@
 //! The Fourier basis: cosines of growing frequency.
 
 use super::settings::{BasisSetting, BasisSettings, Kind};
-use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, checked_count};
+use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, MOST_DENSE, checked_count};
 use crate::real::elementary::cos;
 use std::f64::consts::PI;
 
@@ -42,12 +42,11 @@ impl DeclaredBasis for Fourier {
     fn build(settings: &BasisSettings) -> Result<Self, BasisError> {
         let (order, dimensions) = (settings.count("order"), settings.dimensions());
         let frequencies = if settings.flag("coupled") {
-            let len = checked_count(vec![order + 1; dimensions])?;
-            checked_count([len, dimensions])?;
+            let len = checked_count(vec![order + 1; dimensions], MOST_DENSE)?;
             let digit = |k: usize, i: usize| k / (order + 1).pow((dimensions - 1 - i) as u32) % (order + 1);
             (0..len).flat_map(|k| (0..dimensions).map(move |i| digit(k, i) as f64)).collect()
         } else {
-            checked_count([order, dimensions, dimensions])?;
+            checked_count([order, dimensions], MOST_DENSE / dimensions)?;
             let one = |i: usize, c: usize| (0..dimensions).map(move |j| if i == j { c as f64 } else { 0.0 });
             let constant = vec![0.0; dimensions].into_iter();
             constant.chain((0..dimensions).flat_map(|i| (1..=order).flat_map(move |c| one(i, c)))).collect()

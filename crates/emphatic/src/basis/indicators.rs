@@ -36,7 +36,7 @@ impl DeclaredBasis for Indicators {
             let values = high - low + 1.0;
             let all = values + firsts[firsts.len() - 1] as f64;
             if all > MOST_FEATURES as f64 {
-                return Err(BasisError::TooMany(all));
+                return Err(BasisError::TooMany { count: all, most: MOST_FEATURES });
             }
             firsts.push(all as usize);
         }
@@ -72,9 +72,9 @@ impl Basis for Indicators {
     }
 
     fn write(&self, observation: &[f64], row: &mut Vec<(usize, f64)>) {
-        row.extend(
-            observation.iter().enumerate().map(|(i, x)| (self.firsts[i] + (x - self.low[i]) as usize, 1.0)),
-        );
+        // What was not checked is moved to the nearest value.
+        let value = |i: usize, x: f64| (x.clamp(self.low[i], self.high[i]) - self.low[i]).round() as usize;
+        row.extend(observation.iter().enumerate().map(|(i, x)| (self.firsts[i] + value(i, *x), 1.0)));
         if self.has_bias {
             row.push((self.firsts[self.low.len()], 1.0));
         }

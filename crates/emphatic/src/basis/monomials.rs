@@ -1,7 +1,7 @@
 //! The polynomial basis: products of powers.
 
 use super::settings::{BasisSetting, BasisSettings, Kind};
-use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, checked_count};
+use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, MOST_DENSE, checked_count};
 
 /// All products of powers of total degree up to `degree`, of the observation scaled to [−1, 1]. The first feature is constant.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl DeclaredBasis for Monomials {
         let (degree, dimensions) = (settings.count("degree"), settings.dimensions());
         // The binomial coefficient of dimensions + degree over degree.
         let count: f64 = (1..=dimensions).map(|i| (degree + i) as f64 / i as f64).product();
-        checked_count([count.min(1e300) as usize])?;
+        checked_count([count as usize], MOST_DENSE)?;
         let mut factors = Vec::new();
         // The products of one degree more: each times an entry that is not before its last one, so that none occurs twice.
         let mut last: Vec<(usize, usize)> = vec![(0, 0)];

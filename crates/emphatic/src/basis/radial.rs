@@ -1,7 +1,7 @@
 //! Radial basis functions: bumps around the points of a grid.
 
 use super::settings::{BasisSetting, BasisSettings, Kind};
-use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, checked_count};
+use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, MOST_DENSE, checked_count};
 use crate::real::elementary::exp;
 
 /// exp(−½ ‖s − c‖²/width²) for every point c of a grid across the bounds, where distances are counted in those of neighbouring points
@@ -58,7 +58,7 @@ impl DeclaredBasis for Radial {
     fn build(settings: &BasisSettings) -> Result<Self, BasisError> {
         let (low, high) = (settings.numbers("low")?, settings.numbers("high")?);
         let (centres, wraps) = (settings.counts("centres")?, settings.flags("wraps")?);
-        let len = checked_count(centres.iter().copied())?;
+        let len = checked_count(centres.iter().copied(), MOST_DENSE)?;
         let axis = |i: usize| Axis { low: low[i], high: high[i], centres: centres[i], wraps: wraps[i] };
         Ok(Self {
             axes: (0..low.len()).map(axis).collect(),

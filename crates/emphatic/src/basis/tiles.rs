@@ -1,7 +1,7 @@
 //! Tile coding: binary features of a box.
 
 use super::settings::{BasisSetting, BasisSettings, Kind};
-use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, checked_count};
+use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, MOST_FEATURES, checked_count};
 use crate::FeatureError;
 use std::collections::HashMap;
 
@@ -139,7 +139,7 @@ impl DeclaredBasis for TileCoder {
                 ));
             }
             0 => {
-                checked_count(sides.iter().copied().chain([tilings]))?;
+                checked_count(sides.iter().copied().chain([tilings]), MOST_FEATURES)?;
                 sides.iter().product()
             }
             _ if memory < tilings => {
@@ -472,6 +472,6 @@ mod tests {
             ("tiles", 8.0.into()),
             ("tilings", 8.0.into()),
         ]);
-        assert!(matches!(error, Err(BasisError::TooMany(_))));
+        assert!(matches!(error, Err(BasisError::TooMany { .. })));
     }
 }
