@@ -531,3 +531,15 @@ def test_copies_go_on_on_their_own(name: str) -> None:
     other = copy.deepcopy(env)
     expected = env.step(action)[0].tolist(), env.reset()[0].tolist()
     assert (other.step(action)[0].tolist(), other.reset()[0].tolist()) == expected
+
+
+def test_a_state_that_is_set_is_where_an_episode_goes_on() -> None:
+    """Once it was thrown away by the reset that follows an end."""
+    several = emphatic.make_vec("mountain-car", 2)
+    several.states = [[-0.5, 0.0], [-0.4, 0.0]]  # Without a reset, too.
+    several.step(np.array([1, 1]))
+    several.states = [[0.499, 0.07], [-0.4, 0.0]]
+    assert several.step(np.array([2, 2]))[2].tolist() == [True, False]
+    several.states = [[-0.9, 0.0], [-0.4, 0.0]]
+    observations, rewards, *_ = several.step(np.array([1, 1]))
+    assert abs(observations[0, 0] + 0.9) < 0.01 and rewards.tolist() == [-1.0, -1.0]
