@@ -14,10 +14,11 @@ use syn::{
 };
 
 /// The crates whose API is listed.
-pub(crate) const CRATES: [&str; 7] = [
+pub(crate) const CRATES: [&str; 8] = [
     "emphatic",
     "emphatic-chart",
     "emphatic-diagnosis",
+    "emphatic-environments",
     "emphatic-lab",
     "emphatic-paper",
     "emphatic-problems",
