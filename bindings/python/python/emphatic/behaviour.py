@@ -90,9 +90,11 @@ class Draws(Protocol):
 
     def draw(self, observation: Any, x: Any, rng: np.random.Generator) -> tuple[Any, float]:
         """Draws an action. Returns it with its probability, or density."""
+        ...
 
     def act(self, observation: Any, x: Any, rng: np.random.Generator) -> Any:
         """Draws the same action as `draw`, whose probability need not be known."""
+        ...
 
 
 class Known(Draws, Protocol):
@@ -100,9 +102,11 @@ class Known(Draws, Protocol):
 
     def probabilities(self, observation: Any, x: Any) -> Sequence[float]:
         """Returns the probabilities of finitely many actions."""
+        ...
 
     def density(self, observation: Any, x: Any, action: float) -> float:
         """Returns the density of a real action."""
+        ...
 
 
 def drawn_by(behaviour: Any, actions: ActionSpace, observations: Any) -> Draws:
@@ -150,13 +154,13 @@ class _Uniform:
     def draw(self, observation: Any, x: Any, rng: np.random.Generator) -> tuple[float, float]:
         return self.act(observation, x, rng), self.mu
 
-    def act(self, _observation: Any, _x: Any, rng: np.random.Generator) -> float:
+    def act(self, observation: Any, x: Any, rng: np.random.Generator) -> float:
         return float(self.to_env(rng.uniform(self.low, self.high)))
 
-    def density(self, _observation: Any, _x: Any, action: float) -> float:
+    def density(self, observation: Any, x: Any, action: float) -> float:
         return self.mu if self.low <= action <= self.high else 0.0
 
-    def probabilities(self, _observation: Any, _x: Any) -> Sequence[float]:
+    def probabilities(self, observation: Any, x: Any) -> Sequence[float]:
         raise TypeError("real actions have densities, not probabilities")
 
 
@@ -174,7 +178,7 @@ class _Finite:
     def act(self, observation: Any, x: Any, rng: np.random.Generator) -> int:
         return self.draw(observation, x, rng)[0]
 
-    def density(self, _observation: Any, _x: Any, action: float) -> float:
+    def density(self, observation: Any, x: Any, action: float) -> float:
         raise TypeError("actions have probabilities, not densities")
 
 
@@ -215,10 +219,10 @@ class _Table(_Finite):
     def _row_of(self, observation: Any) -> _Row:
         return self.rows[observation] if self.everywhere is None else self.everywhere
 
-    def draw(self, observation: Any, _x: Any, rng: np.random.Generator) -> tuple[int, float]:
+    def draw(self, observation: Any, x: Any, rng: np.random.Generator) -> tuple[int, float]:
         return self._row_of(observation)(rng)
 
-    def probabilities(self, observation: Any, _x: Any) -> Sequence[float]:
+    def probabilities(self, observation: Any, x: Any) -> Sequence[float]:
         return self._row_of(observation).mu
 
 
@@ -262,14 +266,14 @@ class _Agent:
     def __init__(self, agent: Actor, actions: ActionSpace) -> None:
         self.agent, self.actions = agent, actions
 
-    def draw(self, _observation: Any, x: Any, rng: np.random.Generator) -> tuple[Any, float]:
+    def draw(self, observation: Any, x: Any, rng: np.random.Generator) -> tuple[Any, float]:
         action = self.actions.checked(self.agent.sample(x, rng))
         return action, _checked_mu(self.agent.probability(x, action), action, self.actions)
 
-    def act(self, _observation: Any, x: Any, rng: np.random.Generator) -> Any:
+    def act(self, observation: Any, x: Any, rng: np.random.Generator) -> Any:
         return self.actions.checked(self.agent.sample(x, rng))
 
-    def probabilities(self, _observation: Any, x: Any) -> Sequence[float]:
+    def probabilities(self, observation: Any, x: Any) -> Sequence[float]:
         count = self.actions.count
         if isinstance(self.agent, Learner):
             mu: list[float] = self.agent.probabilities(x).tolist()
@@ -286,7 +290,7 @@ class _Agent:
     def _each(self, x: Any) -> list[Any]:
         return [self.agent.probability(x, action) for action in range(self.actions.count)]
 
-    def density(self, _observation: Any, x: Any, action: float) -> float:
+    def density(self, observation: Any, x: Any, action: float) -> float:
         said = self.agent.probability(x, action)
         density = real(said, f"the agent says that the density of action {action} is {said!r}")
         if not 0 <= density < np.inf:
@@ -350,14 +354,14 @@ class _Function:
     def __init__(self, function: Callable[[Any, Any], Any], actions: ActionSpace) -> None:
         self.function, self.actions = function, actions
 
-    def draw(self, observation: Any, _x: Any, rng: np.random.Generator) -> tuple[Any, float]:
+    def draw(self, observation: Any, x: Any, rng: np.random.Generator) -> tuple[Any, float]:
         answer = self.function(observation, rng)
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise ValueError(f"the behaviour returned {answer!r}; it must return (action, mu)")
         action = self.actions.checked(answer[0])
         return action, _checked_mu(answer[1], action, self.actions)
 
-    def act(self, observation: Any, _x: Any, rng: np.random.Generator) -> Any:
+    def act(self, observation: Any, x: Any, rng: np.random.Generator) -> Any:
         answer = self.function(observation, rng)
         action = answer[0] if isinstance(answer, tuple) and len(answer) == 2 else answer
         return self.actions.checked(action)

@@ -257,7 +257,7 @@ class _Columns:
 
     def taken(self) -> dict[str, NDArray[Any]]:
         """Returns the steps, and forgets them. The last one is truncated if the episode would go on."""
-        columns = dict(zip(self.names, self.columns, strict=True))
+        columns: dict[str, NDArray[Any]] = dict(zip(self.names, self.columns, strict=True))
         last = self.length - 1
         columns["truncated"][last] |= not columns["terminated"][last]
         self.columns = ()

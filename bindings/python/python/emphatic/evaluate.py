@@ -118,6 +118,8 @@ def evaluate(
     preferred: n episodes run side by side, and the next n begin when the longest has ended. They are the episodes of one environment, unless
     the environments draw from one stream, as some that Gymnasium steps together do (`vectorization_mode="vector_entry_point"`).
 
+    An environment that raises an exception or gives NaN leads to an `EpisodeError`, which says where.
+
     >>> import emphatic
     >>> env = emphatic.make_vec("cart-pole", 4)
     >>> evaluate(env, "uniform", episodes=20, seed=1)
@@ -194,7 +196,7 @@ class _Episode(Rollout):
         return self.draws.act(self.observation, self.x, self.rng)
 
     def _recorded(
-        self, _x_next: Any, reward: float, terminated: bool, truncated: bool, gamma_next: float | None
+        self, x_next: Any, reward: float, terminated: bool, truncated: bool, gamma_next: float | None
     ) -> None:
         to, k = self.found, self.number
         to.returns[k] += self.discount * reward

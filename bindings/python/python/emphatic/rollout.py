@@ -58,28 +58,28 @@ class Sight:
     def __call__(self, observation: Any) -> int | NDArray[Any]:
         """Returns what agents see: a copy, because environments may reuse their arrays."""
         if not self.own:
-            return self._checked(self.features(observation), ValueError, TypeError)
+            return self._checked(self.features(observation), ValueError)
         try:
             seen = self.features(observation)
         except (TypeError, ValueError, OverflowError) as error:
             raise EpisodeError(f"{self.said} {observation!r}: {error}") from error
-        return self._checked(seen, EpisodeError, EpisodeError)
+        return self._checked(seen, EpisodeError)
 
-    def _checked(self, x: Any, value: type[Exception], kind: type[Exception]) -> int | NDArray[Any]:
+    def _checked(self, x: Any, unlike: type[Exception]) -> int | NDArray[Any]:
         seen = np.array(x)
         right = "a vector of floats, a vector of integers (active features) or an integer (a state)"
         if seen.dtype.kind not in "iuf" or seen.ndim > 1 or (seen.ndim == 0 and seen.dtype.kind == "f"):
-            raise kind(f"{self.said} {x!r}; they must give {right}")
+            raise TypeError(f"{self.said} {x!r}; they must give {right}")
         is_float = seen.dtype.kind == "f"
         seen = seen.astype(np.float64 if is_float else np.int64, copy=False)
         first = self.first = seen if self.first is None else self.first
         if seen.shape != first.shape or seen.dtype != first.dtype:
-            raise value(
+            raise unlike(
                 f"{self.said} {x!r}, of shape {seen.shape} and dtype {seen.dtype}; "
                 f"at first it was of shape {first.shape} and dtype {first.dtype}"
             )
         if is_float and not np.isfinite(seen).all():
-            raise value(f"{self.said} {x!r}; {'it' if self.own else 'they'} must be finite")
+            raise unlike(f"{self.said} {x!r}; {'it' if self.own else 'they'} must be finite")
         return int(seen) if seen.ndim == 0 else seen
 
 
@@ -200,7 +200,7 @@ def located(error: Exception, where: str) -> None:
 def reset(env: Any, where: Callable[[], str], **arguments: Any) -> Any:
     """Resets an environment. Returns what it observes."""
     answer = _asked(env.reset, "reset()", where, **arguments)
-    if not isinstance(answer, tuple) or len(answer) != 2:
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         said = f"the environment's reset() returned {answer!r}; it must return (observation, info), as Gymnasium's do"
         raise EpisodeError(f"{said} ({where()})")
     return answer[0]
@@ -209,12 +209,13 @@ def reset(env: Any, where: Callable[[], str], **arguments: Any) -> Any:
 def step(env: Any, where: Callable[[], str], action: Any) -> tuple[Any, Any, Any, Any, Any]:
     """Takes a step in an environment."""
     answer = _asked(env.step, "step()", where, action)
-    if not isinstance(answer, tuple) or len(answer) != 5:
+    if not isinstance(answer, (tuple, list)) or len(answer) != 5:
         right = "(observation, reward, terminated, truncated, info), as Gymnasium's do"
         raise EpisodeError(
             f"the environment's step() returned {answer!r}; it must return {right} ({where()})"
         )
-    return answer
+    observation, reward, terminated, truncated, info = answer
+    return observation, reward, terminated, truncated, info
 
 
 def _asked(function: Any, name: str, where: Callable[[], str], *arguments: Any, **named: Any) -> Any:
@@ -234,6 +235,6 @@ def run_one(env: Any, rollout: Rollout, actions: ActionSpace, seed: int) -> None
     rollout.begin(reset(env, where, seed=seed))
     while rollout.goes_on:
         observation, reward, terminated, truncated, info = step(env, where, actions.of_env(rollout.act()))
-        rollout.record(observation, reward, terminated, truncated, info.get("gamma_next"))
+        rollout.record(observation, reward, terminated, truncated, (info or {}).get("gamma_next"))
         if (terminated or truncated) and rollout.goes_on:
             rollout.begin(reset(env, where))
