@@ -334,7 +334,7 @@ def test_an_environment_that_is_wrong(wrong: str, message: str) -> None:
 
 
 def test_a_reset_that_raises() -> None:
-    said = r"reset\(\) raised KeyError: 'no more' \(.*after 3 steps in all\)"
+    said = r"reset\(\) raised KeyError: 'no more' \(before episode 1, counted from 0, after 3 steps in all\)$"
     with pytest.raises(EpisodeError, match=said) as raised:
         collect(Broken("reset"), "uniform", steps=10, seed=0)
     assert isinstance(raised.value.__cause__, KeyError)

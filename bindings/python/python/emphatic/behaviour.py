@@ -146,7 +146,7 @@ class _Uniform:
     def __init__(self, actions: ActionSpace) -> None:
         low, high = actions.low, actions.high
         if not np.isfinite(high - low) or not low < high:
-            right = "a function (observation, rng) -> (action, mu)"
+            right = "a function (observation, rng) -> (action, mu), in a mixture an object with sample(x, rng) and probability(x, action)"
             raise ValueError(f"no behaviour is uniform on {actions.space}; give {right}")
         self.low, self.high, self.mu = low, high, 1.0 / (high - low)
         self.to_env = actions.space.dtype.type

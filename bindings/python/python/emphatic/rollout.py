@@ -104,8 +104,8 @@ class Tally:
 class Rollout(ABC):
     """The steps of one environment. `begin` starts an episode, `act` and `record` alternate."""
 
-    # The episode, and the steps in it until now.
-    episode, steps = -1, 0
+    # The episode, the steps in it until now, and whether it is under way.
+    episode, steps, running = -1, 0, False
 
     def __init__(
         self,
@@ -129,10 +129,12 @@ class Rollout(ABC):
     def where(self) -> str:
         """Returns in words where it is."""
         several = "" if self.environment is None else f" of environment {self.environment}"
-        return f"at step {self.steps} of episode {max(self.episode, 0)}{several}, counted from 0"
+        if not self.running:
+            return f"before episode {self.episode + 1}{several}, counted from 0"
+        return f"at step {self.steps} of episode {self.episode}{several}, counted from 0"
 
     def begin(self, observation: Any) -> None:
-        self.episode, self.steps = self.episode + 1, 0
+        self.episode, self.steps, self.running = self.episode + 1, 0, True
         try:
             self.observation, self.x = observation, self.sight(observation)
             self._begun()
@@ -169,6 +171,7 @@ class Rollout(ABC):
         self.observation, self.x = observation, x_next
         self.steps += 1
         self.tally.steps += 1
+        self.running = not (terminated or truncated)
 
     @abstractmethod
     def _begun(self) -> None: ...
