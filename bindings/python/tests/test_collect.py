@@ -670,3 +670,101 @@ def test_an_info_without_masks_speaks_for_all_environments() -> None:
 def test_wrapped_vector_environments() -> None:
     env = gymnasium.wrappers.vector.RecordEpisodeStatistics(SyncVectorEnv([cart_pole] * 2))
     same(collect(env, "uniform", 100, 9, gamma=0.99), one_by_one(cart_pole, "uniform", [50, 50], 9))
+
+
+# --- Whole episodes ---
+
+
+def test_whole_episodes_of_one_environment() -> None:
+    env = Script()
+    batch = collect(env, "uniform", episodes=3, seed=5, gamma=0.9)
+    same(batch, collect(Script(), "uniform", steps=5, seed=5, gamma=0.9))
+    np.testing.assert_array_equal(batch.terminated, [0, 1, 0, 0, 1])
+    np.testing.assert_array_equal(batch.truncated, [0, 0, 0, 1, 1])
+    assert len(env.seeds) == 3, "nothing is reset after the last one"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("episodes", "shares"), [(6, [2, 2, 2]), (7, [3, 2, 2]), (2, [1, 1, 0]), (1, [1, 0, 0])]
+)
+def test_episodes_are_shared_evenly(mode: Any, episodes: int, shares: list[int]) -> None:
+    for make in (cart_pole, mountain_car):
+        env = SyncVectorEnv([make] * 3, autoreset_mode=mode)
+        batch = collect(env, "uniform", episodes=episodes, seed=4, gamma=0.99)
+        alone = [
+            collect(make(), "uniform", episodes=share, seed=4 + i, gamma=0.99)
+            for i, share in enumerate(shares)
+            if share
+        ]
+        same(batch, Batch.concatenate(alone))
+        assert (batch.terminated | batch.truncated).sum() == episodes
+        assert (batch.terminated | batch.truncated)[-1]
+
+
+def test_episodes_that_are_longer_than_expected() -> None:
+    """The columns grow as they must."""
+    long: list[Episode] = [(0, [(i % 10, float(i), False, i == 3000) for i in range(1, 3001)])]
+    batch = collect(Script(long), "uniform", episodes=1, seed=0)
+    same(batch, collect(Script(long), "uniform", steps=3000, seed=0))
+    np.testing.assert_array_equal(batch.reward, np.arange(1.0, 3001.0))
+    assert all(column.base is None for column in batch._columns().values()), "nothing else is kept"
+
+
+@pytest.mark.parametrize("mode", [None, *MODES])
+def test_episodes_that_never_end(mode: Any) -> None:
+    make = functools.partial(Script, LONG)
+    env = make() if mode is None else SyncVectorEnv([make] * 2, autoreset_mode=mode)
+    said = r"^100 steps were taken, and 0 of 3 episodes have ended: .* a larger limit=; .*TimeLimit"
+    with pytest.raises(emphatic.EpisodeError, match=said) as raised:
+        collect(env, "uniform", episodes=3, seed=0, limit=100)
+    assert "of episode 0" in str(raised.value)
+    batch = raised.value.batch
+    assert batch is not None
+    each = [100] if mode is None else [50, 50]
+    np.testing.assert_array_equal(np.flatnonzero(batch.truncated), np.cumsum(each) - 1)
+    same(batch, collect(make() if mode is None else SyncVectorEnv([make] * 2), "uniform", 100, 0))
+
+
+def test_a_limit_that_is_just_enough() -> None:
+    assert len(collect(Script(), "uniform", episodes=3, seed=0, limit=5)) == 5
+    with pytest.raises(emphatic.EpisodeError, match="^4 steps were taken, and 2 of 3 episodes have ended"):
+        collect(Script(), "uniform", episodes=3, seed=0, limit=4)
+
+
+def test_progress_of_episodes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(np.arange(0, 1000, 1.0))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
+    collect(Script(), "uniform", episodes=3, seed=0, progress=True)
+    assert "collecting: 66 %" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({}, TypeError, "^neither of steps and episodes .* give one: steps=1000 or episodes=10"),
+        ({"steps": 1, "episodes": 1}, TypeError, "^both of steps and episodes"),
+        ({"episodes": 0}, ValueError, "^episodes is 0; it must be at least 1"),
+        ({"episodes": 1.5}, TypeError, "^episodes is 1.5"),
+        ({"episodes": 1, "limit": 0}, ValueError, "^limit is 0; it must be at least 1"),
+        ({"episodes": 1, "limit": "a"}, TypeError, "^limit is 'a'"),
+        ({"steps": 1, "limit": 10}, TypeError, "^limit is 10, but it limits the steps of episodes="),
+        ({"episodes": 1, "seed": None}, TypeError, "^seed is None"),
+        ({"steps": 1, "features": 3}, TypeError, "^features is 3; it must be a function"),
+    ],
+)
+def test_steps_or_episodes(options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        collect(Script(), "uniform", **({"seed": 0} | options))
+
+
+def test_where_a_behaviour_or_a_feature_was_wrong() -> None:
+    where = r"\(at step 1 of episode 1, counted from 0\)$"
+    with pytest.raises(ValueError, match=f"took the action 2.*{where}"):
+        collect(Script(), lambda observation, rng: (2 * (observation == 4), 1.0), 8, 0)
+    with pytest.raises(ValueError, match=f"features gave .*nan.*finite {where}"):
+        collect(Script(), "uniform", 8, 0, features=lambda i: np.array([np.nan if i == 5 else 1.0]))
+    with pytest.raises(ValueError, match=f"the interest is -1.0.*{where}"):
+        collect(Script(), "uniform", 8, 0, interest=lambda i: -1.0 if i == 4 else 1.0)
+    with pytest.raises(ValueError, match=r"\(at step 1 of episode 1 of environment 0, counted from 0\)$"):
+        collect(SyncVectorEnv([Script]), "uniform", 8, 0, interest=lambda i: -1.0 if i == 4 else 1.0)

@@ -9,7 +9,8 @@
 | actors, in place of a learner's own | with a critic of values: `ActorTrace`, `GradientValues`, `CounterfactualGradient`; of actions: `GradientCritic`, `ModelGradient` |
 | schedules of step-sizes inside other parts | `Constant`, `Polynomial`, `PerFeature` |
 | what they see | `Dense`, `Active`, `OneHot`, `Table`; of observations: `TileCoder`, `FourierBasis`, `RadialBasis`, `PolynomialBasis`, `OneHotBasis`, `ObservationBasis` |
-| data | `Batch`, `collect` |
+| data | `Batch`, `collect`; behaviours that are made of others: `EpsilonGreedy`, `Mixture`; `EpisodeError` |
+| what a policy earns | `evaluate`, `Evaluation` |
 | simulators | `make_vec`; in Gymnasium `emphatic/MountainCar-v0`, `PuddleWorld`, `VirtualOffice`, `CartPole`, `Acrobot`, `Pendulum`, `LinearQuadratic` |
 | functions over arrays [time, batch] | `rho`, `gamma_into`, `follow_on`, `emphasis`, `lambda_returns` |
 | exact theory | `Problem`, `problems`; what it says: `Solution`, `Diagnosis` with `Flows`, `Spread`, `CriticStability`, `Suggestion` |
@@ -26,6 +27,7 @@ from .catalogue import *  # noqa: F403
 from .collect import collect
 from .diagnosis import CriticStability, Diagnosis, Flows, Spread, Suggestion
 from .environments import register as _register
+from .evaluate import Evaluation, evaluate
 from .experiments import Results, run
 from .in_python import PythonEmphasis
 from .learners import (
@@ -43,8 +45,10 @@ from .learners import (
     load,
     sweep,
 )
+from .mixture import EpsilonGreedy, Mixture
 from .parts import Active, Dense, OneHot, Table
 from .problem import Problem, Transitions, problems
+from .rollout import EpisodeError
 from .simulators import make_vec
 from .solution import Solution
 
@@ -61,10 +65,14 @@ __all__ = [
     "DeterministicActorCritic",
     "Diagnosis",
     "DivergedError",
+    "EpisodeError",
+    "EpsilonGreedy",
+    "Evaluation",
     "FileError",
     "Flows",
     "GeoffPAC",
     "Learner",
+    "Mixture",
     "OffPAC",
     "OneHot",
     "PartStep",
@@ -82,6 +90,7 @@ __all__ = [
     "__version__",
     "collect",
     "emphasis",
+    "evaluate",
     "follow_on",
     "gamma_into",
     "lambda_returns",

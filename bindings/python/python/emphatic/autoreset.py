@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .behaviour import ActionSpace
-
-if TYPE_CHECKING:
-    from .collect import Trajectory
+from .rollout import Rollout, reset, step
 
 
 class _Outcome(NamedTuple):
@@ -22,47 +21,50 @@ class _Outcome(NamedTuple):
     info: Any
 
 
-def collect_from_several(env: Any, trajectories: list[Trajectory], actions: ActionSpace, seed: int) -> None:
-    """Lets the behaviour act in all environments until their trajectories are complete."""
+def run_several(env: Any, rollouts: Sequence[Rollout], actions: ActionSpace, seed: int) -> None:
+    """Lets the behaviour act in all environments until their rollouts are complete."""
     from gymnasium.vector import AutoresetMode
 
+    def where() -> str:
+        return f"after {rollouts[0].tally.steps} steps in all"
+
     mode = _autoreset_mode(env)
-    everywhere = np.ones(len(trajectories), np.bool_)
-    _begin(env, trajectories, env.reset(seed=seed)[0], everywhere)
-    taken = actions.of_several(len(trajectories))
+    everywhere = np.ones(len(rollouts), np.bool_)
+    _begin(env, rollouts, reset(env, where, seed=seed), everywhere)
+    taken = actions.of_several(len(rollouts))
     # Where the next step does nothing but reset the environment.
     resets = ~everywhere
-    while any(trajectory.goes_on for trajectory in trajectories):
-        for i, trajectory in enumerate(trajectories):
+    while any(rollout.goes_on for rollout in rollouts):
+        for i, rollout in enumerate(rollouts):
             # The others take their last action again; its outcome is ignored.
-            if trajectory.goes_on and not resets[i]:
-                taken[i] = trajectory.act()
-        observations, *rest = env.step(taken)
+            if rollout.goes_on and not resets[i]:
+                taken[i] = rollout.act()
+        observations, *rest = step(env, where, taken)
         outcome = _Outcome(*rest)
-        _record(env, trajectories, ~resets, observations, outcome, mode is AutoresetMode.SAME_STEP)
+        _record(env, rollouts, ~resets, observations, outcome, mode is AutoresetMode.SAME_STEP)
         ended = np.logical_or(outcome.terminated, outcome.truncated)
         if mode is AutoresetMode.NEXT_STEP:
-            _begin(env, trajectories, observations, resets)
+            _begin(env, rollouts, observations, resets)
             resets = ended
         elif mode is AutoresetMode.SAME_STEP:
-            _begin(env, trajectories, observations, ended)
+            _begin(env, rollouts, observations, ended)
         elif ended.any():
-            _begin(env, trajectories, env.reset(options={"reset_mask": ended.copy()})[0], ended)
+            _begin(env, rollouts, reset(env, where, options={"reset_mask": ended.copy()}), ended)
 
 
-def _begin(env: Any, trajectories: list[Trajectory], observations: Any, where: NDArray[np.bool_]) -> None:
+def _begin(env: Any, rollouts: Sequence[Rollout], observations: Any, where: NDArray[np.bool_]) -> None:
     """Begins an episode in the environments given by `where`."""
     from gymnasium.vector.utils import iterate
 
     each = iterate(env.observation_space, observations)
-    for trajectory, observation, begins in zip(trajectories, each, where, strict=True):
-        if begins and trajectory.goes_on:
-            trajectory.begin(observation)
+    for rollout, observation, begins in zip(rollouts, each, where, strict=True):
+        if begins and rollout.goes_on:
+            rollout.begin(observation)
 
 
 def _record(
     env: Any,
-    trajectories: list[Trajectory],
+    rollouts: Sequence[Rollout],
     where: NDArray[np.bool_],
     observations: Any,
     outcome: _Outcome,
@@ -78,14 +80,14 @@ def _record(
             " them: leave out wrappers such as DictInfoToList"
         )
     each = iterate(env.observation_space, observations)
-    for i, (trajectory, observation) in enumerate(zip(trajectories, each, strict=True)):
-        if trajectory.goes_on and where[i]:
+    for i, (rollout, observation) in enumerate(zip(rollouts, each, strict=True)):
+        if rollout.goes_on and where[i]:
             own = info
             if same_step and (terminated[i] or truncated[i]):
                 # The observation is of the next episode already.
                 observation, own = _final_observation(info, i), info.get("final_info", {})
             gamma_next = _entry(own, "gamma_next", i)
-            trajectory.record(observation, reward[i], terminated[i], truncated[i], gamma_next)
+            rollout.record(observation, reward[i], terminated[i], truncated[i], gamma_next)
 
 
 def _autoreset_mode(env: Any) -> Any:
