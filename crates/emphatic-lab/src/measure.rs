@@ -33,8 +33,11 @@ pub(crate) struct Kind {
     pub(crate) about: &'static str,
     /// Returns the measures that a name stands for; `None` if it is not a name of this kind.
     /// The problem is given if it is known exactly.
-    parse: fn(&str, Option<&KnownProblem>) -> Option<Result<Columns, ValueError>>,
+    parse: fn(&str, Option<&KnownProblem>) -> Parsed,
 }
+
+/// The measures that a name stands for, if it is a name of the kind.
+type Parsed = Option<Result<Columns, ValueError>>;
 
 /// Measures with the names of their columns.
 pub(crate) type Columns = Vec<(String, Arc<dyn DynMeasure>)>;

@@ -65,7 +65,7 @@ fn the_page_on_simulators_is_true() {
     };
     let bench = Bench::empty();
     fs::create_dir(bench.path("experiments")).expect("the directory is new");
-    bench.write("experiments/mountain-car.toml", &experiment.lines().map(shorter).collect::<String>());
+    bench.write("experiments/mountain-car.toml", experiment.lines().map(shorter).collect::<String>());
     let (commands, _) = block(rest, "```\n");
     let mut count = 0;
     for command in commands.lines() {
