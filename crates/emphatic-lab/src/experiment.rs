@@ -25,6 +25,7 @@ use emphatic::catalogue::{Algorithm, Catalogue, Role, Setting, Signal};
 use emphatic::learner::WARM_UP;
 use emphatic::{Features, PartRecipe, Random, Recipe, Subset, Table};
 use emphatic_problems::{DrawnFeatures, FileError, Mistake, ReadError, Whole, read_text, suggest};
+use part::LAMBDA_A;
 use scenario::{ProblemCopy, Scenarios};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -169,6 +170,8 @@ struct Grid {
     has_emphasis: bool,
     /// The parts that see the problem's features for critics.
     critic_features: Vec<Owner>,
+    /// The parts that are the method's own emphasis, inside others.
+    actors_emphasis: Vec<Owner>,
     /// How many values of the same kind stand before each part in its list, by the column that names the part.
     ordinals: Vec<(String, usize)>,
     /// The columns of the table of settings, except for the numbers.
@@ -266,6 +269,13 @@ impl Grid {
         for (axis, x) in self.numbers(setting) {
             axis.owner.set(&mut recipe, axis.setting.name, x);
         }
+        let mut emphasis = recipe.emphasis.clone();
+        emphasis.numbers.remove(LAMBDA_A);
+        for owner in &self.actors_emphasis {
+            if let Some(part) = owner.part(&mut recipe) {
+                part.clone_from(&emphasis);
+            }
+        }
         recipe
     }
 }
@@ -297,8 +307,8 @@ pub struct Experiment {
     /// The methods.
     pub methods: Vec<Method>,
     pub(crate) select: Select,
-    /// The recorded quantity that settings are judged by; `None` if nothing that is recorded is better or worse.
-    pub(crate) judged_by: Option<Judged>,
+    /// The recorded quantities that settings are judged by, each apart; none if nothing that is recorded is better or worse.
+    pub(crate) judged_by: Vec<Judged>,
     /// The names of the columns that are recorded.
     pub(crate) record: Vec<String>,
     /// Features of critics that are drawn anew for each run.
@@ -395,7 +405,7 @@ impl Experiment {
             rollouts: [rollouts, fresh_rollouts],
             methods: Vec::new(),
             select: select.map_or(Select::Final, |select| select.value),
-            judged_by: None,
+            judged_by: Vec::new(),
             record: Vec::new(),
             drawn: file.random_binary.clone(),
             critic_weights: file
@@ -530,19 +540,23 @@ impl Experiment {
         };
         let Some(by) = &file.select_by else {
             let objective = goals().find(|(column, _)| *column == "objective");
-            self.judged_by = objective.and_then(with_goal).or_else(|| goals().find_map(with_goal));
+            let judged = objective.and_then(with_goal).or_else(|| goals().find_map(with_goal));
+            self.judged_by = judged.into_iter().collect();
             return Ok(());
         };
-        let Some((column, goal)) = goals().find(|(column, _)| *column == by.get_ref()) else {
-            let message = format!("`{}` is not recorded", by.get_ref());
-            let help = suggest(by.get_ref(), self.record.iter().map(String::as_str));
-            return Err(Mistake::at(&by.span(), message).maybe_help(help));
-        };
-        self.judged_by = with_goal((column, goal));
-        if self.judged_by.is_none() {
-            let message = format!("`{column}` does not say which setting is better");
-            return Err(Mistake::at(&by.span(), message).help("the objective, returns and errors do"));
+        let mut judged_by = Vec::new();
+        for Located { value: name, span } in by.distinct("select_by")? {
+            let Some((column, goal)) = goals().find(|(column, _)| *column == name) else {
+                let help = suggest(name, self.record.iter().map(String::as_str));
+                return Err(Mistake::at(span, format!("`{name}` is not recorded")).maybe_help(help));
+            };
+            let Some(judged) = with_goal((column, goal)) else {
+                let message = format!("`{column}` does not say which setting is better");
+                return Err(Mistake::at(span, message).help("the objective, returns and errors do"));
+            };
+            judged_by.push(judged);
         }
+        self.judged_by = judged_by;
         Ok(())
     }
 
@@ -624,7 +638,7 @@ impl Experiment {
     /// these kinds of settings are impossible.
     fn check_fresh_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
         let Some(fresh) = file.fresh_runs.as_ref().filter(|_| self.fresh_runs > 0) else { return Ok(()) };
-        if self.judged_by.is_none() {
+        if self.judged_by.is_empty() {
             let message = "fresh runs need the objective or an error, but neither is recorded";
             return Err(Mistake::at(&fresh.span, message).help(
                 "add \"objective\" (or \"value_error\") to `record`: by it the best settings are chosen",

@@ -77,6 +77,6 @@ pub use schema::schema;
 pub use stop::Stop;
 pub use summary::{
     Diverged, FixedPoint, FreshSummary, MethodSummary, MethodWithoutBest, Point, SettingSummary, Statistics,
-    Summary, summarise, summarise_quantity, summarise_without_intervals,
+    Summary, SummaryOptions, summarise, summarise_as,
 };
 pub use unit::UnitError;

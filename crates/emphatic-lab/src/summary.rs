@@ -175,26 +175,35 @@ pub struct FreshSummary {
 /// The quantiles of fresh runs in a summary.
 const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
+/// How results are to be summarised.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SummaryOptions {
+    /// What makes a setting the best, if not as the experiment says.
+    pub select: Option<Select>,
+    /// The recorded quantity by which the best settings are chosen: one of those that the experiment chooses by. `None` is the first.
+    pub select_by: Option<String>,
+    /// The recorded quantity that all numbers are of; `None` is the one by which settings are chosen.
+    pub quantity: Option<String>,
+    /// Whether there are bootstrap intervals, which take seconds with thousands of runs.
+    pub intervals: bool,
+}
+
+impl Default for SummaryOptions {
+    fn default() -> Self {
+        Self { select: None, select_by: None, quantity: None, intervals: true }
+    }
+}
+
 /// Summarises a directory of results, finished or not.
 pub fn summarise(dir: &Path, select: Option<Select>) -> Result<Summary, StoreError> {
-    summarise_as(dir, select, None)
+    summarise_as(dir, &SummaryOptions { select, ..SummaryOptions::default() })
 }
 
-/// Like [`summarise`], but with the numbers of another quantity that was recorded. The best settings are the same.
-pub fn summarise_quantity(dir: &Path, select: Option<Select>, quantity: &str) -> Result<Summary, StoreError> {
-    summarise_as(dir, select, Some(quantity))
-}
-
-fn summarise_as(dir: &Path, select: Option<Select>, quantity: Option<&str>) -> Result<Summary, StoreError> {
+/// Like [`summarise`], with a choice of what settings are chosen by and what is shown.
+pub fn summarise_as(dir: &Path, options: &SummaryOptions) -> Result<Summary, StoreError> {
     let (experiment, view) = runs::open(dir)?;
-    let select = select.unwrap_or(experiment.select);
-    Summariser::new(&experiment, &view, select, quantity, true)?.summary()
-}
-
-/// Like [`summarise`], but without bootstrap intervals, which take seconds with thousands of runs.
-pub fn summarise_without_intervals(dir: &Path) -> Result<Summary, StoreError> {
-    let (experiment, view) = runs::open(dir)?;
-    Summariser::new(&experiment, &view, experiment.select, None, false)?.summary()
+    Summariser::new(&experiment, &view, options)?.summary()
 }
 
 /// The runs of the best setting of each method, along which a quantity was recorded.
@@ -210,8 +219,9 @@ pub(crate) struct BestRuns {
 /// Reads the runs of the best settings along a quantity, by default the one that settings are judged by.
 pub(crate) fn best_runs(dir: &Path, quantity: Option<&str>) -> Result<BestRuns, StoreError> {
     let (experiment, view) = runs::open(dir)?;
-    let quantity = shown_quantity(&experiment, quantity)?;
-    let summariser = Summariser::new(&experiment, &view, experiment.select, None, false)?;
+    let quantity = shown_quantity(&experiment, quantity, judged_by(&experiment, None)?)?;
+    let options = SummaryOptions { intervals: false, ..SummaryOptions::default() };
+    let summariser = Summariser::new(&experiment, &view, &options)?;
     let summary = summariser.summary()?;
     let chosen_by = summariser.runs_of_best(&summary.methods, Kind::Results, &quantity)?;
     let fresh = summariser.runs_of_best(&summary.methods, Kind::Fresh, &quantity)?;
@@ -221,11 +231,12 @@ pub(crate) fn best_runs(dir: &Path, quantity: Option<&str>) -> Result<BestRuns, 
 }
 
 /// Returns the quantity that is asked for, which must have been recorded; by default the one that settings are judged by.
-fn shown_quantity(experiment: &Experiment, asked: Option<&str>) -> Result<String, StoreError> {
-    let quantity = match asked {
-        Some(quantity) => quantity,
-        None => &judged_by(experiment)?.column,
-    };
+fn shown_quantity(
+    experiment: &Experiment,
+    asked: Option<&str>,
+    judged_by: &Judged,
+) -> Result<String, StoreError> {
+    let quantity = asked.unwrap_or(&judged_by.column);
     runs::check_recorded(experiment, quantity)?;
     Ok(quantity.to_owned())
 }
@@ -252,12 +263,11 @@ impl<'a> Summariser<'a> {
     fn new(
         experiment: &'a Experiment,
         view: &'a View,
-        select: Select,
-        quantity: Option<&str>,
-        intervals: bool,
+        options: &SummaryOptions,
     ) -> Result<Self, StoreError> {
-        let judged_by = judged_by(experiment)?;
-        let quantity = shown_quantity(experiment, quantity)?;
+        let (select, intervals) = (options.select.unwrap_or(experiment.select), options.intervals);
+        let judged_by = judged_by(experiment, options.select_by.as_deref())?;
+        let quantity = shown_quantity(experiment, options.quantity.as_deref(), judged_by)?;
         let scores = Scores::read(experiment, view, Kind::Results, &judged_by.column)?;
         if scores.is_empty() {
             let (dir, warnings) = (view.dir().to_owned(), view.warnings().to_vec());
