@@ -260,11 +260,7 @@ struct Summariser<'a> {
 }
 
 impl<'a> Summariser<'a> {
-    fn new(
-        experiment: &'a Experiment,
-        view: &'a View,
-        options: &SummaryOptions,
-    ) -> Result<Self, StoreError> {
+    fn new(experiment: &'a Experiment, view: &'a View, options: &SummaryOptions) -> Result<Self, StoreError> {
         let (select, intervals) = (options.select.unwrap_or(experiment.select), options.intervals);
         let judged_by = judged_by(experiment, options.select_by.as_deref())?;
         let quantity = shown_quantity(experiment, options.quantity.as_deref(), judged_by)?;

@@ -207,11 +207,15 @@ impl PartChoice {
     /// Returns all choices of a part inside another: as elsewhere, or the method's own emphasis, which is not known yet.
     fn all_inside(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, Mistake> {
         let is_actors = |kind: &Located<String>| role == Role::Emphasis && kind.value == AS_ACTOR;
-        let Some(place) = file.kind.iter().flat_map(|kinds| &kinds.values).find(|kind| is_actors(kind)) else {
+        let Some(place) = file.kind.iter().flat_map(|kinds| &kinds.values).find(|kind| is_actors(kind))
+        else {
             return Self::all(role, file, table);
         };
         if file.kind.as_ref().is_some_and(|kinds| kinds.is_list) {
-            return Err(Mistake::at(&place.span, format!("`{AS_ACTOR}` stands alone, not in a list of kinds")));
+            return Err(Mistake::at(
+                &place.span,
+                format!("`{AS_ACTOR}` stands alone, not in a list of kinds"),
+            ));
         }
         if let Some(entry) = file.entries.values().next() {
             let message = format!("the emphasis `{AS_ACTOR}` has the settings of the method's own emphasis");

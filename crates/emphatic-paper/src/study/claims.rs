@@ -188,7 +188,9 @@ pub const CLAIMS: [StudyClaim; 15] = [
         text: "With episodic interest the follow-on trace hardly learns in Mountain Car (tables)",
         rule: "with either critic and by either objective, the score of trace, start is above the return at the start by less than 5 % of the gap",
         judge: |e| {
-            e.everywhere(MOUNTAIN_CAR, |of, critic| vec![of.gain((Trace(Start), critic)).below(of.tolerance())])
+            e.everywhere(MOUNTAIN_CAR, |of, critic| {
+                vec![of.gain((Trace(Start), critic)).below(of.tolerance())]
+            })
         },
     },
     StudyClaim {
@@ -197,7 +199,9 @@ pub const CLAIMS: [StudyClaim; 15] = [
         text: "Nor does the direct estimate with episodic interest, in Mountain Car (tables)",
         rule: "with either critic and by either objective, the score of direct, start is above the return at the start by less than 5 % of the gap",
         judge: |e| {
-            e.everywhere(MOUNTAIN_CAR, |of, critic| vec![of.gain((Direct(Start), critic)).below(of.tolerance())])
+            e.everywhere(MOUNTAIN_CAR, |of, critic| {
+                vec![of.gain((Direct(Start), critic)).below(of.tolerance())]
+            })
         },
     },
     StudyClaim {
@@ -247,7 +251,9 @@ pub const CLAIMS: [StudyClaim; 15] = [
         rule: "in Mountain Car by either objective, and in Puddle World by the episodic one, the score of OffPAC with TDRC is above that with ETD",
         judge: |e| {
             let one = |(id, objective)| {
-                e.in_problem(id, objective, |of| vec![of.lead((OffPac, Tdrc), (OffPac, Etd), MEAN).above(0.0)])
+                e.in_problem(id, objective, |of| {
+                    vec![of.lead((OffPac, Tdrc), (OffPac, Etd), MEAN).above(0.0)]
+                })
             };
             [(MOUNTAIN_CAR, Episodic), (MOUNTAIN_CAR, Objective::Excursions), (PUDDLE_WORLD, Episodic)]
                 .map(one)
@@ -261,7 +267,9 @@ pub const CLAIMS: [StudyClaim; 15] = [
         rule: "with either critic, direct ends above OffPAC, run by run on average",
         judge: |e| {
             e.in_problem(PUDDLE_WORLD, Episodic, |of| {
-                CRITICS.map(|critic| of.lead((Direct(All), critic), (OffPac, critic), END).above(0.0)).to_vec()
+                CRITICS
+                    .map(|critic| of.lead((Direct(All), critic), (OffPac, critic), END).above(0.0))
+                    .to_vec()
             })
         },
     },
@@ -302,7 +310,9 @@ pub const CLAIMS: [StudyClaim; 15] = [
             e.in_problem(PUDDLE_WORLD, Episodic, |of| {
                 let others = [OffPac, Direct(All), Direct(Start), Trace(All), Ideal(All)];
                 let one = |critic| {
-                    others.map(|method| of.lead((method, critic), (Trace(Start), critic), END).above(0.0)).to_vec()
+                    others
+                        .map(|method| of.lead((method, critic), (Trace(Start), critic), END).above(0.0))
+                        .to_vec()
                 };
                 CRITICS.map(one).concat()
             })
@@ -330,7 +340,9 @@ pub const CLAIMS: [StudyClaim; 15] = [
             e.in_problem(VIRTUAL_OFFICE, Episodic, |of| {
                 let others = [Direct(All), Direct(Start), Trace(All), Trace(Start)];
                 let one = |critic| {
-                    others.map(|method| of.lead((method, critic), (OffPac, Tdrc), END).below(of.tolerance())).to_vec()
+                    others
+                        .map(|method| of.lead((method, critic), (OffPac, Tdrc), END).below(of.tolerance()))
+                        .to_vec()
                 };
                 CRITICS.map(one).concat()
             })
@@ -343,7 +355,8 @@ pub const CLAIMS: [StudyClaim; 15] = [
         rule: "by the episodic objective, OffPAC with TDRC starts within 0.03 of 0.17, and OffPAC, direct and trace with either critic end within 0.1 of 0.55",
         judge: |e| {
             e.in_problem(VIRTUAL_OFFICE, Episodic, |of| {
-                let mut conditions = vec![of.level((OffPac, Tdrc), "start", |scores| scores.start).near(0.17, 0.03)];
+                let mut conditions =
+                    vec![of.level((OffPac, Tdrc), "start", |scores| scores.start).near(0.17, 0.03)];
                 for critic in CRITICS {
                     let ends = [OffPac, Direct(All), Trace(All)]
                         .map(|method| of.level((method, critic), "end", END).near(0.55, 0.1));

@@ -215,7 +215,8 @@ impl Fresh {
     fn of(runs: &[Run]) -> Self {
         let mut scores = vec![None; runs.iter().map(|run| run.run as usize + 1).max().unwrap_or(0)];
         runs.iter().for_each(|run| scores[run.run as usize] = RunScores::of(run));
-        let known = |score: fn(&RunScores) -> f64| -> Vec<f64> { scores.iter().flatten().map(score).collect() };
+        let known =
+            |score: fn(&RunScores) -> f64| -> Vec<f64> { scores.iter().flatten().map(score).collect() };
         let (means, ends) = (known(|scores| scores.mean), known(|scores| scores.end));
         let at = runs.first().map_or_else(Vec::new, |run| run.at.clone());
         let point = |k: usize| {
