@@ -368,7 +368,6 @@ episodes = 3
 algorithm = "offpac"
 alpha = 0.01
 critic = { kind = "tdrc", alpha_v = 0.1 }
-policy = "gaussian"
 """
     for k, behaviour in enumerate(["", "behaviour = { mean = 0, standard_deviation = 3 }"]):
         results = run(written(tmp_path, text.replace("BEHAVIOUR", behaviour)), tmp_path / f"out{k}")
@@ -457,7 +456,7 @@ def test_a_process_that_is_ended_goes_on(tmp_path: Path, end: str) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW, file, out, here], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    while not list(out.glob("parts/*")):
+    while not list(out.glob("parts/*.parquet")):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     process.send_signal(signal.Signals[end])
@@ -538,7 +537,7 @@ def test_an_environment_that_cannot_begin(tmp_path: Path) -> None:
         (Silent, r"reset\(\) returned 4; it must return \(observation, info\)"),
     ):
         with pytest.raises(EpisodeError, match=says):
-            run(written(tmp_path, CORRIDOR), tmp_path / "out", env=kind)
+            run(written(tmp_path, CORRIDOR), tmp_path / kind.__name__, env=kind)
         assert Corridor.open == 0
 
 
@@ -605,7 +604,7 @@ def test_observations_that_are_not_in_the_space(tmp_path: Path, observation: Any
         ),
         (None, Box(-1, 1, (2,)), r"actions are Box.*must be Discrete or a Box of one dimension"),
         (
-            Box(-np.inf, np.array([1, np.inf])),
+            Box(-np.inf, np.array([1, np.inf]), dtype=np.float64),
             None,
             r"needs `low`, since number 0 of what is observed.*low = \[\?, \?\]",
         ),

@@ -404,7 +404,7 @@ fn what_makes_no_sense_is_refused() {
     refused("gymnasium:Line", "gymnasium:Plane", "there is no environment gymnasium:Plane");
     refused("gymnasium:Line", "Line-v3", "`gymnasium:Line-v3`");
     refused("gymnasium:Line", "lime", "is `gymnasium:NAME`, and is run from Python");
-    refused("steps = 700", "steps = 70_000_000", "takes 5.6 GB of memory");
+    refused("steps = 700", "steps = 70_000_000", "takes 5.0 GB of memory");
     refused("{ left = 0.4, right = 0.6 }", "{ left = 0.4, up = 0.6 }", "there is no action `up`");
 
     let mut endless = Line::new();
