@@ -341,7 +341,7 @@ fn results_are_the_same_bits_for_threads_lanes_shards_and_stops() {
         options.shard = Some(Shard { index, count: 2 });
         dirs.push(sharded.path().join(format!("shard-{index}")));
         let experiment = open(TEXT, &line, sharded.path()).unwrap();
-        run(&experiment, &dirs[index as usize - 1], &options, &Stop::default(), &mut |_| {}).unwrap();
+        run(&experiment, &dirs[index - 1], &options, &Stop::default(), &mut |_| {}).unwrap();
     }
     let merged = sharded.path().join("out");
     merge(&dirs, &merged).unwrap();
