@@ -13,6 +13,7 @@
 //! | functions over arrays \[time, batch\] | `arrays` |
 //! | problems and exact theory | `problem` |
 //! | experiments | `experiment` |
+//! | environments of Gymnasium in experiments | `gymnasium` |
 //! | errors as exceptions, too little memory, Ctrl-C | `error`, `memory`, `interrupts` |
 
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@ mod basis;
 mod batch;
 mod error;
 mod experiment;
+mod gymnasium;
 mod interrupts;
 mod learner;
 mod memory;

@@ -67,13 +67,16 @@ mod unit;
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, Event, Progress, Report, RunError, run};
 pub use estimate::{Estimate, estimate};
-pub use experiment::{Cell, Experiment, Length, Method, TooManyUnits};
+pub use experiment::{Cell, Experiment, FindExternal, Length, Method, TooManyUnits};
 pub use experiment_file::Select;
 pub use merge::{Merged, merge};
 pub use options::{LaneCount, Options, Shard};
 pub use plot::{Plot, PlotError, PlotKind, PlotOptions, plot};
 pub use runs::{Run, read_runs};
 pub use schema::schema;
+pub use source::{
+    Actions, ExternalEnvironment, ExternalError, ExternalOutcome, Interface, Session, SourceError,
+};
 pub use stop::Stop;
 pub use summary::{
     Diverged, FixedPoint, FreshSummary, MethodSummary, MethodWithoutBest, Point, SettingSummary, Statistics,

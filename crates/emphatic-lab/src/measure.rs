@@ -5,6 +5,7 @@
 mod critic_weights;
 mod emphasis_error;
 mod exact_emphasis;
+mod external_rollouts;
 mod objective;
 mod projected_error;
 mod rollouts;

@@ -53,12 +53,13 @@ mod described {
         schema.insert("oneOf".to_owned(), names.map(one).collect());
     }
 
-    /// A problem's name, or the path of a problem file.
+    /// A problem's name, the path of a problem file, or an environment of Gymnasium, which is run from Python.
     #[derive(JsonSchema)]
     #[schemars(untagged)]
     pub(crate) enum ProblemName {
         Shipped(#[schemars(transform = add_names)] String),
         Path(#[schemars(regex(pattern = r"\.(toml|json)$"))] String),
+        Gymnasium(#[schemars(regex(pattern = r"^gymnasium:."))] String),
     }
 
     fn add_names(schema: &mut Schema) {

@@ -90,7 +90,7 @@ pub(crate) fn run(
     };
     let trials = scenario.simulator().map(trials).transpose()?.map(Rc::new);
     let interest = structure.interest.as_ref();
-    let composer = Composer { scenario, interest, critic_weights, trials, options };
+    let composer = Composer { scenario, interest, critic_weights, trials: trials.clone(), options };
     let mut groups = composer.groups(&plans)?;
     let mut rows = Rows::new(settings.len(), evaluations as usize + 1, &scenario.measures);
     let mut chunk = Chunk::new(scenario.source.bases());
@@ -116,6 +116,7 @@ pub(crate) fn run(
         rows.add_evaluation(experience.episodes, experience.steps);
         for group in &mut groups {
             group.evaluate(evaluation as usize, &mut rows);
+            trials.as_ref().map_or(Ok(()), |trials| trials.check())?;
             // Rollouts may take long, and end early where they are to stop.
             if shared.stop.is_stopped() {
                 return Ok(None);

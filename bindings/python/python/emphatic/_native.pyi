@@ -9,6 +9,7 @@ from typing_extensions import Self, disjoint_base
 from .catalogue import Actor, Critic, Emphasis, Policy
 from .in_python import PythonEmphasis
 from .problem import Problem as _Problem
+from .sessions import Environments
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
@@ -302,6 +303,7 @@ def run(
     out: PathLike[str],
     runs: int | None,
     threads: int | None,
+    environments: Environments,
     progress: Callable[[int, int, int, float], None],
 ) -> int: ...
 def summary(directory: PathLike[str], select: str | None) -> tuple[str, str]: ...

@@ -1,19 +1,21 @@
 //! What experiment files say of simulators: discount, features, behaviour, interest and rollouts.
 
-use super::scenario::{Scenario, Scenarios, World};
+use super::scenario::{FindExternal, Scenario, Scenarios, World};
 use super::{MOST_EVALUATIONS, whole};
 use crate::experiment_file::{ExperimentFile, RolloutsFile};
 use crate::features_file::FeaturesFile;
 use crate::one_or_list::{Located, OneOrList};
-use crate::source::{Behaviour, Interest, Simulator};
-use emphatic::basis::Dimension;
-use emphatic_environments::{Actions, Environment};
+use crate::source::{Actions, Behaviour, Dynamics, Elsewhere, Interest, Interface, Simulator};
 use emphatic_problems::{Behaviour as Written, Interest as WrittenInterest, InterestWord};
 use emphatic_problems::{Mistake, Number, Share, ValueError, Whole, suggest};
 use emphatic_text::exact_number;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// What stands before the name of an environment of Gymnasium.
+pub(super) const GYMNASIUM: &str = "gymnasium:";
 
 /// The discount if a file gives none.
 const GAMMA: f64 = 0.99;
@@ -104,20 +106,40 @@ fn read_gamma(gamma: &Located<Number>) -> Result<f64, Mistake> {
     Err(Mistake::at(span, message))
 }
 
+/// Returns the environment that a problem names, with what is seen of it; `None` if it names something else.
+pub(super) fn environment(
+    name: &str,
+    span: &Range<usize>,
+    find_external: Option<&FindExternal>,
+) -> Result<Option<(Interface, Dynamics)>, Mistake> {
+    if let Some(here) = emphatic_environments::find(name) {
+        return Ok(Some((here.description().into(), Dynamics::Here(here))));
+    }
+    if !name.starts_with(GYMNASIUM) {
+        return Ok(None);
+    }
+    let Some(find) = find_external else {
+        let message = format!("`{name}` is an environment of Gymnasium, which lives in Python");
+        let help = "run the experiment from Python: `import emphatic`, then `emphatic.run(\"FILE.toml\")`; its results can be summarised, plotted and merged by the command";
+        return Err(Mistake::at(span, message).help(help));
+    };
+    let found = find(name).map_err(|error| Mistake::at(span, error.message).maybe_help(error.help))?;
+    let interface = found.interface().clone();
+    Ok(Some((interface, Dynamics::Elsewhere(Arc::new(Elsewhere::new(found))))))
+}
+
 /// Returns a simulator with the uniform behaviour and no features yet. A limit of 0 is none.
 pub(super) fn simulator(
-    environment: Arc<dyn Environment>,
+    (interface, dynamics): (Interface, Dynamics),
     limit: Option<&OneOrList<Whole>>,
 ) -> Result<Simulator, Mistake> {
-    let own = environment.description().limit.map(u64::from);
     let limit = match whole(limit, "limit", 0..=MOST_STEPS)? {
         Some(0) => None,
-        given => given.or(own),
+        given => given.or(interface.limit),
     };
-    let actions = &environment.description().actions;
-    let behaviour = Behaviour::uniform(actions).unwrap_or_else(|| usual(actions));
-    let interest = Interest::Everywhere(1.0);
-    Ok(Simulator { environment, behaviour, gamma: GAMMA, limit, interest, features: Vec::new() })
+    let behaviour = Behaviour::uniform(&interface.actions).unwrap_or_else(|| usual(&interface.actions));
+    let (interface, interest) = (Arc::new(interface), Interest::Everywhere(1.0));
+    Ok(Simulator { interface, dynamics, behaviour, gamma: GAMMA, limit, interest, features: Vec::new() })
 }
 
 /// Returns the usual behaviour where no behaviour is uniform.
@@ -142,7 +164,7 @@ impl Scenarios {
         let Some(features) = &file.features else { return self.check_features(file) };
         let with = |scenario: &Scenario, features: &Located<FeaturesFile>| {
             let simulator = simulated(scenario, "features", features)?;
-            let features = features.value.of_parts(&space(&*simulator.environment), &features.span)?;
+            let features = features.value.of_parts(&simulator.interface.space, &features.span)?;
             Ok(Simulator { features, ..simulator })
         };
         self.spread(features, "features", in_simulator(with), |features| features.text())
@@ -151,15 +173,8 @@ impl Scenarios {
     /// Returns an error if a simulator has no features.
     fn check_features(&self, file: &ExperimentFile) -> Result<(), Mistake> {
         let Some(simulator) = self.all.iter().find_map(Scenario::simulator) else { return Ok(()) };
-        let description = simulator.environment.description();
-        let names: Vec<&str> =
-            description.observations.iter().map(|observed| observed.name).take(4).collect();
-        let more = if description.observations.len() > 4 { ", …" } else { "" };
-        let message = format!(
-            "`{}` is a simulator and needs `features` of what is observed: {}{more}",
-            description.name,
-            names.join(", ")
-        );
+        let Interface { name, shown, .. } = &*simulator.interface;
+        let message = format!("`{name}` is a simulator and needs `features` of what is observed: {shown}");
         let help = "features = { kind = \"tiles\", tilings = 8, tiles = 8, bias = true }, or another basis: `emphatic parts` lists them";
         Err(Mistake::at(&file.problem.span, message).help(help))
     }
@@ -181,15 +196,9 @@ fn simulated<T>(scenario: &Scenario, key: &str, value: &Located<T>) -> Result<Si
     })
 }
 
-/// Returns what features are told of an environment's observations.
-pub(crate) fn space(environment: &dyn Environment) -> Vec<Dimension> {
-    let observed = environment.description().observations.iter();
-    observed.map(|entry| Dimension { low: entry.low, high: entry.high, wraps: entry.wraps }).collect()
-}
-
 /// Returns a simulator with another behaviour.
 pub(super) fn with_behaviour(simulator: &Simulator, written: &Written) -> Result<Arc<Simulator>, ValueError> {
-    let actions = &simulator.environment.description().actions;
+    let actions = &simulator.interface.actions;
     let behaviour = match (written, actions) {
         (Written::Word(_), _) => Behaviour::uniform(actions).ok_or_else(|| {
             ValueError::new("no behaviour is uniform where actions are not bounded")
@@ -202,12 +211,12 @@ pub(super) fn with_behaviour(simulator: &Simulator, written: &Written) -> Result
 }
 
 /// Returns the probability of each action.
-fn probabilities(names: &[&str], table: &BTreeMap<String, Share>) -> Result<Vec<f64>, ValueError> {
+fn probabilities(names: &[String], table: &BTreeMap<String, Share>) -> Result<Vec<f64>, ValueError> {
     let mut probabilities = vec![0.0; names.len()];
     for (name, share) in table {
         let Some(action) = names.iter().position(|known| known == name) else {
             return Err(ValueError::new(format!("there is no action `{name}`"))
-                .maybe_help(suggest(name, names.iter().copied())));
+                .maybe_help(suggest(name, names.iter().map(String::as_str))));
         };
         match share {
             Share::Number(Number(x)) if (0.0..=1.0).contains(x) => probabilities[action] = *x,

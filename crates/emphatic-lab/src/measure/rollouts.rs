@@ -1,8 +1,9 @@
 //! How good the current policy is in a simulator: by rollouts.
 
+use super::external_rollouts::{ExternalRollouts, Trial};
 use super::{Context, Goal, Kind, Measure, Measured, Recorder, single};
 use crate::experiment::RolloutPlan;
-use crate::source::{Simulator, SourceError};
+use crate::source::{Dynamics, Elsewhere, Simulator, SourceError};
 use crate::stop::Stop;
 use emphatic::{
     Action, AsState, Composable, ComposeError, DeterministicLinear, Gaussian, Isa, Learner, Random, Real,
@@ -99,7 +100,6 @@ impl Measure for Tried {
 }
 
 /// The trials of a unit: all of its settings have the same.
-#[derive(Debug)]
 pub(crate) struct Trials {
     simulator: Arc<Simulator>,
     plan: RolloutPlan,
@@ -107,6 +107,9 @@ pub(crate) struct Trials {
     seeds: [u64; 4],
     /// States that the behaviour visits.
     visited: Vec<Vec<f64>>,
+    /// The environments of an environment that lives elsewhere, once they are open, and why they did not go on.
+    external: RefCell<Option<ExternalRollouts>>,
+    failure: RefCell<Option<SourceError>>,
     isa: Isa,
     stop: Stop,
 }
@@ -130,13 +133,33 @@ impl Trials {
             true => simulator.visited_states(random.word(), plan.episodes, plan.every, stop)?,
             false => Vec::new(),
         };
-        Ok(Self { simulator: simulator.clone(), plan, seeds, visited, isa, stop: stop.clone() })
+        let (simulator, stop) = (simulator.clone(), stop.clone());
+        let (external, failure) = (RefCell::default(), RefCell::default());
+        Ok(Self { simulator, plan, seeds, visited, external, failure, isa, stop })
+    }
+
+    /// Returns an error if an environment has failed.
+    pub(crate) fn check(&self) -> Result<(), SourceError> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Returns whether nothing more is to be tried out.
+    fn is_over(&self) -> bool {
+        self.stop.is_stopped() || self.failure.borrow().is_some()
     }
 
     /// Returns the episodes of an evaluation.
     fn episodes(&self, starts: Starts, evaluation: u64, actor: &mut dyn Actor) -> Vec<Episode> {
         let seed = self.seeds[starts as usize].wrapping_add(evaluation);
-        self.run(starts, seed, self.plan.gamma, actor)
+        match &self.simulator.dynamics {
+            Dynamics::Here(_) => self.run(starts, seed, self.plan.gamma, actor),
+            Dynamics::Elsewhere(elsewhere) => {
+                self.run_elsewhere(elsewhere, evaluation, seed, actor).unwrap_or_else(|error| {
+                    self.failure.replace(Some(error));
+                    Vec::new()
+                })
+            }
+        }
     }
 
     /// Returns two estimates of the value of each state that the behaviour visits.
@@ -151,7 +174,7 @@ impl Trials {
     fn run(&self, starts: Starts, seed: u64, gamma: f64, actor: &mut dyn Actor) -> Vec<Episode> {
         let RolloutPlan { episodes, .. } = self.plan;
         let cap = self.plan.cap_in(&self.simulator);
-        let environment = &*self.simulator.environment;
+        let Some(environment) = self.simulator.here() else { return Vec::new() };
         let mut begin = |number: usize, state: &mut [f64]| {
             let mut random = Random::new(seed, number as u64);
             match starts {
@@ -161,6 +184,28 @@ impl Trials {
             random
         };
         Rollouts { environment, cap, gamma }.run(actor, episodes, &mut begin, &|| self.stop.is_stopped())
+    }
+
+    /// The same from where episodes begin, in an environment that lives elsewhere.
+    fn run_elsewhere(
+        &self,
+        elsewhere: &Elsewhere,
+        evaluation: u64,
+        seed: u64,
+        actor: &mut dyn Actor,
+    ) -> Result<Vec<Episode>, SourceError> {
+        let trial = Trial {
+            evaluation,
+            episodes: self.plan.episodes,
+            cap: self.plan.cap_in(&self.simulator),
+            gamma: self.plan.gamma,
+            random: &|number| Random::new(seed, number as u64),
+            is_stopped: &|| self.stop.is_stopped(),
+        };
+        match &mut *self.external.borrow_mut() {
+            Some(open) => open.run(&trial, actor),
+            none => none.insert(ExternalRollouts::open(&*elsewhere.environment, &trial)?).run(&trial, actor),
+        }
     }
 }
 
@@ -185,8 +230,7 @@ impl<R: Real> Recorder<R> for TriedRecorder {
         if shared.as_ref().is_none_or(|(of, _)| *of != evaluation) {
             let of_lane = |lane: usize| {
                 // What has diverged, or is to stop, has no value.
-                let is_idle =
-                    lane >= self.lanes || learner.diverged(lane).is_some() || self.trials.stop.is_stopped();
+                let is_idle = lane >= self.lanes || learner.diverged(lane).is_some() || self.trials.is_over();
                 if is_idle {
                     Vec::new()
                 } else {
@@ -231,7 +275,7 @@ impl ValueErrorRecorder {
 
 impl<R: Real> Recorder<R> for ValueErrorRecorder {
     fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
-        let environment = &self.trials.simulator.environment;
+        let Some(environment) = self.trials.simulator.here() else { return vec![R::splat(f64::NAN)] };
         let mut observation = vec![0.0; environment.description().observations.len()];
         let values: Vec<Option<R>> = self
             .trials
@@ -259,7 +303,7 @@ impl<R: Real> Recorder<R> for ValueErrorRecorder {
 
 /// Returns the policy of a lane as it acts now.
 fn actor<'a, R: Real>(learner: &'a dyn Learner<R>, lane: usize, trials: &Trials) -> Box<dyn Actor + 'a> {
-    let dimensions = trials.simulator.environment.description().observations.len();
+    let dimensions = trials.simulator.interface.space.len();
     let weights = || learner.weights().iter().map(|w| w.lane(lane)).collect::<Vec<f64>>();
     let policy = learner.policy();
     if let Some(policy) = policy.downcast_ref::<Softmax>() {
