@@ -13,6 +13,7 @@ mod simulation;
 mod warnings;
 
 pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
+pub(crate) use part::AS_ACTOR;
 pub use scenario::FindExternal;
 pub(crate) use scenario::Scenario;
 pub(crate) use simulation::RolloutPlan;

@@ -16,7 +16,7 @@ use std::ops::Range;
 pub(super) const LAMBDA_A: &str = "lambda_a";
 
 /// What stands for the method's own emphasis where another part has an emphasis inside it.
-pub(super) const AS_ACTOR: &str = "actor";
+pub(crate) const AS_ACTOR: &str = "actor";
 
 /// The features that a part learns from if its table names none.
 pub(super) const DEFAULT_FEATURES: &str = "critic";
