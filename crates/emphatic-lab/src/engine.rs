@@ -84,7 +84,7 @@ pub enum RunError {
         /// Its last setting.
         last: usize,
         /// The reason.
-        source: UnitError,
+        source: Box<UnitError>,
     },
     /// No thread could be started.
     #[error("no thread could be started: {0}")]
@@ -414,7 +414,7 @@ impl Workers<'_> {
         };
         encoded().map_err(|source| {
             let (first, last) = (settings[0], settings[settings.len() - 1]);
-            RunError::Unit { run: unit.run, first, last, source }
+            RunError::Unit { run: unit.run, first, last, source: Box::new(source) }
         })
     }
 }

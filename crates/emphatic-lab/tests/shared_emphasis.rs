@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::results;
+use common::{results, settings};
 use emphatic_lab::store::Kind;
-use emphatic_lab::{Experiment, SummaryOptions, read_runs, summarise_as};
+use emphatic_lab::{Cell, Experiment, SummaryOptions, read_runs, summarise_as};
 use std::path::Path;
 
 fn file(critic: &str, alpha_u: &str) -> String {
@@ -43,6 +43,13 @@ fn a_critic_with_the_methods_own_emphasis_has_its_numbers() {
     let apart: Vec<_> = small.iter().zip(&large).flat_map(|(a, b)| [a.clone(), b.clone()].concat()).collect();
     assert_eq!(shared, apart);
     assert!(small != large);
+}
+
+#[test]
+fn the_table_of_settings_says_that_it_is_the_methods_own() {
+    let settings = settings(results(&file("emphasis = \"actor\"", "[0.01, 0.3]")).path());
+    assert_eq!(settings.len(), 4);
+    assert!(settings.iter().all(|setting| setting["critic_emphasis"] == Cell::Text("actor".to_owned())));
 }
 
 #[test]
