@@ -163,9 +163,10 @@ impl Raise for RunError {
     fn raise(&self) -> PyErr {
         match self {
             Self::Store(error) => error.raise(),
-            Self::Unit { source: UnitError::Source(error @ SourceError::External { .. }), .. } => {
-                episode_error(words(self), error)
-            }
+            Self::Unit { source, .. } => match &**source {
+                UnitError::Source(error @ SourceError::External { .. }) => episode_error(words(self), error),
+                _ => PyRuntimeError::new_err(words(self)),
+            },
             _ => PyRuntimeError::new_err(words(self)),
         }
     }

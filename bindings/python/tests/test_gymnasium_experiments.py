@@ -350,7 +350,7 @@ critic = { kind = "tdrc", alpha_v = 0.5, lambda = 0.9 }
     for name in ("mountain-car", "gymnasium:MountainCar-v0", "gymnasium:emphatic/MountainCar-v0"):
         file = written(tmp_path, text.replace("PROBLEM", name), f"{len(lasts)}.toml")
         results = run(file, tmp_path / f"out{len(lasts)}")
-        lasts.append(np.mean([recorded(results, "return", 0, number) for number in range(4)]))
+        lasts.append(float(np.mean([recorded(results, "return", 0, number) for number in range(4)])))
     assert max(lasts) - min(lasts) < 15, lasts
 
 
