@@ -86,6 +86,6 @@ pub(crate) fn clamp<R: Real>(x: R, low: f64, high: f64) -> R {
 pub(crate) fn cos<R: Real>(x: R) -> R {
     R::from_lanes(
         #[inline(always)]
-        |lane| elementary::cos(x.lane(lane)),
+        |lane| elementary::cos(x.lane(lane % R::LANES)),
     )
 }
