@@ -72,6 +72,8 @@ impl ExternalRollouts {
         let mut finished = vec![Episode::default(); trial.episodes];
         let mut observations = vec![0.0; self.width * n];
         let mut actions = vec![Action::Number(0); self.width];
+        // There is but one.
+        let policies = vec![0; self.width];
         let mut outcomes = vec![ExternalOutcome::default(); self.width];
         let (mut running, mut randoms) = (Vec::new(), Vec::new());
         for place in 0..self.width {
@@ -82,7 +84,7 @@ impl ExternalRollouts {
         let mut next = self.width;
         while !running.is_empty() && !(trial.is_stopped)() {
             let count = running.len();
-            actor.act(&observations[..count * n], &mut randoms, &mut actions[..count]);
+            actor.act(&policies[..count], &observations[..count * n], &mut randoms, &mut actions[..count]);
             let places: Vec<usize> = running.iter().map(|episode| episode.place).collect();
             let (observed, outcomes) = (&mut observations[..count * n], &mut outcomes[..count]);
             self.places.step(&places, &actions[..count], observed, outcomes).map_err(|error| {
