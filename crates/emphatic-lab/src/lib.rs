@@ -62,6 +62,7 @@ mod stop;
 pub mod store;
 mod summary;
 pub mod table;
+mod unevenness;
 mod unit;
 
 pub use emphatic_problems::{FileError, ReadError};
