@@ -14,7 +14,7 @@ mod warnings;
 
 pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
 pub(crate) use scenario::Scenario;
-pub(crate) use simulation::RolloutPlan;
+pub(crate) use simulation::{RolloutPlan, simulator_named, space, with_behaviour};
 
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
 use crate::measure::{self, Goal, Measured};

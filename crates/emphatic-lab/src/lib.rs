@@ -34,6 +34,7 @@
 //! | the catalogue from which learners are composed | `learners` |
 //! | problem files | the crate `emphatic-problems` |
 //! | sources of experience | `source` |
+//! | experience of a simulator, to be looked at | `simulated` |
 //! | what is recorded: the objective and other measures | `measure` |
 //! | a unit: one stream teaches a block of settings, which are recorded | `unit` |
 //! | how it is run: threads, shards, lanes; asking it to stop | `options`, `stop` |
@@ -56,6 +57,7 @@ mod plot;
 mod runs;
 mod schema;
 mod settings_table;
+mod simulated;
 mod source;
 pub mod statistics;
 mod stop;
@@ -75,6 +77,7 @@ pub use options::{LaneCount, Options, Shard};
 pub use plot::{Plot, PlotError, PlotKind, PlotOptions, plot};
 pub use runs::{Run, read_runs};
 pub use schema::schema;
+pub use simulated::{Recorded, Simulated, SimulatedArguments, SourceError};
 pub use stop::Stop;
 pub use summary::{
     Diverged, FixedPoint, FreshSummary, MethodSummary, MethodWithoutBest, Point, SettingSummary, Statistics,

@@ -120,6 +120,11 @@ pub(super) fn simulator(
     Ok(Simulator { environment, behaviour, gamma: GAMMA, limit, interest, features: Vec::new() })
 }
 
+/// Returns a simulator as files have it that say nothing more of it.
+pub(crate) fn simulator_named(environment: Arc<dyn Environment>) -> Result<Simulator, ValueError> {
+    simulator(environment, None).map_err(|mistake| mistake.error)
+}
+
 /// Returns the usual behaviour where no behaviour is uniform.
 fn usual(actions: &Actions) -> Behaviour {
     let standard_deviation = match actions {
@@ -188,7 +193,7 @@ pub(crate) fn space(environment: &dyn Environment) -> Vec<Dimension> {
 }
 
 /// Returns a simulator with another behaviour.
-pub(super) fn with_behaviour(simulator: &Simulator, written: &Written) -> Result<Arc<Simulator>, ValueError> {
+pub(crate) fn with_behaviour(simulator: &Simulator, written: &Written) -> Result<Arc<Simulator>, ValueError> {
     let actions = &simulator.environment.description().actions;
     let behaviour = match (written, actions) {
         (Written::Word(_), _) => Behaviour::uniform(actions).ok_or_else(|| {
