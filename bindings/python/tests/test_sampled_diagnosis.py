@@ -53,7 +53,9 @@ def test_a_target_is_a_learner_a_table_or_probabilities_of_actions_taken() -> No
     agent.weights = [[1, 0], [0, 1], [0.5, 0]]
     table = agent.probabilities(batch.x)
     taken = table[np.arange(len(batch)), batch.action]
-    texts = {str(emphatic.diagnose(batch, emphatic.OneHot(3), target=target)) for target in (agent, table, taken)}
+    texts = {
+        str(emphatic.diagnose(batch, emphatic.OneHot(3), target=target)) for target in (agent, table, taken)
+    }
     assert len(texts) == 1
 
 
@@ -67,7 +69,9 @@ def test_what_makes_no_sense_is_refused() -> None:
         emphatic.diagnose(batch[:0], features)
     with pytest.raises(ValueError, match=r"the target has the shape \(3,\); it must have \(4000,\)"):
         emphatic.diagnose(batch, features, target=[1, 0, 0])
-    with pytest.raises(ValueError, match=r"the target has the shape \(4000, 3\); it must have \(4000, 2\) or \(4000,\)"):
+    with pytest.raises(
+        ValueError, match=r"the target has the shape \(4000, 3\); it must have \(4000, 2\) or \(4000,\)"
+    ):
         emphatic.diagnose(batch, features, target=np.ones((4000, 3)))
     with pytest.raises(ValueError, match="is 1.5; it must lie between 0 and 1"):
         emphatic.diagnose(batch, features, target=np.full(4000, 1.5))
@@ -90,7 +94,9 @@ def endless(steps: int) -> emphatic.Batch:
     )
 
 
-def certain(emphasis: emphatic.FollowOn | emphatic.LambdaReturn | emphatic.NoEmphasis) -> emphatic.ActorCritic:
+def certain(
+    emphasis: emphatic.FollowOn | emphatic.LambdaReturn | emphatic.NoEmphasis,
+) -> emphatic.ActorCritic:
     policy = emphatic.Softmax(emphatic.OneHot(1), actions=2)
     agent = emphatic.ActorCritic(policy, emphatic.TD(0.01), emphasis, alpha=1e-300)
     agent.weights = [[-3.0, 3.0]]

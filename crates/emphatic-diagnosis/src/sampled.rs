@@ -190,12 +190,12 @@ fn check(experience: &Experience) -> Result<(), SampleError> {
         step.check().map_err(|source| SampleError::Step { index, source })?;
         let wrong_action = match step.action {
             Action::Number(action) if finite && action < actions.len() => None,
-            Action::Number(action) if finite => {
-                Some(StepError::Action { action, actions: actions.len() })
-            }
+            Action::Number(action) if finite => Some(StepError::Action { action, actions: actions.len() }),
             Action::Real(_) if !finite => None,
             Action::Number(_) => Some(StepError::ActionKind("the number of an action", "a real number")),
-            Action::Real(_) => Some(StepError::ActionKind("a real number", "the number of one of its actions")),
+            Action::Real(_) => {
+                Some(StepError::ActionKind("a real number", "the number of one of its actions"))
+            }
         };
         wrong_action.map_or(Ok(()), |source| Err(SampleError::Step { index, source }))?;
         if finite && step.mu > 1.0 + 1e-9 {
@@ -227,7 +227,9 @@ fn policies(experience: &Experience) -> Vec<(String, Vec<f64>)> {
         return vec![("the behaviour itself".to_owned(), steps.iter().map(|step| step.mu).collect())];
     }
     let alike = vec![1.0 / actions.len() as f64; steps.len()];
-    let takes = |step: &Step<State, Action>, action: usize| f64::from(u8::from(step.action == Action::Number(action)));
+    let takes = |step: &Step<State, Action>, action: usize| {
+        f64::from(u8::from(step.action == Action::Number(action)))
+    };
     let always = |(action, name): (usize, &String)| {
         let probabilities: Vec<f64> = steps.iter().map(|step| takes(step, action)).collect();
         let is_taken = probabilities.iter().any(|pi| *pi > 0.0);

@@ -1,7 +1,7 @@
 //! What a diagnosis finds by sampling, against the exact theory.
 
 use emphatic::theory::FollowOnMoments;
-use emphatic::{Action, Exact, Features, FeatureError, KnownProblem, State, Step, StepError};
+use emphatic::{Action, Exact, FeatureError, Features, KnownProblem, State, Step, StepError};
 use emphatic_diagnosis::sampled::{Estimate, SampledPolicy};
 use emphatic_diagnosis::{Experience, Options, SampleError, SampledDiagnosis, diagnose, diagnose_experience};
 use emphatic_problems::ProblemFile;
@@ -16,7 +16,8 @@ fn shop() -> ProblemFile {
 /// Steps of the behaviour of a finite problem.
 fn steps(problem: &ProblemFile, count: usize) -> Vec<OwnStep> {
     let KnownProblem::Finite(task) = &problem.known else { unreachable!("it is finite") };
-    let number = |state: State| if let State::Number(number) = state { number } else { unreachable!("it is") };
+    let number =
+        |state: State| if let State::Number(number) = state { number } else { unreachable!("it is") };
     let action = |action: Action| if let Action::Number(a) = action { a } else { unreachable!("it is") };
     let mut stream = task.stream(3, 0);
     let mut one = || {
@@ -29,7 +30,11 @@ fn steps(problem: &ProblemFile, count: usize) -> Vec<OwnStep> {
     (0..count).map(|_| one()).collect()
 }
 
-fn diagnosed(steps: &[OwnStep], features: &Features, target: Option<Vec<f64>>) -> Result<SampledDiagnosis, SampleError> {
+fn diagnosed(
+    steps: &[OwnStep],
+    features: &Features,
+    target: Option<Vec<f64>>,
+) -> Result<SampledDiagnosis, SampleError> {
     let steps: Vec<_> = steps.iter().map(|step| step.view()).collect();
     let actions = vec!["bestseller".to_owned(), "novelty".to_owned()];
     diagnose_experience(&Experience { name: "steps".to_owned(), steps: &steps, features, actions, target })
@@ -52,7 +57,8 @@ fn moments_and_key_matrices_agree_with_the_exact_ones() {
     let square: f64 = moments.second_moment().unwrap().iter().sum();
 
     let sample = steps(&problem, 200_000);
-    let found = diagnosed(&sample, &Features::from(problem.known.critic()), Some(vec![0.5; sample.len()])).unwrap();
+    let found =
+        diagnosed(&sample, &Features::from(problem.known.critic()), Some(vec![0.5; sample.len()])).unwrap();
     let SampledPolicy { spread, critics, .. } = &found.policies[0];
     close("the mean of ρ", spread.mean_ratio, 1.0);
     close("the mean of F", spread.mean_follow_on, mean);
@@ -117,11 +123,15 @@ fn a_trace_without_finite_variance_looks_like_it() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let (sample, features) = (steps(&shop(), 200), Features::one_hot(3));
-    let refused = |steps: &[OwnStep], features: &Features, target| diagnosed(steps, features, target).unwrap_err();
+    let refused =
+        |steps: &[OwnStep], features: &Features, target| diagnosed(steps, features, target).unwrap_err();
     assert_eq!(refused(&[], &features, None), SampleError::TooFew(0));
     let length = refused(&sample, &features, Some(vec![0.5; 3]));
     assert_eq!(length.to_string(), "the target has 3 probabilities; there are 200 steps");
-    assert!(matches!(refused(&sample, &features, Some(vec![1.5; 200])), SampleError::Target { index: 0, .. }));
+    assert!(matches!(
+        refused(&sample, &features, Some(vec![1.5; 200])),
+        SampleError::Target { index: 0, .. }
+    ));
     assert_eq!(refused(&sample, &features, Some(vec![0.0; 200])), SampleError::NoOverlap);
     let few = refused(&sample, &Features::one_hot(1), None);
     assert!(matches!(few, SampleError::Features { source: FeatureError::State { .. }, .. }), "{few:?}");

@@ -115,7 +115,8 @@ pub fn run(
     let seconds_before = store.manifest()["wall_seconds"].as_f64().unwrap_or(0.0);
     store.set_manifest(&counts(experiment, &store, false))?;
 
-    let mut engine = Engine { experiment, options, stop, on_event, before: 0, updates: 0, warned: BTreeSet::new() };
+    let mut engine =
+        Engine { experiment, options, stop, on_event, before: 0, updates: 0, warned: BTreeSet::new() };
     let complete = engine.run(&mut store);
     let (before, updates) = (engine.before, engine.updates);
     // However it ended, the manifest says what the directory has.

@@ -132,7 +132,16 @@ impl Simulated {
                 recorded.next.extend_from_slice(next);
             }
             let Step { action, mu, reward, gamma, gamma_next, interest, .. } = step;
-            recorded.steps.push(Step { state: (), next: (), action, mu, reward, gamma, gamma_next, interest });
+            recorded.steps.push(Step {
+                state: (),
+                next: (),
+                action,
+                mu,
+                reward,
+                gamma,
+                gamma_next,
+                interest,
+            });
         }
         Ok(recorded)
     }
@@ -156,7 +165,8 @@ struct Argument<T> {
 /// Reads a value as experiment files have it.
 fn read<T: serde::de::DeserializeOwned>(value: &str) -> Result<T, ValueError> {
     let read = toml::from_str::<Argument<T>>(&format!("value = {value}"));
-    read.map(|argument| argument.value).map_err(|error| ValueError::new(format!("`{value}`: {}", error.message())))
+    read.map(|argument| argument.value)
+        .map_err(|error| ValueError::new(format!("`{value}`: {}", error.message())))
 }
 
 /// `tiles,tilings=8,tiles=8` as experiment files have it.
@@ -241,11 +251,13 @@ mod tests {
     fn wrong_arguments_are_refused_with_what_would_be_right() {
         let tiles = SimulatedArguments { features: "tiles,tilings=4,tiles=4", ..Default::default() };
         assert!(Simulated::named("mountain-cra", &tiles).is_none());
-        let unknown = mistake("mountain-car", SimulatedArguments { features: "tile,tilings=4,tiles=4", ..tiles });
+        let unknown =
+            mistake("mountain-car", SimulatedArguments { features: "tile,tilings=4,tiles=4", ..tiles });
         assert!(unknown.help.unwrap().contains("tiles"));
         let missing = mistake("mountain-car", SimulatedArguments { features: "tiles,tilings=4", ..tiles });
         assert!(missing.message.contains("tiles"), "{missing}");
-        let action = mistake("mountain-car", SimulatedArguments { behaviour: Some("forward=0.5,back=0.5"), ..tiles });
+        let action =
+            mistake("mountain-car", SimulatedArguments { behaviour: Some("forward=0.5,back=0.5"), ..tiles });
         assert!(action.message.contains("no action `back`"), "{action}");
         let gamma = mistake("mountain-car", SimulatedArguments { gamma: Some(1.5), ..tiles });
         assert!(gamma.message.contains("1.5"), "{gamma}");

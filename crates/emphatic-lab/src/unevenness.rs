@@ -42,7 +42,10 @@ impl Unevenness {
             let Runs { all, uneven, worst } = runs;
             let (_, words) = worst.as_ref().filter(|_| *uneven as f64 >= MANY * *all as f64)?;
             let name = &experiment.methods[*method].name;
-            Some((*method, format!("{name}: {words} (the worst of {uneven} such runs of settings, of {all})")))
+            Some((
+                *method,
+                format!("{name}: {words} (the worst of {uneven} such runs of settings, of {all})"),
+            ))
         };
         methods.iter().filter_map(warning).collect()
     }

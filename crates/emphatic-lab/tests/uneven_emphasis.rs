@@ -54,10 +54,19 @@ fn the_trace_in_cart_pole_is_warned_of_and_the_default_is_not() {
     let of = |warnings: &[String], method: &str| warnings.iter().filter(|w| w.starts_with(method)).count();
     let words = "the emphasis is so uneven that 20000 steps count like ";
     assert!(warnings.iter().any(|w| w.starts_with("trace: ") && w.contains(words)), "{warnings:?}");
-    assert_eq!((of(&warnings, "trace"), of(&warnings, "default"), of(&warnings, "none")), (1, 0, 0), "{warnings:?}");
+    assert_eq!(
+        (of(&warnings, "trace"), of(&warnings, "default"), of(&warnings, "none")),
+        (1, 0, 0),
+        "{warnings:?}"
+    );
 
     let summary = summarise(dir.path(), None).unwrap();
-    assert_eq!((of(&summary.warnings, "trace"), of(&summary.warnings, "default")), (1, 0), "{:?}", summary.warnings);
+    assert_eq!(
+        (of(&summary.warnings, "trace"), of(&summary.warnings, "default")),
+        (1, 0),
+        "{:?}",
+        summary.warnings
+    );
     let recorded = read_runs(dir.path(), Kind::Results, "effective_sample", &[0, 2, 3]).unwrap();
     for (setting, runs) in &recorded {
         for run in runs {

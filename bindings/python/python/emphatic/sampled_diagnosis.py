@@ -72,7 +72,9 @@ def diagnose(
     parts._check_features(features)
     finite = batch.action.dtype.kind != "f"
     if not finite and actions is not None:
-        raise TypeError(f"actions is {actions!r}, but the actions of the batch are real numbers: leave it out")
+        raise TypeError(
+            f"actions is {actions!r}, but the actions of the batch are real numbers: leave it out"
+        )
     count = 0
     if finite:
         seen = int(batch.action.max(initial=-1)) + 1
@@ -105,7 +107,9 @@ def _probabilities(target: Learner | npt.ArrayLike, batch: Batch, actions: int) 
     found = convert.array(target, "target")
     if found.ndim == 1:
         if found.shape != (steps,):
-            raise ValueError(f"the target has the shape {found.shape}; it must have ({steps},), a number for each step")
+            raise ValueError(
+                f"the target has the shape {found.shape}; it must have ({steps},), a number for each step"
+            )
         return convert.readable(convert.floats(found, "target", 1))
     if found.ndim != 2 or not actions or found.shape != (steps, actions):
         right = f"({steps}, {actions}) or ({steps},)" if actions else f"({steps},)"

@@ -86,7 +86,9 @@ pub(super) fn simulated(arguments: &DiagnoseArguments) -> miette::Result<Option<
             let problems = SHIPPED.iter().map(|shipped| shipped.name).filter(|_| flag.is_none());
             let help = suggest(&name, simulators.chain(problems)).unwrap_or_default();
             match help.starts_with("did you mean") || flag.is_some() {
-                true => Err(wrong(format!("there is no simulator `{name}`, and no such file or problem"), &help)),
+                true => {
+                    Err(wrong(format!("there is no simulator `{name}`, and no such file or problem"), &help))
+                }
                 false => Ok(None), // The reader of problems knows better what to say.
             }
         }
@@ -108,11 +110,16 @@ pub(super) fn diagnose(arguments: &DiagnoseArguments, simulated: &Simulated) -> 
     refuse_flags_of_problems(arguments)?;
     if let Some(path) = &arguments.write {
         if arguments.file.is_file() {
-            return Err(wrong(format!("{} is an experiment already", output::path(&arguments.file)), "emphatic run"));
+            return Err(wrong(
+                format!("{} is an experiment already", output::path(&arguments.file)),
+                "emphatic run",
+            ));
         }
         check_new(path)?;
     }
-    let recorded = simulated.record(arguments.simulator.steps as usize, arguments.seed).map_err(|error| miette!("{error}"))?;
+    let recorded = simulated
+        .record(arguments.simulator.steps as usize, arguments.seed)
+        .map_err(|error| miette!("{error}"))?;
     let target = arguments.simulator.target.as_ref().map(|text| simulated.target(text, &recorded));
     let target = target.transpose().map_err(refused)?;
     let (steps, name) = (recorded.steps(), simulated.name().to_owned());
@@ -129,7 +136,10 @@ pub(super) fn diagnose(arguments: &DiagnoseArguments, simulated: &Simulated) -> 
 fn refuse_flags_of_problems(arguments: &DiagnoseArguments) -> miette::Result<()> {
     let given = [("--starts", arguments.starts.is_some()), ("--figure", arguments.figure.is_some())];
     match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(wrong(format!("{flag} is about flows, which no one can follow in a simulator"), "leave it out")),
+        Some((flag, _)) => Err(wrong(
+            format!("{flag} is about flows, which no one can follow in a simulator"),
+            "leave it out",
+        )),
         None => Ok(()),
     }
 }

@@ -42,12 +42,17 @@ fn a_target_of_ones_own_is_asked_about() {
     // A real action, whose target is a normal distribution.
     let own = ["diagnose", "pendulum", "--features", "fourier,order=2", "--steps", "2000"];
     let text = flat(&printed(own.into_iter().chain(["--target", "mean=0,standard_deviation=0.5"])));
-    assert!(text.contains("a real action") && text.contains("The behaviour's smallest density is 0.25"), "{text}");
+    assert!(
+        text.contains("a real action") && text.contains("The behaviour's smallest density is 0.25"),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_is_written_can_be_run() {
-    for (simulator, features) in [("cart-pole", TILES), ("pendulum", "fourier,order=2"), ("mountain-car", "radial,centres=5")] {
+    for (simulator, features) in
+        [("cart-pole", TILES), ("pendulum", "fourier,order=2"), ("mountain-car", "radial,centres=5")]
+    {
         let bench = Bench::empty();
         let written = bench.file.display().to_string();
         let words = ["diagnose", simulator, "--features", features, "--steps", "2000", "--gamma", "0.9"];
@@ -56,7 +61,10 @@ fn what_is_written_can_be_run() {
         assert!(text.contains("gamma = 0.9") && text.contains("# The suggestion."), "{text}");
         succeeded(ended_on("check", &bench.file, &[]));
         // An experiment is diagnosed by its simulator.
-        let again = flat(&String::from_utf8(succeeded(ended_on("diagnose", &bench.file, &["--steps", "2000"])).stdout).unwrap());
+        let again = flat(
+            &String::from_utf8(succeeded(ended_on("diagnose", &bench.file, &["--steps", "2000"])).stdout)
+                .unwrap(),
+        );
         assert!(again.contains(&format!("{simulator}: 2000 steps")), "{again}");
     }
 }
@@ -72,7 +80,10 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (&["mountain-car", "--features", "tiles,tilings=4,tiles=[4,4,4]"], "dimension"),
         (&["mountain-car", "--features", TILES, "--gamma", "2"], "a discount lies above 0 and is at most 1"),
         (&["mountain-car", "--features", TILES, "--behaviour", "forwards=1"], "did you mean `forward`?"),
-        (&["mountain-car", "--features", TILES, "--target", "forward=0.5"], "the probabilities sum to 0.5, not to 1"),
+        (
+            &["mountain-car", "--features", TILES, "--target", "forward=0.5"],
+            "the probabilities sum to 0.5, not to 1",
+        ),
         (&["mountain-car", "--features", TILES, "--steps", "10"], "a diagnosis needs at least 100"),
         (&["mountain-car", "--features", TILES, "--starts", "3"], "--starts is about flows"),
         (&["counterexample", "--features", TILES], "--features is for simulators"),

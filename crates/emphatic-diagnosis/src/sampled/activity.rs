@@ -40,7 +40,11 @@ pub(super) fn activity(experience: &Experience) -> Activity {
     // Where an episode is cut short, the last state is seen only as the next one.
     let mut scratch = Scratch::default();
     for step in experience.steps.iter().filter(|step| step.gamma_next > 0.0) {
-        features.row(step.next, &mut scratch).iter().filter(|(_, x)| *x != 0.0).for_each(|(j, _)| is_active[j] = true);
+        features
+            .row(step.next, &mut scratch)
+            .iter()
+            .filter(|(_, x)| *x != 0.0)
+            .for_each(|(j, _)| is_active[j] = true);
     }
     let count = experience.steps.len() as f64;
     let active_ones: Vec<usize> = (0..features.len()).filter(|j| is_active[*j]).collect();

@@ -27,10 +27,7 @@ pub(super) fn block_of(step: usize, steps: usize) -> usize {
 }
 
 /// Estimates a function of sums, given the sums of each block: by all of them, and with one block left out at a time.
-pub(super) fn jackknife<const N: usize>(
-    blocks: &[[f64; N]],
-    of_sums: impl Fn(&[f64; N]) -> f64,
-) -> Estimate {
+pub(super) fn jackknife<const N: usize>(blocks: &[[f64; N]], of_sums: impl Fn(&[f64; N]) -> f64) -> Estimate {
     let without = |left_out: Option<usize>| {
         let mut sums = [0.0; N];
         for (_, block) in blocks.iter().enumerate().filter(|(k, _)| Some(*k) != left_out) {

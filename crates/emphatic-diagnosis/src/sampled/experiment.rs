@@ -21,7 +21,8 @@ impl SampledDiagnosis {
     /// An experiment file that tries what is suggested.
     pub fn experiment(&self, of: &Simulation) -> String {
         let Simulation { problem, gamma, features, behaviour } = of;
-        let mut text = format!("# A first experiment in {}, written by `emphatic diagnose`.\n", name(&self.name));
+        let mut text =
+            format!("# A first experiment in {}, written by `emphatic diagnose`.\n", name(&self.name));
         for (what, why) in &self.suggestion.reasons {
             text += &paragraph("# ", "#   ", &format!("{what}: {why}."));
         }

@@ -24,7 +24,16 @@ impl SampledDiagnosis {
 
     fn spread_text(&self) -> String {
         let mut text = heading("How evenly steps count");
-        let header = ["policy", "largest ρ", "ρ = 0", "by ρ", "by F", "F² grows by", "largest 1 % of ΣF²", "mean of F"];
+        let header = [
+            "policy",
+            "largest ρ",
+            "ρ = 0",
+            "by ρ",
+            "by F",
+            "F² grows by",
+            "largest 1 % of ΣF²",
+            "mean of F",
+        ];
         let percent = |x: f64| format!("{} %", short(100.0 * x));
         let row = |p: &SampledPolicy| {
             vec![
@@ -40,15 +49,25 @@ impl SampledDiagnosis {
         };
         text += &table(header.map(str::to_owned).to_vec(), self.policies.iter().map(row));
         text += "\n  By M = (1 − λ_a) i + λ_a F:\n\n";
-        let lambdas: Vec<f64> = self.policies.iter().take(1).flat_map(|p| p.spread.effective_samples.iter().map(|s| s.lambda_a)).collect();
-        let header = std::iter::once("policy".to_owned()).chain(lambdas.iter().map(|l| format!("λ_a = {}", number(*l))));
+        let lambdas: Vec<f64> = self
+            .policies
+            .iter()
+            .take(1)
+            .flat_map(|p| p.spread.effective_samples.iter().map(|s| s.lambda_a))
+            .collect();
+        let header = std::iter::once("policy".to_owned())
+            .chain(lambdas.iter().map(|l| format!("λ_a = {}", number(*l))));
         let row = |p: &SampledPolicy| {
             let shares = p.spread.effective_samples.iter().map(|s| percent(s.share.value));
             std::iter::once(p.policy.clone()).chain(shares).collect()
         };
         text += &table(header.collect(), self.policies.iter().map(row));
         text += "\n";
-        text + &paragraph("  ", "  ", "Steps that are weighed by w count like (Σw)²/Σw² of them, here as a share. ± is one standard error, by leaving out blocks of the steps.")
+        text + &paragraph(
+            "  ",
+            "  ",
+            "Steps that are weighed by w count like (Σw)²/Σw² of them, here as a share. ± is one standard error, by leaving out blocks of the steps.",
+        )
     }
 
     fn features_text(&self) -> String {
@@ -86,7 +105,11 @@ impl SampledDiagnosis {
         heading("Linear critics")
             + &table(header.map(str::to_owned).to_vec(), rows.into_iter())
             + "\n"
-            + &paragraph("  ", "  ", "Stable: the smallest real part of an eigenvalue of the key matrix is above zero by two standard errors.")
+            + &paragraph(
+                "  ",
+                "  ",
+                "Stable: the smallest real part of an eigenvalue of the key matrix is above zero by two standard errors.",
+            )
     }
 
     fn suggestion_text(&self) -> String {

@@ -94,7 +94,16 @@ pub(super) fn suggest(
         ));
     }
     let (algorithm, critic) = ("ace", "tdrc");
-    SampledSuggestion { algorithm, emphasis, lambda_a: 1.0, follow_on_lambda_a, alpha, critic, alpha_v, reasons }
+    SampledSuggestion {
+        algorithm,
+        emphasis,
+        lambda_a: 1.0,
+        follow_on_lambda_a,
+        alpha,
+        critic,
+        alpha_v,
+        reasons,
+    }
 }
 
 /// λ_e for which the variance of the return is small beside that of one step, rounded down to two digits.
@@ -104,7 +113,11 @@ fn lambda_e(growth: f64) -> f64 {
 }
 
 /// Step-sizes of the actor, and why.
-fn step_sizes(experience: &Experience, activity: &Activity, policies: &[SampledPolicy]) -> (Vec<f64>, String) {
+fn step_sizes(
+    experience: &Experience,
+    activity: &Activity,
+    policies: &[SampledPolicy],
+) -> (Vec<f64>, String) {
     // The first is the target, or where learning starts.
     let Some(first) = policies.first() else { return (Vec::new(), String::new()) };
     let rewards = experience.steps.iter().map(|step| step.reward * step.reward).sum::<f64>();
@@ -119,11 +132,16 @@ fn step_sizes(experience: &Experience, activity: &Activity, policies: &[SampledP
     let active = activity.most_active as f64;
     let alpha = series(LARGEST_MOVE * active / size, STEP_SIZES);
     let Some(largest) = alpha.last() else {
-        return (vec![0.001, 0.01, 0.1], "every reward is zero, so that there is nothing to measure them by".to_owned());
+        return (
+            vec![0.001, 0.01, 0.1],
+            "every reward is zero, so that there is nothing to measure them by".to_owned(),
+        );
     };
     let why = format!(
         "the root mean square of {of} {}, the mean of the emphasis {}: with the largest step-size a typical update moves the weights by {}",
-        number(error), number(emphasis), number(largest / active * size)
+        number(error),
+        number(emphasis),
+        number(largest / active * size)
     );
     (alpha, why)
 }

@@ -63,7 +63,9 @@ fn overlap(diagnosis: &SampledDiagnosis) -> String {
             "{rare}: a policy that has learned to take it always has the ratio ρ = {} there, and 0 where the behaviour did something else.",
             short(1.0 / least)
         ),
-        None => format!("{rare}. A target of your own tells more: its ratio depends on where its density is."),
+        None => {
+            format!("{rare}. A target of your own tells more: its ratio depends on where its density is.")
+        }
     }
 }
 
@@ -120,19 +122,23 @@ fn ends(diagnosis: &SampledDiagnosis) -> Option<String> {
     let episodes = diagnosis.episodes;
     let cut = match episodes.cut_short {
         0 => String::new(),
-        count => format!(", and {} cut short", if count == 1 { "1 is".to_owned() } else { format!("{count} are") }),
+        count => {
+            format!(", and {} cut short", if count == 1 { "1 is".to_owned() } else { format!("{count} are") })
+        }
     };
     match episodes.ended {
         0 if episodes.cut_short == 0 => None,
-        0 => Some(format!("No episode ends in {} steps{cut}: what comes of an end is not seen.", episodes.steps)),
+        0 => Some(format!(
+            "No episode ends in {} steps{cut}: what comes of an end is not seen.",
+            episodes.steps
+        )),
         few if few < FEW_ENDS => Some(format!(
             "Only {} in {} steps{cut}: what is learned about ends, and about goals, comes from a handful of steps. A behaviour that reaches them more often, or more steps, would tell more.",
             if few == 1 { "1 episode ends".to_owned() } else { format!("{few} episodes end") },
             episodes.steps
         )),
         many => Some(format!(
-            "{} in {} steps{cut}, one in {} on average.",
-            format!("{many} episodes end"),
+            "{many} episodes end in {} steps{cut}, one in {} on average.",
             episodes.steps,
             short(episodes.steps as f64 / many as f64)
         )),
@@ -145,7 +151,11 @@ fn activity(diagnosis: &SampledDiagnosis) -> Option<String> {
         format!(
             "Of {}, {} never active: nothing is learned about states that have them.",
             plural(activity.features, "feature"),
-            if activity.never_active == 1 { "1 is".to_owned() } else { format!("{} are", activity.never_active) }
+            if activity.never_active == 1 {
+                "1 is".to_owned()
+            } else {
+                format!("{} are", activity.never_active)
+            }
         )
     })
 }
@@ -167,7 +177,9 @@ fn critics(diagnosis: &SampledDiagnosis) -> Option<String> {
         };
         let part = |policies: Vec<&str>, what: &str| match policies.len() {
             0 => None,
-            all if all == found.len() && all > 1 => Some(format!("{what} for every policy that was asked about")),
+            all if all == found.len() && all > 1 => {
+                Some(format!("{what} for every policy that was asked about"))
+            }
             _ => Some(format!("{what} for {}", policies.join(", "))),
         };
         let parts = [

@@ -52,8 +52,12 @@ impl Behaviour {
     /// Returns the probability or density of an action.
     pub(crate) fn probability(&self, action: Action) -> f64 {
         match (self, action) {
-            (Self::Fixed(probabilities), Action::Number(action)) => probabilities.get(action).copied().unwrap_or(0.0),
-            (Self::Uniform { low, high }, Action::Real(action)) if (*low..=*high).contains(&action) => 1.0 / (high - low),
+            (Self::Fixed(probabilities), Action::Number(action)) => {
+                probabilities.get(action).copied().unwrap_or(0.0)
+            }
+            (Self::Uniform { low, high }, Action::Real(action)) if (*low..=*high).contains(&action) => {
+                1.0 / (high - low)
+            }
             (Self::Normal { mean, standard_deviation }, Action::Real(action)) => {
                 emphatic::real::elementary::normal_density(action, *mean, *standard_deviation)
             }
