@@ -10,7 +10,7 @@ const CART_POLE: &str = r#"
     features = { kind = "tiles", tilings = 8, tiles = 4, bias = true }
     seed = 1
     runs = 3
-    steps = 20000
+    steps = 50000
     evaluations = 2
     record = ["return", "effective_sample"]
     [rollouts]
@@ -52,7 +52,7 @@ fn the_trace_in_cart_pole_is_warned_of_and_the_default_is_not() {
     };
     run(&experiment, dir.path(), &Options::default(), &Stop::default(), &mut listen).unwrap();
     let of = |warnings: &[String], method: &str| warnings.iter().filter(|w| w.starts_with(method)).count();
-    let words = "the emphasis is so uneven that 20000 steps count like ";
+    let words = "the emphasis is so uneven that 50000 steps count like ";
     assert!(warnings.iter().any(|w| w.starts_with("trace: ") && w.contains(words)), "{warnings:?}");
     assert_eq!(
         (of(&warnings, "trace"), of(&warnings, "default"), of(&warnings, "none")),
@@ -74,8 +74,8 @@ fn the_trace_in_cart_pole_is_warned_of_and_the_default_is_not() {
             assert_eq!(run.values[0], None);
             let share = run.last().unwrap();
             match setting {
-                0 => assert!(share < 0.01, "{share}"),
-                2 => assert!(share > 0.01, "{share}"),
+                0 => assert!(share < 0.025, "{share}"),
+                2 => assert!(share > 0.05, "{share}"),
                 _ => assert_eq!(share, 1.0),
             }
         }

@@ -2,14 +2,15 @@
 
 use crate::{Real, StateError, Visitor};
 
-/// One in so many steps is looked at: enough for an estimate, and nearly free.
+/// One in so many steps is looked at, which is nearly free. Where the emphasis has a heavy tail, the share of the steps looked at that count is larger than that of
+/// all steps: fewer of the largest are among them.
 const ONE_IN: u64 = 16;
 
 /// The golden ratio as a fraction of 2⁶⁴. Its multiples visit every residue of the steps alike, so that no phase of episodes is preferred.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Below this share of the steps the emphasis is too uneven to learn from.
-const TINY: f64 = 0.01;
+/// Below this share of the steps the emphasis is too uneven to learn from. (With the follow-on trace in simulators 0.1 to 2.5 % count, with the λ-return mostly 4 % and more.)
+const TINY: f64 = 0.025;
 
 /// Of fewer steps nothing is said.
 const FEW_STEPS: u64 = 2000;
@@ -79,7 +80,7 @@ pub fn uneven_emphasis(steps: u64, share: f64) -> Option<String> {
         let like = (share * steps as f64).round().max(1.0);
         let steps_word = if like == 1.0 { "one" } else { &like.to_string() };
         format!(
-            "the emphasis is so uneven that {steps} steps count like {steps_word}: lower lambda_a, or use the learned emphasis `lambda-return`"
+            "the emphasis is so uneven that {steps} steps count like {steps_word}: lower lambda_a, or use the learned emphasis `lambda-return` (with a smaller lambda_e, if it is that already)"
         )
     })
 }
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn only_a_tiny_sample_of_many_steps_is_worth_words() {
         assert_eq!(uneven_emphasis(1999, 0.0), None);
-        assert_eq!(uneven_emphasis(1_000_000, 0.01), None);
+        assert_eq!(uneven_emphasis(1_000_000, 0.025), None);
         let words = uneven_emphasis(100_000, 0.00012).unwrap();
         assert!(words.starts_with("the emphasis is so uneven that 100000 steps count like 12:"), "{words}");
         assert!(uneven_emphasis(3000, 0.0).unwrap().contains("count like one:"));
