@@ -8,6 +8,7 @@
 //! | features that are computed from observations | `basis` |
 //! | environments, side by side | `simulator` |
 //! | a batch of transitions | `batch` |
+//! | the diagnosis of a batch | `sampled` |
 //! | many learners side by side in lanes | `sweep` |
 //! | saved learners | `safetensors_file`, `safetensors_format_1` |
 //! | functions over arrays \[time, batch\] | `arrays` |
@@ -31,6 +32,7 @@ mod problem;
 mod python_emphasis;
 mod safetensors_file;
 mod safetensors_format_1;
+mod sampled;
 mod settings;
 mod simulator;
 mod sweep;
@@ -47,6 +49,7 @@ mod _native {
         problem::{Problem, png, shipped_problems},
         python_emphasis::PartStep,
         safetensors_file::{read_learner, write_file},
+        sampled::diagnose_batch,
         simulator::{Simulator, simulators},
         sweep::sweep,
     };

@@ -16,7 +16,7 @@ pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
 pub(crate) use part::AS_ACTOR;
 pub use scenario::FindExternal;
 pub(crate) use scenario::Scenario;
-pub(crate) use simulation::RolloutPlan;
+pub(crate) use simulation::{RolloutPlan, simulator_named, with_behaviour};
 
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
 use crate::measure::{self, Goal, Measured};

@@ -34,6 +34,7 @@
 //! | the catalogue from which learners are composed | `learners` |
 //! | problem files | the crate `emphatic-problems` |
 //! | sources of experience | `source` |
+//! | experience of a simulator, to be looked at | `simulated` |
 //! | what is recorded: the objective and other measures | `measure` |
 //! | a unit: one stream teaches a block of settings, which are recorded | `unit` |
 //! | how it is run: threads, shards, lanes; asking it to stop | `options`, `stop` |
@@ -56,12 +57,14 @@ mod plot;
 mod runs;
 mod schema;
 mod settings_table;
+mod simulated;
 mod source;
 pub mod statistics;
 mod stop;
 pub mod store;
 mod summary;
 pub mod table;
+mod unevenness;
 mod unit;
 
 pub use emphatic_problems::{FileError, ReadError};
@@ -74,6 +77,7 @@ pub use options::{LaneCount, Options, Shard};
 pub use plot::{Plot, PlotError, PlotKind, PlotOptions, plot};
 pub use runs::{Run, read_runs};
 pub use schema::schema;
+pub use simulated::{Recorded, Simulated, SimulatedArguments};
 pub use source::{
     Actions, ExternalEnvironment, ExternalError, ExternalOutcome, Interface, Session, SourceError,
 };

@@ -3,6 +3,7 @@
 //! Each measure is a file that declares its name, its columns and how it is recorded; [`MEASURES`] lists them all.
 
 mod critic_weights;
+pub(crate) mod effective_sample;
 mod emphasis_error;
 mod exact_emphasis;
 mod external_rollouts;
@@ -44,7 +45,7 @@ type Parsed = Option<Result<Columns, ValueError>>;
 pub(crate) type Columns = Vec<(String, Arc<dyn DynMeasure>)>;
 
 /// All kinds.
-pub(crate) const MEASURES: [Kind; 17] = [
+pub(crate) const MEASURES: [Kind; 18] = [
     objective::KIND,
     rollouts::RETURN,
     rollouts::EXCURSIONS,
@@ -56,6 +57,7 @@ pub(crate) const MEASURES: [Kind; 17] = [
     projected_error::KIND,
     emphasis_error::KIND,
     update::EMPHASIS,
+    effective_sample::KIND,
     exact_emphasis::KIND,
     update::RHO,
     weights::KIND,

@@ -10,10 +10,12 @@ pub(crate) use scores::{best_settings, choices};
 
 use crate::experiment::{Cell, Experiment, FIRST_FRESH_STREAM, Judged};
 use crate::experiment_file::Select;
-use crate::measure::Goal;
+use crate::measure::{Goal, effective_sample};
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, Interval, choose, mean, quantile, rank, standard_error};
 use crate::store::{Kind, StoreError, View, check_table};
+use crate::unit::NO_EMPHASIS;
+use emphatic::learner::uneven_emphasis;
 use scores::{Comparison, Group, Scores, groups, judged_by};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -172,6 +174,9 @@ pub struct FreshSummary {
     pub curve: Vec<Point>,
 }
 
+/// In how many steps a warning counts.
+const PER_STEPS: u64 = 1_000_000;
+
 /// The quantiles of fresh runs in a summary.
 const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
@@ -313,6 +318,7 @@ impl<'a> Summariser<'a> {
             }
         }
         self.add_curves(&mut methods)?;
+        warnings.extend(self.uneven_emphases(&methods)?);
         let units_done = view.count(Kind::Results);
         Ok(Summary {
             complete: units_done == experiment.units(),
@@ -426,6 +432,24 @@ impl<'a> Summariser<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What is to be said of methods whose emphasis is so uneven that a few steps count for all, if that was recorded: by the median over the runs of the best setting.
+    fn uneven_emphases(&self, methods: &[MethodSummary]) -> Result<Vec<String>, StoreError> {
+        if runs::check_recorded(self.experiment, effective_sample::NAME).is_err() {
+            return Ok(Vec::new());
+        }
+        let runs = self.runs_of_best(methods, Kind::Results, effective_sample::NAME)?;
+        let warning = |(method, runs): (&MethodSummary, Vec<Run>)| {
+            if self.experiment.structure(method.best).recipe.emphasis.kind == NO_EMPHASIS {
+                return None;
+            }
+            let mut shares: Vec<f64> = runs.iter().filter_map(Run::last).collect();
+            shares.sort_by(f64::total_cmp);
+            let words = uneven_emphasis(PER_STEPS, quantile(&shares, 0.5)?)?;
+            Some(format!("{}: {words}", print::label(&method.method, &method.values)))
+        };
+        Ok(methods.iter().zip(runs).filter_map(warning).collect())
     }
 
     /// The runs of the best setting of each method.

@@ -150,6 +150,13 @@ class Learner:
     @property
     def diverged(self) -> int | None:
         """The number of the step (the first is 1) after which the weights were no longer finite."""
+    @property
+    def effective_sample(self) -> float | None:
+        """How many of the steps at which the actor learned the updates count like, as a share of them: (Σ|M|)² / (n Σ M²), estimated from one step in
+        sixteen. 1: all count alike; near 0: the emphasis of a few outweighs all others. None before the actor has learned, and after it has
+        diverged."""
+    @property
+    def _uneven_emphasis(self) -> str | None: ...
     def check(self) -> None:
         """Raises `DivergedError` if the weights have left the finite numbers."""
     def save(self, path: str | PathLike[str]) -> None:
@@ -168,6 +175,9 @@ class Learner:
     @property
     def _outputs(self) -> int: ...
 
+def diagnose_batch(
+    batch: Any, features: Any, actions: int, target: npt.NDArray[np.float64] | None
+) -> tuple[str, str]: ...
 def sweep(
     learners: Sequence[Learner],
     batch: Any,

@@ -6,6 +6,7 @@ use crate::experiment_file::{ExperimentFile, RolloutsFile};
 use crate::features_file::FeaturesFile;
 use crate::one_or_list::{Located, OneOrList};
 use crate::source::{Actions, Behaviour, Dynamics, Elsewhere, Interest, Interface, Simulator};
+use emphatic_environments::Environment;
 use emphatic_problems::{Behaviour as Written, Interest as WrittenInterest, InterestWord};
 use emphatic_problems::{Mistake, Number, Share, ValueError, Whole, suggest};
 use emphatic_text::exact_number;
@@ -142,6 +143,12 @@ pub(super) fn simulator(
     Ok(Simulator { interface, dynamics, behaviour, gamma: GAMMA, limit, interest, features: Vec::new() })
 }
 
+/// Returns a simulator as files have it that say nothing more of it.
+pub(crate) fn simulator_named(environment: Arc<dyn Environment>) -> Result<Simulator, ValueError> {
+    simulator((environment.description().into(), Dynamics::Here(environment)), None)
+        .map_err(|mistake| mistake.error)
+}
+
 /// Returns the usual behaviour where no behaviour is uniform.
 fn usual(actions: &Actions) -> Behaviour {
     let standard_deviation = match actions {
@@ -197,7 +204,7 @@ fn simulated<T>(scenario: &Scenario, key: &str, value: &Located<T>) -> Result<Si
 }
 
 /// Returns a simulator with another behaviour.
-pub(super) fn with_behaviour(simulator: &Simulator, written: &Written) -> Result<Arc<Simulator>, ValueError> {
+pub(crate) fn with_behaviour(simulator: &Simulator, written: &Written) -> Result<Arc<Simulator>, ValueError> {
     let actions = &simulator.interface.actions;
     let behaviour = match (written, actions) {
         (Written::Word(_), _) => Behaviour::uniform(actions).ok_or_else(|| {

@@ -61,6 +61,22 @@ impl Behaviour {
         }
     }
 
+    /// Returns the probability or density of an action.
+    pub(crate) fn probability(&self, action: Action) -> f64 {
+        match (self, action) {
+            (Self::Fixed(probabilities), Action::Number(action)) => {
+                probabilities.get(action).copied().unwrap_or(0.0)
+            }
+            (Self::Uniform { low, high }, Action::Real(action)) if (*low..=*high).contains(&action) => {
+                1.0 / (high - low)
+            }
+            (Self::Normal { mean, standard_deviation }, Action::Real(action)) => {
+                emphatic::real::elementary::normal_density(action, *mean, *standard_deviation)
+            }
+            _ => 0.0,
+        }
+    }
+
     /// Draws an action, and returns it with its probability or density.
     fn draw(&self, random: &mut Random) -> (Action, f64) {
         match self {
@@ -73,8 +89,7 @@ impl Behaviour {
             }
             Self::Normal { mean, standard_deviation } => {
                 let action = mean + standard_deviation * random.normal();
-                let density = emphatic::real::elementary::normal_density(action, *mean, *standard_deviation);
-                (Action::Real(action), density)
+                (Action::Real(action), self.probability(Action::Real(action)))
             }
         }
     }
