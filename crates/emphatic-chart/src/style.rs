@@ -32,7 +32,8 @@ enum Marker {
 
 use Marker::*;
 
-const METHODS: [(&str, Style); 15] = [
+/// The paper's methods.
+const METHODS: [(&str, Style); 8] = [
     ("ACE(0)", solid("#D55E00", "#F0803C", Circle)),
     ("ACE(0.25)", solid("#E69F00", "#F0B429", Up)),
     ("ACE(0.5)", solid("#56B4E9", "#56B4E9", OpenSquare)),
@@ -41,7 +42,10 @@ const METHODS: [(&str, Style); 15] = [
     ("True-ACE", dashed("#009E73", "#1FBF92", OpenCircle)),
     ("DPG", solid("#CC79A7", "#DE94BD", Cross)),
     ("True-DPGE", dashed("#000000", "#F4F4F4", OpenDiamond)),
-    // The follow-up study: a colour for each estimate of the emphasis, dashes for an interest in starts alone.
+];
+
+/// The methods of the follow-up study, which are drawn by themselves: dashes for an interest in starts alone.
+const STUDY: [(&str, Style); 7] = [
     ("OffPAC", solid("#D55E00", "#F0803C", Circle)),
     ("direct", solid("#0072B2", "#2F93D8", Diamond)),
     ("direct, start", dashed("#56B4E9", "#56B4E9", OpenDiamond)),
@@ -86,7 +90,12 @@ const fn dashed(colour: &'static str, dark: &'static str, marker: Marker) -> Sty
 
 /// The style of a method. It depends on the name alone, so that figures agree.
 pub fn style_of(method: &str) -> Style {
-    METHODS.iter().chain(&FLOWS).find(|(name, _)| *name == method).map_or(OTHER, |(_, style)| *style)
+    METHODS
+        .iter()
+        .chain(&STUDY)
+        .chain(&FLOWS)
+        .find(|(name, _)| *name == method)
+        .map_or(OTHER, |(_, style)| *style)
 }
 
 /// A piece of the method's line with its marker: a small SVG for a legend in a page.
@@ -179,9 +188,11 @@ mod tests {
 
     #[test]
     fn no_two_methods_look_the_same() {
-        for (i, (_, one)) in METHODS.iter().enumerate() {
-            for (_, two) in &METHODS[..i] {
-                assert!(one.colour != two.colour && one.dark != two.dark && one.marker != two.marker);
+        for methods in [&METHODS[..], &STUDY] {
+            for (i, (_, one)) in methods.iter().enumerate() {
+                for (_, two) in &methods[..i] {
+                    assert!(one.colour != two.colour && one.dark != two.dark && one.marker != two.marker);
+                }
             }
         }
     }

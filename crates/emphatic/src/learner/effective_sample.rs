@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn it_is_the_number_of_steps_that_count_alike() {
         // Ten of a hundred weights are equal and the others zero: they count like ten.
-        assert_eq!(effective_share(100.0, 10.0 * 3.0, 10.0 * 9.0), Some(0.1));
+        assert_eq!(effective_share(100.0, 10.0 * 2.0, 10.0 * 4.0), Some(0.1));
         assert_eq!(effective_share(5.0, 5.0, 5.0), Some(1.0));
         assert_eq!(effective_share(5.0, 0.0, 0.0), None);
         assert_eq!(effective_share(5.0, f64::NAN, f64::NAN), None);

@@ -64,7 +64,10 @@ fn spoilt(good: &Tensors) -> Vec<(Tensors, String)> {
     };
     push(&[("critic.more", Some(Numbers::Real(vec![0.0])))], StateError::Unknown("critic.more".into()));
     for (name, numbers) in good.iter() {
-        push(&[(name, None)], StateError::Missing(name.into()));
+        // States were once saved without it.
+        if name != "effective_sample" {
+            push(&[(name, None)], StateError::Missing(name.into()));
+        }
         let (other_kind, longer) = match numbers {
             Numbers::Real(x) => (Numbers::Whole(vec![0; x.len()]), Numbers::Real([&x[..], &[0.0]].concat())),
             Numbers::Whole(x) => (Numbers::Real(vec![0.0; x.len()]), Numbers::Whole([&x[..], &[0]].concat())),
