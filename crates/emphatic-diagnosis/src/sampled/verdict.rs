@@ -15,7 +15,7 @@ pub(super) fn verdict(diagnosis: &SampledDiagnosis) -> Vec<String> {
     let mut all = vec![overlap(diagnosis)];
     all.extend(wrong_ratio(diagnosis));
     all.extend(trace(diagnosis));
-    all.extend(ends(diagnosis));
+    all.push(ends(diagnosis));
     all.extend(activity(diagnosis));
     all.extend(critics(diagnosis));
     all
@@ -118,7 +118,7 @@ fn trace(diagnosis: &SampledDiagnosis) -> Option<String> {
     Some(text)
 }
 
-fn ends(diagnosis: &SampledDiagnosis) -> Option<String> {
+fn ends(diagnosis: &SampledDiagnosis) -> String {
     let episodes = diagnosis.episodes;
     let cut = match episodes.cut_short {
         0 => String::new(),
@@ -127,21 +127,20 @@ fn ends(diagnosis: &SampledDiagnosis) -> Option<String> {
         }
     };
     match episodes.ended {
-        0 if episodes.cut_short == 0 => None,
-        0 => Some(format!(
-            "No episode ends in {} steps{cut}: what comes of an end is not seen.",
+        0 => format!(
+            "No episode ends in {} steps{cut}: what comes of an end, if there is one, is not seen.",
             episodes.steps
-        )),
-        few if few < FEW_ENDS => Some(format!(
+        ),
+        few if few < FEW_ENDS => format!(
             "Only {} in {} steps{cut}: what is learned about ends, and about goals, comes from a handful of steps. A behaviour that reaches them more often, or more steps, would tell more.",
             if few == 1 { "1 episode ends".to_owned() } else { format!("{few} episodes end") },
             episodes.steps
-        )),
-        many => Some(format!(
+        ),
+        many => format!(
             "{many} episodes end in {} steps{cut}, one in {} on average.",
             episodes.steps,
             short(episodes.steps as f64 / many as f64)
-        )),
+        ),
     }
 }
 
