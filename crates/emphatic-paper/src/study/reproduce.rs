@@ -83,7 +83,7 @@ pub fn experiment(problem: &StudyProblem, options: &Options) -> Result<Experimen
 
 /// Returns the file with fewer values in its long lists of numbers: every third.
 fn thinned(text: &str) -> String {
-    const LONG: usize = 6;
+    const LONG: usize = 5;
     let mut parts = text.split('[');
     let mut thin = parts.next().unwrap_or("").to_owned();
     for part in parts {

@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(effective_share(5.0, f64::NAN, f64::NAN), None);
         // The sum or the squares have overflowed.
         assert_eq!(effective_share(5.0, 1e200, f64::INFINITY), Some(0.0));
-        assert_eq!(effective_share(4.0, 4e150, 4e300), Some(1.0));
+        assert_eq!(effective_share(4.0, 4.0 * 2f64.powi(500), 4.0 * 2f64.powi(1000)), Some(1.0));
     }
 
     #[test]
