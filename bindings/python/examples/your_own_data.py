@@ -93,13 +93,14 @@ print(logged)
 # ## Learn
 #
 # The features are those of the tile coder. Step-sizes are divided by the number of tilings for you. Settings are cheap: sixteen learn side by side.
+# (With a larger `lambda_a` a few steps would count for all, and a warning would say so.)
 
 # %%
 policy = emphatic.Softmax(coder.features, actions=2)
 settings = [
     emphatic.ACE(policy, emphatic.GTD(alpha_v, 1e-3, 0.0), alpha=alpha, emphasis=emphatic.FollowOn(lambda_a))
     for alpha_v in (0.1, 0.5)
-    for lambda_a in (0.0, 0.1, 0.5)
+    for lambda_a in (0.0, 0.01, 0.02)
     for alpha in (0.1, 0.3, 1.0)
 ]
 trained = emphatic.sweep(settings, logged)

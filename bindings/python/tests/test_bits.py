@@ -186,6 +186,7 @@ def outcome(agent: emphatic.Learner) -> tuple[Any, list[float]]:
 
 
 @pytest.mark.filterwarnings("ignore:.*diverged:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::emphatic.UnevenEmphasisWarning")
 @pytest.mark.parametrize("kind", ["GTD", "GTD, active", "action values", "advantage", "compatible"])
 def test_when_a_learner_diverged_depends_on_it_alone(kind: str) -> None:
     """Once `sweep` and `learn` disagreed on `.diverged`: which weights were summed depended on the other lanes."""

@@ -50,7 +50,7 @@ def test_the_effective_sample_is_that_of_numpy() -> None:
 def test_a_target_is_a_learner_a_table_or_probabilities_of_actions_taken() -> None:
     batch = shop_batch()
     agent = emphatic.OffPAC(emphatic.Softmax(emphatic.OneHot(3), actions=2), emphatic.TD(0.1), alpha=0.1)
-    agent.weights = [[1, 0], [0, 1], [0.5, 0]]
+    agent.weights = np.array([[1, 0], [0, 1], [0.5, 0]])
     table = agent.probabilities(batch.x)
     taken = table[np.arange(len(batch)), batch.action]
     texts = {

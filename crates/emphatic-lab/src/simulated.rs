@@ -63,7 +63,7 @@ impl Simulated {
                     simulator.gamma
                 )));
             }
-            let written = arguments.behaviour.map(|text| policy_toml(text));
+            let written = arguments.behaviour.map(policy_toml);
             if let Some(written) = &written {
                 simulator = (*with_behaviour(&simulator, &read::<Written>(written)?)?).clone();
             }

@@ -591,7 +591,7 @@ where
         }
         self.actor.weights = weights;
         self.actor.divergence.revive();
-        self.effective_sample = EffectiveSample::default();
+        self.effective_sample.revive();
         self.policy_changed(None);
         Ok(())
     }

@@ -37,6 +37,7 @@ __all__ = [
     "summary",
     "check_table",
     "read_table",
+    "diagnose_batch",
 ]
 __version__: str
 
@@ -153,8 +154,8 @@ class Learner:
     @property
     def effective_sample(self) -> float | None:
         """How many of the steps at which the actor learned the updates count like, as a share of them: (Σ|M|)² / (n Σ M²), estimated from one step in
-        sixteen. 1: all count alike; near 0: the emphasis of a few outweighs all others. None before the actor has learned, and after it has
-        diverged."""
+        sixteen. 1: all count alike; near 0: the emphasis of a few outweighs all others. `None` before the actor has learned, and after
+        it has diverged."""
     @property
     def _uneven_emphasis(self) -> str | None: ...
     def check(self) -> None:

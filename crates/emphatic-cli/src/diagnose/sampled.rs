@@ -54,7 +54,7 @@ pub(super) fn simulated(arguments: &DiagnoseArguments) -> miette::Result<Option<
     let name = file.to_string_lossy();
     if file.is_file() {
         let experiment = is_experiment(file).then(|| Experiment::open(file)).transpose()?;
-        let found = experiment.as_ref().map(|experiment| Simulated::of_experiment(experiment));
+        let found = experiment.as_ref().map(Simulated::of_experiment);
         return match (found, own.given()) {
             (Some(None), _) => Err(wrong(
                 format!("the experiment {} has no simulator", output::path(file)),

@@ -52,6 +52,16 @@ impl<R: Real> EffectiveSample<R> {
         self.squares = self.squares.with_lane(lane, f64::NAN);
     }
 
+    /// Begins anew in lanes that were forgotten.
+    pub(super) fn revive(&mut self) {
+        let forgotten = self.sum;
+        for lane in (0..R::LANES).filter(|lane| forgotten.lane(*lane).is_nan()) {
+            for sum in [&mut self.steps, &mut self.sum, &mut self.squares] {
+                *sum = sum.with_lane(lane, 0.0);
+            }
+        }
+    }
+
     pub(super) fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
         const NAME: &str = "effective_sample";
         if visitor.lacks(NAME) {
@@ -111,6 +121,9 @@ mod tests {
         assert_eq!(sample.share(1), Some(1.0));
         sample.make_nan(0);
         assert_eq!((sample.share(0), sample.share(1)), (None, Some(1.0)));
+        sample.revive();
+        sample.add(Lanes([1.0, 0.0]), Lanes([2.0, 0.0]));
+        assert_eq!((sample.share(0), sample.share(1)), (Some(1.0), Some(1.0)));
     }
 
     /// Episodes of any length are seen in all their phases: a fixed distance would see only some.
