@@ -8,6 +8,7 @@ mod fit;
 mod memory;
 mod method;
 mod part;
+mod policies;
 mod scenario;
 mod simulation;
 mod warnings;
@@ -25,6 +26,7 @@ use emphatic::catalogue::{Algorithm, Catalogue, Role, Setting, Signal};
 use emphatic::learner::WARM_UP;
 use emphatic::{Features, PartRecipe, Random, Recipe, Subset, Table};
 use emphatic_problems::{DrawnFeatures, FileError, Mistake, ReadError, Whole, read_text, suggest};
+use policies::Policies;
 use scenario::{ProblemCopy, Scenarios};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -316,6 +318,7 @@ pub struct Experiment {
     runs_in_text: u32,
     runs_span: Range<usize>,
     problem_copies: Vec<ProblemCopy>,
+    policies: Policies,
 }
 
 /// More units of work than can be dealt with.
@@ -347,8 +350,8 @@ impl Experiment {
     fn read(text: &str, beside: &Path) -> Result<Self, Mistake> {
         let file: ExperimentFile = toml::from_str(text).map_err(|error| Mistake::toml(&error, text))?;
         let mut experiment = Self::without_settings(&file, text)?;
-        let Scenarios { all, copies } = Scenarios::read(&file, beside)?;
-        (experiment.scenarios, experiment.problem_copies) = (all, copies);
+        let Scenarios { all, copies, policies } = Scenarios::read(&file, beside)?;
+        (experiment.scenarios, experiment.problem_copies, experiment.policies) = (all, copies, policies);
         experiment.check_episodes(&file)?;
         experiment.draw_features()?;
         let evaluates = evaluation::all_evaluate(&file)?;
@@ -409,6 +412,7 @@ impl Experiment {
             runs_in_text: runs as u32,
             runs_span: file.runs.span.clone(),
             problem_copies: Vec::new(),
+            policies: Policies::default(),
         })
     }
 
@@ -651,12 +655,13 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Returns the names and texts of the files that belong to it: `experiment.toml` as run, and copies of the problem files that it
-    /// names.
-    pub fn files(&self) -> Vec<(String, String)> {
+    /// Returns the names and bytes of the files that belong to it: `experiment.toml` as run, and copies of the problem files and saved
+    /// policies that it names.
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
         let copies = self.problem_copies.iter();
         let mut changes: Vec<(Range<usize>, String)> =
             copies.clone().map(|file| (file.span.clone(), file.replacement(&self.text))).collect();
+        changes.extend(self.policies.replacements());
         if self.runs != self.runs_in_text {
             changes.push((self.runs_span.clone(), self.runs.to_string()));
         }
@@ -664,8 +669,9 @@ impl Experiment {
         changes.sort_by_key(|(span, _)| Reverse(span.start));
         let mut text = self.text.clone();
         changes.into_iter().for_each(|(span, with)| text.replace_range(span, &with));
-        let experiment = ("experiment.toml".to_owned(), text);
-        std::iter::once(experiment).chain(copies.map(|file| (file.path(), file.text.clone()))).collect()
+        let experiment = ("experiment.toml".to_owned(), text.into_bytes());
+        let copies = copies.map(|file| (file.path(), file.text.clone().into_bytes()));
+        std::iter::once(experiment).chain(copies).chain(self.policies.files()).collect()
     }
 
     /// Returns everything that its results depend on. The number of runs is not part of it, since more can be added.

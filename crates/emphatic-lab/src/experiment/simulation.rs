@@ -1,7 +1,9 @@
 //! What experiment files say of simulators: discount, features, behaviour, interest and rollouts.
 
+use super::policies::Policies;
 use super::scenario::{Scenario, Scenarios, World};
 use super::{MOST_EVALUATIONS, whole};
+use crate::behaviour_file::{BehaviourFile, MixturePart, SavedFile};
 use crate::experiment_file::{ExperimentFile, RolloutsFile};
 use crate::features_file::FeaturesFile;
 use crate::one_or_list::{Located, OneOrList};
@@ -188,17 +190,92 @@ pub(crate) fn space(environment: &dyn Environment) -> Vec<Dimension> {
 }
 
 /// Returns a simulator with another behaviour.
-pub(super) fn with_behaviour(simulator: &Simulator, written: &Written) -> Result<Arc<Simulator>, ValueError> {
-    let actions = &simulator.environment.description().actions;
-    let behaviour = match (written, actions) {
+pub(super) fn with_behaviour(
+    simulator: &Simulator,
+    written: &BehaviourFile,
+    policies: &Policies,
+) -> Result<Arc<Simulator>, ValueError> {
+    let behaviour = behaviour(&*simulator.environment, written, policies)?;
+    Ok(Arc::new(Simulator { behaviour, ..simulator.clone() }))
+}
+
+/// Returns a behaviour in an environment.
+fn behaviour(
+    environment: &dyn Environment,
+    written: &BehaviourFile,
+    policies: &Policies,
+) -> Result<Behaviour, ValueError> {
+    match written {
+        BehaviourFile::Plain(written) => plain(&environment.description().actions, written),
+        BehaviourFile::Saved(saved) => saved_policy(environment, saved, policies),
+        BehaviourFile::Mixture { mixture } => mixed(environment, mixture, policies),
+    }
+}
+
+fn saved_policy(
+    environment: &dyn Environment,
+    saved: &SavedFile,
+    policies: &Policies,
+) -> Result<Behaviour, ValueError> {
+    let path = saved.policy.get_ref();
+    let policy = policies.of(saved).ok_or_else(|| ValueError::new(format!("{path} was not read")))?;
+    policy.check(environment.description()).map_err(|why| ValueError::new(format!("{path}: {why}")))?;
+    match (saved.epsilon, &environment.description().actions) {
+        (None, _) => Ok(Behaviour::Saved(policy)),
+        (Some(_), Actions::Real { .. }) => {
+            Err(ValueError::new("real actions have no greedy one: `epsilon` needs finitely many").help(
+                "mix densities: { mixture = [{ share = 0.1, behaviour = \"uniform\" }, { share = 0.9, behaviour = { policy = … } }] }",
+            ))
+        }
+        (Some(Number(epsilon)), _) if (0.0..=1.0).contains(&epsilon) => {
+            Ok(Behaviour::EpsilonGreedy { of: policy, epsilon })
+        }
+        (Some(Number(epsilon)), _) => Err(ValueError::new(format!(
+            "`epsilon` is {}; a probability lies between 0 and 1",
+            exact_number(epsilon)
+        ))),
+    }
+}
+
+fn mixed(
+    environment: &dyn Environment,
+    parts: &[MixturePart],
+    policies: &Policies,
+) -> Result<Behaviour, ValueError> {
+    let mut mixture = Vec::new();
+    for MixturePart { share: Number(share), behaviour: written } in parts {
+        if !(0.0..=1.0).contains(share) {
+            let share = exact_number(*share);
+            return Err(ValueError::new(format!(
+                "the share of a part of a mixture is {share}; it must lie between 0 and 1"
+            )));
+        }
+        let part = behaviour(environment, written, policies)?;
+        // A part that never acts would still be computed.
+        if *share > 0.0 {
+            mixture.push((*share, part));
+        }
+    }
+    let sum: f64 = mixture.iter().map(|(share, _)| share).sum();
+    if (sum - 1.0).abs() > 1e-9 {
+        return Err(ValueError::new(format!(
+            "the shares of a mixture sum to {}, not to 1",
+            exact_number(sum)
+        )));
+    }
+    Ok(Behaviour::Mixture(mixture))
+}
+
+/// Returns a behaviour that is the same whatever is observed.
+fn plain(actions: &Actions, written: &Written) -> Result<Behaviour, ValueError> {
+    Ok(match (written, actions) {
         (Written::Word(_), _) => Behaviour::uniform(actions).ok_or_else(|| {
             ValueError::new("no behaviour is uniform where actions are not bounded")
                 .help("{ mean = 0, standard_deviation = 1 }")
         })?,
         (Written::Table(table), Actions::Finite(names)) => Behaviour::Fixed(probabilities(names, table)?),
         (Written::Table(table), Actions::Real { .. }) => normal(table)?,
-    };
-    Ok(Arc::new(Simulator { behaviour, ..simulator.clone() }))
+    })
 }
 
 /// Returns the probability of each action.

@@ -1,9 +1,10 @@
 //! An environment that nobody can solve exactly, with a behaviour that acts in it.
 
-use super::{Source, SourceError, Stream};
+use super::behaviour::Look;
+use super::{Behaviour, Source, SourceError, Stream};
 use crate::stop::Stop;
 use emphatic::basis::Observed;
-use emphatic::{Action, Features, KnownProblem, ProblemError, Random, State, Step, index_at};
+use emphatic::{Action, Features, KnownProblem, ProblemError, Random, State, Step};
 use emphatic_environments::{Actions, Environment};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -25,47 +26,6 @@ pub(crate) struct Simulator {
     pub(crate) interest: Interest,
     /// The features of the actor and of the critic.
     pub(crate) features: Vec<(&'static str, Features)>,
-}
-
-/// How actions are drawn, whatever is observed.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Behaviour {
-    /// With these probabilities.
-    Fixed(Vec<f64>),
-    /// A real action between these bounds, all alike.
-    Uniform { low: f64, high: f64 },
-    /// A real action.
-    Normal { mean: f64, standard_deviation: f64 },
-}
-
-impl Behaviour {
-    /// All actions alike; `None` if they are not bounded.
-    pub(crate) fn uniform(actions: &Actions) -> Option<Self> {
-        match *actions {
-            Actions::Finite(names) => Some(Self::Fixed(vec![1.0 / names.len() as f64; names.len()])),
-            Actions::Real { low, high, .. } => {
-                (high - low).is_finite().then_some(Self::Uniform { low, high })
-            }
-        }
-    }
-
-    /// Draws an action, and returns it with its probability or density.
-    fn draw(&self, random: &mut Random) -> (Action, f64) {
-        match self {
-            Self::Fixed(probabilities) => {
-                let action = index_at(random.uniform(), probabilities.iter().copied());
-                (Action::Number(action), probabilities[action])
-            }
-            Self::Uniform { low, high } => {
-                (Action::Real(low + (high - low) * random.uniform()), 1.0 / (high - low))
-            }
-            Self::Normal { mean, standard_deviation } => {
-                let action = mean + standard_deviation * random.normal();
-                let density = emphatic::real::elementary::normal_density(action, *mean, *standard_deviation);
-                (Action::Real(action), density)
-            }
-        }
-    }
 }
 
 /// The interest in states.
@@ -113,6 +73,7 @@ impl Simulator {
         let next = observation.clone();
         SimulatorStream {
             simulator: self,
+            look: self.behaviour.look(),
             random,
             state,
             observation,
@@ -199,6 +160,8 @@ impl Source for Simulator {
 /// Episodes of a behaviour in an environment, one after the other.
 struct SimulatorStream<'a> {
     simulator: &'a Simulator,
+    /// What the behaviour does in the state.
+    look: Look,
     random: Random,
     state: Vec<f64>,
     observation: Vec<f64>,
@@ -230,7 +193,12 @@ impl Stream for SimulatorStream<'_> {
         self.begin_if_ended();
         let Simulator { environment, behaviour, gamma: discount, limit, interest, .. } = self.simulator;
         std::mem::swap(&mut self.observation, &mut self.next);
-        let (action, mu) = behaviour.draw(&mut self.random);
+        behaviour.see(&self.observation, &mut self.look)?;
+        let (action, mu) = self.look.draw(&mut self.random);
+        // Also if it is NaN.
+        if !(mu > 0.0 && mu.is_finite()) {
+            return Err(SourceError::Behaviour { mu, observation: self.observation.clone() });
+        }
         let outcome = environment.step(&mut self.state, action, &mut self.random);
         environment.observe(&self.state, &mut self.next);
         if !outcome.reward.is_finite() || !self.next.iter().all(|x| x.is_finite()) {
@@ -319,20 +287,5 @@ mod tests {
         assert!((19.0..26.0).contains(&mean), "{mean}");
         let estimated = simulator.episode_length().unwrap();
         assert!((20.0..25.0).contains(&estimated), "{estimated}");
-    }
-
-    #[test]
-    fn densities_belong_to_the_actions_that_are_drawn() {
-        let normal = Behaviour::Normal { mean: 1.0, standard_deviation: 2.0 };
-        let mut random = Random::new(3, 0);
-        let (Action::Real(action), density) = normal.draw(&mut random) else { unreachable!("it is real") };
-        let z = (action - 1.0) / 2.0;
-        let right = (-0.5 * z * z).exp() / (2.0 * (2.0 * std::f64::consts::PI).sqrt());
-        assert!((density - right).abs() < 1e-15);
-        let (Action::Real(action), density) = (Behaviour::Uniform { low: -2.0, high: 2.0 }).draw(&mut random)
-        else {
-            unreachable!("it is real")
-        };
-        assert!((-2.0..2.0).contains(&action) && density == 0.25);
     }
 }
