@@ -117,7 +117,8 @@ fn behaviours_that_make_no_sense_are_refused_with_the_reason() {
     assert!(car("{ policy = \"other\", epsilon = 2 }").contains("`epsilon` is 2"));
     assert!(car("{ policy = \"other\", colour = 2 }").contains("no `colour`"));
     assert!(car("{ policy = \"other\", epsilon = \"x\" }").contains("`epsilon` must be a number"));
-    assert!(car("{ mixture = [] }").contains("sum to 0"));
+    assert!(car("{ mixture = [] }").contains("has no parts"));
+    assert!(car("{ mixture = [{ share = 0, behaviour = \"uniform\" }] }").contains("sum to 0, not to 1"));
     assert!(car("{ mixture = [{ share = 0.5, behaviour = \"uniform\" }] }").contains("sum to 0.5"));
     assert!(car("{ mixture = [{ share = -1, behaviour = \"uniform\" }] }").contains("is -1"));
     assert!(car("{ mixture = [{ share = 1, behaviour = \"uniform\" }], left = 1 }").contains("`left`"));

@@ -242,6 +242,10 @@ fn mixed(
     parts: &[MixturePart],
     policies: &Policies,
 ) -> Result<Behaviour, ValueError> {
+    if parts.is_empty() {
+        return Err(ValueError::new("a mixture has no parts")
+            .help("{ mixture = [{ share = 0.5, behaviour = \"uniform\" }, …] }"));
+    }
     let mut mixture = Vec::new();
     for MixturePart { share: Number(share), behaviour: written } in parts {
         if !(0.0..=1.0).contains(share) {
@@ -256,7 +260,7 @@ fn mixed(
             mixture.push((*share, part));
         }
     }
-    let sum: f64 = mixture.iter().map(|(share, _)| share).sum();
+    let sum = mixture.iter().fold(0.0, |sum, (share, _)| sum + share);
     if (sum - 1.0).abs() > 1e-9 {
         return Err(ValueError::new(format!(
             "the shares of a mixture sum to {}, not to 1",
