@@ -27,12 +27,17 @@ def measure(sweep, repeat, updates):
     return times, weights
 
 
-def main(workload, settings, compiler, **variants):
+def probes(n):
+    """The settings whose final weights are shown, so that implementations can be compared."""
+    return (0, 2 * n // 7, n // 2, n - 1)
+
+
+def main(workload, settings, compiler, load=load, **variants):
     """Times `compiler.prepare(variant, settings, steps)` for each variant: a compiled sweep that takes
     no arguments and returns the final weights, a row per setting."""
     parser = argparse.ArgumentParser()
     parser.add_argument(
-        "stream", metavar="STREAM", help="file of little-endian float64 rows: " + ", ".join(COLUMNS)
+        "stream", metavar="STREAM", help="file of steps, rows of little-endian float64"
     )
     parser.add_argument("--repeat", type=int, default=3, help="times to run the sweep (default 3)")
     args = parser.parse_args()
@@ -50,7 +55,7 @@ def main(workload, settings, compiler, **variants):
             "all": times,
             "probe": {
                 str(k): [float(x) if math.isfinite(x) else None for x in weights[k]]
-                for k in (0, 2 * n // 7, n // 2, n - 1)
+                for k in probes(n)
             },
         }
         print(json.dumps(report, allow_nan=False), flush=True)

@@ -5,6 +5,8 @@
 //!
 //! `emphatic-bench parts` measures every part of the catalogue in a learner that is otherwise the same.
 //!
+//! `emphatic-bench simulators` measures a tile coder, and a step in each simulator.
+//!
 //! `emphatic-bench solve WIDTH HEIGHT FILE` solves a grid exactly, in a process of its own since it reports its peak memory, and
 //! writes v and m to FILE; `emphatic-bench dense WIDTH HEIGHT` does so by dense elimination.
 //!
@@ -15,6 +17,7 @@ mod parts;
 mod python;
 mod solve;
 mod tdrc;
+mod tiles;
 
 use emphatic::catalogue::{Catalogue, Declaration, Declared, Range, Role, Setting};
 use emphatic::{
@@ -41,12 +44,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["solve", width, height, file] => solve::sparse(width.parse()?, height.parse()?, file, out),
         ["dense", width, height] => solve::dense(width.parse()?, height.parse()?, out),
         ["python", kind, steps, weights] => python::run(kind, python::Files { steps, weights }, out),
+        ["simulators"] => tiles::simulators(30, 20_000, out),
         ["parts"] => parts::run(Bench { repeats: 15, only: None, out }, parts::STEPS),
         [path] => run(Bench { repeats: 3, only: None, out }, Some(path.as_ref()), &LENGTHS),
-        [path, workload @ ("3" | "4" | "5" | "tdrc")] => {
+        [path, workload @ ("3" | "4" | "5" | "tdrc" | "tiles")] => {
             run(Bench { repeats: 3, only: Some(workload), out }, Some(path.as_ref()), &LENGTHS)
         }
-        _ => Err("usage: emphatic-bench DIRECTORY [3 | 4 | 5 | tdrc] | parts | solve WIDTH HEIGHT FILE \
+        _ => Err("usage: emphatic-bench DIRECTORY [3 | 4 | 5 | tdrc | tiles] | parts | simulators | solve WIDTH HEIGHT FILE \
                   | dense WIDTH HEIGHT | python KIND STEPS WEIGHTS"
             .into()),
     }
@@ -58,9 +62,11 @@ struct Lengths {
     figure_4: usize,
     figure_5: usize,
     tdrc: usize,
+    tiles: usize,
 }
 
-const LENGTHS: Lengths = Lengths { figure_3: 10_000, figure_4: 50_000, figure_5: 2_000, tdrc: 10_000 };
+const LENGTHS: Lengths =
+    Lengths { figure_3: 10_000, figure_4: 50_000, figure_5: 2_000, tdrc: 10_000, tiles: 10_000 };
 
 /// Measures all workloads, and writes the streams of those that have peers to a directory.
 fn run(
@@ -87,6 +93,11 @@ fn run(
         let steps: Vec<_> = prediction.task.stream(1, 0).take(lengths.tdrc).collect();
         write("tdrc.f64", &steps)?;
         prediction.measure(&mut bench, &steps)?;
+    }
+    if bench.wants("tiles") {
+        let steps = tiles::stream(lengths.tiles)?;
+        directory.map_or(Ok(()), |directory| tiles::write(&directory.join("tiles.f64"), &steps))?;
+        tiles::measure(&mut bench, &steps)?;
     }
     Ok(())
 }
@@ -161,9 +172,9 @@ impl<W: Write> Bench<'_, W> {
         problem: &KnownProblem,
         recipe: impl Fn(&Numbers) -> Recipe,
     ) -> Result<(), Box<dyn Error>> {
-        let alone = |block: Block| composed::<f64>(problem, block, &recipe);
+        let alone = |block: Block| composed::<f64>(std::slice::from_ref(problem), block, &recipe);
         self.measure(workload, Isa::Plain, settings, steps, alone)?;
-        let in_lanes = |block: Block| composed::<Lanes<16>>(problem, block, &recipe);
+        let in_lanes = |block: Block| composed::<Lanes<16>>(std::slice::from_ref(problem), block, &recipe);
         self.measure(workload, Isa::best(), settings, steps, in_lanes)
     }
 
@@ -233,14 +244,14 @@ impl Declared for Outside {
 
 /// Composes learners from recipes, as experiments do.
 fn composed<R: Composable>(
-    problem: &KnownProblem,
+    problems: &[KnownProblem],
     block: Block,
     recipe: impl Fn(&Numbers) -> Recipe,
 ) -> Any<R> {
     let catalogue = Catalogue::standard().clone().with::<Outside>().with::<Fixed>();
     let recipes: Vec<Recipe> = (0..R::LANES).map(|lane| recipe(block.setting(lane))).collect();
     let recipes: Vec<&Recipe> = recipes.iter().collect();
-    Ok(R::compose(&catalogue, &recipes, std::slice::from_ref(problem), Isa::best())?)
+    Ok(R::compose(&catalogue, &recipes, problems, Isa::best())?)
 }
 
 fn recipe(task: &Task, critic: PartRecipe, emphasis: PartRecipe, alpha: f64) -> Recipe {
@@ -351,10 +362,10 @@ mod tests {
     fn every_workload_runs_and_agrees_with_itself() {
         let mut out = Vec::new();
         let bench = Bench { repeats: 1, only: None, out: &mut out };
-        run(bench, None, &Lengths { figure_3: 20, figure_4: 20, figure_5: 10, tdrc: 20 }).unwrap();
+        run(bench, None, &Lengths { figure_3: 20, figure_4: 20, figure_5: 10, tdrc: 20, tiles: 20 }).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 17);
+        assert_eq!(lines.len(), 19);
         // The weights are the same with f64 and in lanes.
         let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
         for (alone, lanes) in [
@@ -370,6 +381,7 @@ mod tests {
             (12, 13),
             (14, 15),
             (14, 16),
+            (17, 18),
         ] {
             assert_eq!(probe(alone), probe(lanes));
         }

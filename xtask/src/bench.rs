@@ -21,13 +21,16 @@ struct Goal {
     aim: f64,
 }
 
-const GOALS: [Goal; 6] = [
+const GOALS: [Goal; 9] = [
     Goal { workload: "figure 3", against: "f64", at_least: 4.0, aim: 6.0 },
     Goal { workload: "figure 3", against: "numba, plain", at_least: 4.0, aim: 8.0 },
     Goal { workload: "figure 3", against: "jax, plain", at_least: 7.0, aim: 12.0 },
     Goal { workload: "figure 4, exact critic", against: "f64", at_least: 4.0, aim: 6.0 },
     Goal { workload: "TDRC", against: "numba, plain", at_least: 8.0, aim: 8.0 },
     Goal { workload: "TDRC", against: "jax, plain", at_least: 8.0, aim: 8.0 },
+    Goal { workload: "ACE on tiles", against: "numba, plain", at_least: 8.0, aim: 8.0 },
+    Goal { workload: "ACE on tiles", against: "jax, plain", at_least: 8.0, aim: 8.0 },
+    Goal { workload: "ACE on tiles", against: "numpy", at_least: 1000.0, aim: 1000.0 },
 ];
 
 /// How much longer than in Rust a step from Python may take at most, in nanoseconds.
@@ -147,23 +150,32 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
     run(cargo().args(["build", "--release", "--package", "emphatic-bench", "--package", "emphatic-cli"]))?;
     let python = environment(target, peers)?;
     let with_peers = peers.then_some(python.as_path());
-    let [mut updates, mut parts, mut command_line, mut solutions, mut steps] =
-        [(); 5].map(|()| Measurements::default());
+    let [mut updates, mut parts, mut command_line, mut solutions, mut steps, mut simulators] =
+        [(); 6].map(|()| Measurements::default());
     for round in 1..=ROUNDS {
         let begin = |what: &str| eprintln!("round {round} of {ROUNDS}: {what}");
         begin("emphatic");
         updates.add_printed(on_one_core(PROGRAM).arg(target))?;
         begin("parts");
         parts.add_printed(on_one_core(PROGRAM).arg("parts"))?;
+        begin("simulators and tile coding");
+        simulators.add_printed(on_one_core(PROGRAM).arg("simulators"))?;
         begin("figure 3 from the command line");
         run_whole_experiment(target, &mut command_line)?;
         begin("exact solutions");
         solve(target, with_peers, &mut solutions)?;
         begin("the Python package");
         learn_in_python(target, &python, peers, &mut steps)?;
+        if let Some(python) = with_peers {
+            begin("numpy");
+            let stream = target.join("tiles.f64");
+            updates.add_printed(on_one_core(python).arg("benches/peers/tiles_numpy.py").arg(stream))?;
+            begin("Gymnasium's simulators");
+            simulators.add_printed(on_one_core(python).arg("benches/peers/simulators.py"))?;
+        }
         for (python, peer) in with_peers.iter().flat_map(|python| [(python, "numba"), (python, "jax")]) {
             begin(peer);
-            for workload in ["fig3", "tdrc"] {
+            for workload in ["fig3", "tdrc", "tiles"] {
                 let script = format!("benches/peers/{workload}_{peer}.py");
                 let stream = target.join(format!("{workload}.f64"));
                 updates.add_printed(on_one_core(python).arg(script).arg(stream).args(["--repeat", "2"]))?;
@@ -179,6 +191,7 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
         "parts": report_parts(&parts),
         "command_line": report_command_line(&updates, &command_line),
         "solutions": solutions.report("exact solution", "seconds", |by| by == "emphatic"),
+        "simulators": simulators.report("simulators and tile coding", "ns/step", |by| by.starts_with("Rust, 64") || by == "one by one"),
         "python": steps.report("learning from Python", "ns/step", |by| by == "package, learn"),
         "python_goals": report_python_goals(&steps),
     });

@@ -75,7 +75,7 @@ impl<'a> Columns<'a> {
     }
 
     #[inline(always)]
-    fn step(&self, t: usize) -> Step<State<'a>, Action> {
+    pub(crate) fn step(&self, t: usize) -> Step<State<'a>, Action> {
         Step {
             state: self.x.at(t),
             action: self.action.at(t),

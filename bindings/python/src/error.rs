@@ -1,8 +1,9 @@
 //! Errors as Python's exceptions, with the same messages.
 
+use crate::gymnasium::episode_error;
 use emphatic::{ComposeError, FeatureError, LearnError, SettingError, StateError, StepError};
-use emphatic_lab::RunError;
 use emphatic_lab::store::StoreError;
+use emphatic_lab::{RunError, SourceError, UnitError};
 use emphatic_problems::ReadError;
 use emphatic_text::printable_lines;
 use miette::Diagnostic;
@@ -162,6 +163,10 @@ impl Raise for RunError {
     fn raise(&self) -> PyErr {
         match self {
             Self::Store(error) => error.raise(),
+            Self::Unit { source, .. } => match &**source {
+                UnitError::Source(error @ SourceError::External { .. }) => episode_error(words(self), error),
+                _ => PyRuntimeError::new_err(words(self)),
+            },
             _ => PyRuntimeError::new_err(words(self)),
         }
     }

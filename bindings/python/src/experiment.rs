@@ -1,6 +1,7 @@
 //! Running experiments, and reading their results.
 
 use crate::error::{failed, raised, wrong_value};
+use crate::gymnasium;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
@@ -11,10 +12,11 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// Runs what is missing of an experiment. Returns how many runs of settings diverged.
+/// Runs what is missing of an experiment. Returns how many runs of settings diverged. `environments` finds those of Gymnasium that it names.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -22,9 +24,10 @@ pub(crate) fn run(
     out: PathBuf,
     runs: Option<u32>,
     threads: Option<NonZeroUsize>,
+    environments: Py<PyAny>,
     progress: Py<PyAny>,
 ) -> PyResult<u64> {
-    let experiment = Experiment::open(&file).map_err(raised)?;
+    let experiment = open(py, &file, &environments)?;
     let experiment = match runs {
         Some(runs) => experiment.with_runs(runs).map_err(wrong_value)?,
         None => experiment,
@@ -46,6 +49,20 @@ pub(crate) fn run(
         Ending::Finished | Ending::ShardFinished => Ok(report.diverged),
         Ending::Stopped => Err(PyRuntimeError::new_err("the experiment was stopped")),
     }
+}
+
+/// Reads an experiment file. If an environment that it names cannot be made, the exception says what that comes from.
+fn open(py: Python<'_>, file: &Path, environments: &Py<PyAny>) -> PyResult<Experiment> {
+    let failure = RefCell::new(None);
+    let find = |name: &str| {
+        gymnasium::find(environments, name).inspect_err(|error| _ = failure.replace(Some(error.clone())))
+    };
+    let experiment = Experiment::open_with(file, Some(&find)).map_err(|error| match failure.take() {
+        Some(cause) => gymnasium::caused_by(py, raised(error), &cause),
+        None => raised(error),
+    })?;
+    environments.call_method1(py, "check", (file,))?;
+    Ok(experiment)
 }
 
 fn report_event(py: Python<'_>, event: &Event, progress: &Py<PyAny>) -> PyResult<()> {

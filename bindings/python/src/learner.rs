@@ -9,6 +9,7 @@ use crate::python_emphasis::{PendingException, catalogue_with};
 use crate::safetensors_file::{StateFile, read_state};
 use crate::settings::{Part, Settings, StateForm};
 use emphatic::catalogue::{Acts, Role};
+use emphatic::learner::uneven_emphasis;
 use emphatic::{Action, Composable, Draw, Isa, KnownProblem, Recipe, SavedState, State, Step, StepError};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -457,6 +458,22 @@ impl Learner {
     #[getter]
     fn diverged(&self) -> PyResult<Option<u64>> {
         Ok(self.lock()?.boxed.learner.diverged(0))
+    }
+
+    /// How many of the steps at which the actor learned the updates count like, as a share of them: (Σ|M|)² / (n Σ M²), estimated from one step in
+    /// sixteen. 1: all count alike; near 0: the emphasis of a few outweighs all others. `None` before the actor has learned, and after
+    /// it has diverged.
+    #[getter]
+    fn effective_sample(&self) -> PyResult<Option<f64>> {
+        Ok(self.lock()?.boxed.learner.effective_sample(0))
+    }
+
+    /// What is to be said of an emphasis by which few steps count for all; `None` if it is even enough.
+    #[getter(_uneven_emphasis)]
+    fn uneven_emphasis(&self) -> PyResult<Option<String>> {
+        let learner = &self.lock()?.boxed.learner;
+        let share = learner.effective_sample(0);
+        Ok(share.and_then(|share| uneven_emphasis(learner.steps(), share)))
     }
 
     /// Raises `DivergedError` if the weights have left the finite numbers.

@@ -8,11 +8,13 @@
 //! | features that are computed from observations | `basis` |
 //! | environments, side by side | `simulator` |
 //! | a batch of transitions | `batch` |
+//! | the diagnosis of a batch | `sampled` |
 //! | many learners side by side in lanes | `sweep` |
 //! | saved learners | `safetensors_file`, `safetensors_format_1` |
 //! | functions over arrays \[time, batch\] | `arrays` |
 //! | problems and exact theory | `problem` |
 //! | experiments | `experiment` |
+//! | environments of Gymnasium in experiments | `gymnasium` |
 //! | errors as exceptions, too little memory, Ctrl-C | `error`, `memory`, `interrupts` |
 
 #![forbid(unsafe_code)]
@@ -22,6 +24,7 @@ mod basis;
 mod batch;
 mod error;
 mod experiment;
+mod gymnasium;
 mod interrupts;
 mod learner;
 mod memory;
@@ -29,6 +32,7 @@ mod problem;
 mod python_emphasis;
 mod safetensors_file;
 mod safetensors_format_1;
+mod sampled;
 mod settings;
 mod simulator;
 mod sweep;
@@ -45,6 +49,7 @@ mod _native {
         problem::{Problem, png, shipped_problems},
         python_emphasis::PartStep,
         safetensors_file::{read_learner, write_file},
+        sampled::diagnose_batch,
         simulator::{Simulator, simulators},
         sweep::sweep,
     };

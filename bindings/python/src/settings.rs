@@ -408,7 +408,7 @@ fn python_name<'a>(py: Python<'_>, name: &'a str) -> PyResult<std::borrow::Cow<'
 
 impl FeaturesPart {
     /// Reads features from their Python object, if memory has room for the table.
-    fn read(features: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn read(features: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Some(rows) = features.getattr_opt("_rows")? {
             let mut bytes = 0.0;
             for row in rows.try_iter()? {
@@ -463,7 +463,7 @@ impl FeaturesPart {
         }
     }
 
-    fn features(&self) -> PyResult<Features> {
+    pub(crate) fn features(&self) -> PyResult<Features> {
         Ok(match self {
             Self::Dense { len } => Features::dense(*len),
             Self::Active { len, most_active } => Features::active(*len, *most_active),

@@ -412,7 +412,7 @@ def test_a_table_keeps_its_numbers_to_the_bit() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("policy", "critic", "emphasis", "alpha", "warm_up", "steps", "diverged"),
+        *("policy", "critic", "emphasis", "alpha", "warm_up", "steps", "diverged", "effective_sample"),
         *("critic_weights", "emphasis_weights"),
     ],
 )

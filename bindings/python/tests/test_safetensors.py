@@ -231,7 +231,15 @@ def test_the_safetensors_package_reads_it(tmp_path: Path) -> None:
     np.testing.assert_array_equal(tensors["critic.v"], agent.critic_weights["v"])
     assert tensors["steps"].tolist() == [40]
     names = ["critic.e", "critic.e.features", "critic.steps", "critic.v", "critic.w"]
-    assert sorted(tensors) == [*names, "diverged", "emphasis.rho_f", "gamma", "steps", "weights"]
+    assert sorted(tensors) == [
+        *names,
+        "diverged",
+        "effective_sample",
+        "emphasis.rho_f",
+        "gamma",
+        "steps",
+        "weights",
+    ]
 
 
 # --- Files that are no learners ---

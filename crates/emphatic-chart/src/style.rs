@@ -32,7 +32,7 @@ enum Marker {
 
 use Marker::*;
 
-const METHODS: [(&str, Style); 8] = [
+const METHODS: [(&str, Style); 15] = [
     ("ACE(0)", solid("#D55E00", "#F0803C", Circle)),
     ("ACE(0.25)", solid("#E69F00", "#F0B429", Up)),
     ("ACE(0.5)", solid("#56B4E9", "#56B4E9", OpenSquare)),
@@ -41,6 +41,14 @@ const METHODS: [(&str, Style); 8] = [
     ("True-ACE", dashed("#009E73", "#1FBF92", OpenCircle)),
     ("DPG", solid("#CC79A7", "#DE94BD", Cross)),
     ("True-DPGE", dashed("#000000", "#F4F4F4", OpenDiamond)),
+    // The follow-up study: a colour for each estimate of the emphasis, dashes for an interest in starts alone.
+    ("OffPAC", solid("#D55E00", "#F0803C", Circle)),
+    ("direct", solid("#0072B2", "#2F93D8", Diamond)),
+    ("direct, start", dashed("#56B4E9", "#56B4E9", OpenDiamond)),
+    ("trace", solid("#CC79A7", "#DE94BD", Square)),
+    ("trace, start", dashed("#E69F00", "#F0B429", OpenSquare)),
+    ("ideal", solid("#009E73", "#1FBF92", Up)),
+    ("ideal, start", dashed("#000000", "#F4F4F4", OpenCircle)),
 ];
 
 /// Flows have the colours of the methods that follow them.

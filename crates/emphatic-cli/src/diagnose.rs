@@ -1,5 +1,7 @@
 //! `emphatic diagnose`.
 
+mod sampled;
+
 use crate::new::{check_new, write_new};
 use crate::output::{self, print, print_json, say};
 use crate::picture::{picture_name, write_picture};
@@ -18,20 +20,29 @@ FILE is a problem file (.toml or .json), or the name of a problem of `emphatic n
 semi-gradient method (OffPAC, DPG) safe here? can the emphasis be estimated? is TD(0) stable with these
 features? which setting should I start with, and why?
 
+FILE may also be a simulator (`emphatic parts` lists them), or an experiment file with one. Nobody can solve it, so the diagnosis is by
+sampling: how well does the behaviour cover a target? how unevenly do ratios and the follow-on trace weigh steps? how often do episodes
+end? which features are active? are critics stable with them, as far as the steps tell?
+
 Examples:
   emphatic diagnose counterexample
   emphatic diagnose problem.toml --figure flows.svg
   emphatic diagnose problem.toml --write experiment.toml && emphatic run experiment.toml
-  emphatic diagnose problem.toml --starts 50 --json > diagnosis.json";
+  emphatic diagnose problem.toml --starts 50 --json > diagnosis.json
+  emphatic diagnose mountain-car --features tiles,tilings=8,tiles=8,bias=true
+  emphatic diagnose cart-pole --features fourier,order=3 --target left=0.1,right=0.9 --steps 20000
+  emphatic diagnose acrobot --features tiles,tilings=8,tiles=4,memory=2048 --write experiment.toml";
 
 #[derive(Args)]
 pub(crate) struct DiagnoseArguments {
-    /// The problem
+    /// The problem or the simulator
     file: PathBuf,
+    #[command(flatten)]
+    simulator: sampled::SimulatorArguments,
     /// From how many random starts flows are followed, if not as many as the size of the problem allows (10 at most)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     starts: Option<u32>,
-    /// What random starts come from
+    /// What random starts, and steps that are sampled, come from
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// How many threads, if not one for each core
@@ -65,6 +76,9 @@ fn check_named_as_file(file: &Path) -> miette::Result<()> {
 }
 
 pub(crate) fn diagnose(arguments: &DiagnoseArguments) -> miette::Result<()> {
+    if let Some(simulated) = sampled::simulated(arguments)? {
+        return sampled::diagnose(arguments, &simulated);
+    }
     let problem = ProblemFile::open(&arguments.file)?;
     if let Some(path) = &arguments.write {
         check_named_as_file(&arguments.file)?;

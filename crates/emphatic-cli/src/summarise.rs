@@ -3,7 +3,7 @@
 use crate::output::{print, print_json, warn};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use emphatic_lab::Select;
+use emphatic_lab::{Select, SummaryOptions, summarise_as};
 use std::path::PathBuf;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -36,6 +36,9 @@ pub(crate) struct SummariseArguments {
     /// By what the best setting is chosen, if not as the experiment says
     #[arg(long, value_name = "BY", value_parser = select())]
     select: Option<Select>,
+    /// The recorded quantity that it is chosen by: one of the experiment's `select_by`, if not the first
+    #[arg(long, value_name = "NAME")]
+    select_by: Option<String>,
 }
 
 fn finite(text: &str) -> Result<f64, String> {
@@ -51,10 +54,11 @@ fn select() -> impl TypedValueParser<Value = Select> {
 }
 
 pub(crate) fn summarise(arguments: &SummariseArguments) -> miette::Result<()> {
-    let summary = match &arguments.quantity {
-        Some(quantity) => emphatic_lab::summarise_quantity(&arguments.dir, arguments.select, quantity)?,
-        None => emphatic_lab::summarise(&arguments.dir, arguments.select)?,
-    };
+    let mut options = SummaryOptions::default();
+    options.select = arguments.select;
+    options.select_by.clone_from(&arguments.select_by);
+    options.quantity.clone_from(&arguments.quantity);
+    let summary = summarise_as(&arguments.dir, &options)?;
     summary.warnings.iter().for_each(|warning| warn(warning));
     match (arguments.json, arguments.csv) {
         (true, _) => print_json(&summary),

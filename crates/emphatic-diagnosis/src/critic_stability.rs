@@ -128,7 +128,7 @@ fn stability_of(system: &[Vec<f64>], gram: &[Vec<f64>]) -> Stability {
 }
 
 /// The Schur form of a matrix. The iteration may miss its goal where eigenvalues are the same, so it is given easier ones in turn.
-fn schur(matrix: &DMatrix<f64>) -> Option<Schur<f64, Dyn>> {
+pub(crate) fn schur(matrix: &DMatrix<f64>) -> Option<Schur<f64, Dyn>> {
     let goals = [f64::EPSILON, 1e-15, 1e-14, 1e-13];
     goals.into_iter().find_map(|goal| Schur::try_new(matrix.clone(), goal, 100 * matrix.nrows()))
 }

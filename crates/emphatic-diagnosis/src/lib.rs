@@ -25,6 +25,7 @@
 //! | are linear critics stable? | [`critic_stability`] |
 //! | what do linear critics and emphases learn? | [`linear_methods`] |
 //! | which setting should I start with? | [`suggestion`] |
+//! | what does a sample of steps tell, where nobody knows the problem? | [`sampled`] |
 //! | all of it in words | [`mod@diagnose`], [`Diagnosis::text`] |
 //! | all of it in one picture | [`figure`] |
 
@@ -44,9 +45,11 @@ pub mod linear_methods;
 mod names;
 mod parallel;
 mod report;
+pub mod sampled;
 pub mod solve;
 pub mod suggestion;
 mod verdict;
 
 pub use diagnose::{Diagnosis, Options, Progress, diagnose};
+pub use sampled::{Experience, SampleError, SampledDiagnosis, diagnose_experience};
 pub use solve::{Solution, solve};

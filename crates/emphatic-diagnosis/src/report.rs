@@ -188,7 +188,7 @@ fn suggestion_text(diagnosis: &Diagnosis) -> String {
     text
 }
 
-fn heading(title: &str) -> String {
+pub(crate) fn heading(title: &str) -> String {
     format!("\n{title}\n{}\n", "─".repeat(title.chars().count()))
 }
 

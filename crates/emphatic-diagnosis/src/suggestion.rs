@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 const STEP_SIZES: usize = 6;
 
 /// With the largest step-size a typical update moves the weights by this much.
-const LARGEST_MOVE: f64 = 0.1;
+pub(crate) const LARGEST_MOVE: f64 = 0.1;
 
 /// A standard deviation of the trace above this many times its mean is a reason for a smaller λ_a.
 const LARGE_SPREAD: f64 = 1.0;
@@ -476,7 +476,7 @@ fn critic_reason(diagnosis: &Diagnosis, kind: CriticKind, features: Option<&str>
 }
 
 /// The `count` largest of the numbers 1, 2, 5, 10, 20 … up to `largest`, ascending; empty if that is not a positive number.
-fn series(largest: f64, count: usize) -> Vec<f64> {
+pub(crate) fn series(largest: f64, count: usize) -> Vec<f64> {
     if !largest.is_normal() || largest < 0.0 {
         return Vec::new();
     }

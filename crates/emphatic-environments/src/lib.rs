@@ -41,6 +41,7 @@ mod mountain_car;
 mod pendulum;
 mod puddle_world;
 mod rollout;
+mod side_by_side;
 #[cfg(test)]
 mod testing;
 mod virtual_office;

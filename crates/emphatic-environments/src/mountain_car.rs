@@ -2,8 +2,8 @@
 
 use crate::environment::{Actions, Description, Environment, Observed, Outcome};
 use crate::environment::{between, nearest_number, numbers, numbers_mut};
-use emphatic::real::elementary::cos;
-use emphatic::{Action, Random};
+use crate::side_by_side::{self, Dynamics, Next, clamp, cos};
+use emphatic::{Action, Random, Real};
 
 /// The car in the valley, with the dynamics of Gymnasium's MountainCar-v0. The reward is −1 for every step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,21 +41,42 @@ impl Environment for MountainCar {
     }
 
     #[inline]
-    fn step(&self, state: &mut [f64], action: Action, _: &mut Random) -> Outcome {
-        let [position, velocity] = numbers_mut(state);
-        let force = 0.001 * (nearest_number(action, 3) as f64 - 1.0);
-        *velocity = (*velocity + (force - 0.0025 * cos(3.0 * *position))).clamp(-FASTEST, FASTEST);
-        *position = (*position + *velocity).clamp(LOWEST, HIGHEST);
-        // The wall on the left stops the car.
-        if *position == LOWEST && *velocity < 0.0 {
-            *velocity = 0.0;
-        }
-        Outcome { reward: -1.0, is_over: *position >= GOAL && *velocity >= 0.0 }
+    fn step(&self, state: &mut [f64], action: Action, random: &mut Random) -> Outcome {
+        side_by_side::step::<Self, _, _>(state, action, random)
+    }
+
+    fn step_all(
+        &self,
+        states: &mut [f64],
+        actions: &[Action],
+        randoms: &mut [Random],
+        outcomes: &mut [Outcome],
+    ) {
+        side_by_side::step_all::<Self, _, _>(states, actions, randoms, outcomes);
     }
 
     #[inline]
     fn observe(&self, state: &[f64], observation: &mut [f64]) {
         *numbers_mut::<2>(observation) = *numbers(state);
+    }
+}
+
+impl Dynamics<2, 1> for MountainCar {
+    #[inline(always)]
+    fn inputs(action: Action, _: &mut Random) -> [f64; 1] {
+        [nearest_number(action, 3) as f64]
+    }
+
+    #[inline(always)]
+    fn next<R: Real>([position, velocity]: [R; 2], [action]: [R; 1]) -> Next<R, 2> {
+        let (zero, one, c) = (R::zero(), R::one(), R::splat);
+        let force = c(0.001) * (action - one);
+        let velocity = clamp(velocity + (force - c(0.0025) * cos(c(3.0) * position)), -FASTEST, FASTEST);
+        let position = clamp(position + velocity, LOWEST, HIGHEST);
+        // The wall on the left stops the car.
+        let velocity = c(LOWEST).if_less(position, velocity, velocity.if_less(zero, zero, velocity));
+        let is_over = position.if_less(c(GOAL), zero, velocity.if_less(zero, zero, one));
+        Next { state: [position, velocity], reward: -one, is_over }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::environment::{Actions, Description, Environment, Observed, Outcome};
 use crate::environment::{between, nearest_number, numbers, numbers_mut};
-use emphatic::{Action, Random};
+use crate::side_by_side::{self, Dynamics, Next, clamp};
+use emphatic::{Action, Random, Real, normal_of};
 
 /// The unit square with two puddles. A step goes 0.05 in one of four directions, with noise N(0, 0.01²) on both coordinates; walls
 /// stop it. The reward is −1, and 400 less for each unit of depth in a puddle.
@@ -48,12 +49,17 @@ impl Environment for PuddleWorld {
 
     #[inline]
     fn step(&self, state: &mut [f64], action: Action, random: &mut Random) -> Outcome {
-        let position: &mut [f64; 2] = numbers_mut(state);
-        for (coordinate, way) in position.iter_mut().zip(MOVES[nearest_number(action, MOVES.len())]) {
-            *coordinate = (*coordinate + (way + NOISE * random.normal())).clamp(0.0, 1.0);
-        }
-        let is_over = position[0] >= GOAL && position[1] >= GOAL;
-        Outcome { reward: if is_over { -1.0 } else { reward(*position) }, is_over }
+        side_by_side::step::<Self, _, _>(state, action, random)
+    }
+
+    fn step_all(
+        &self,
+        states: &mut [f64],
+        actions: &[Action],
+        randoms: &mut [Random],
+        outcomes: &mut [Outcome],
+    ) {
+        side_by_side::step_all::<Self, _, _>(states, actions, randoms, outcomes);
     }
 
     #[inline]
@@ -62,16 +68,37 @@ impl Environment for PuddleWorld {
     }
 }
 
-/// The reward of stepping to a position.
-#[inline]
-fn reward(position: [f64; 2]) -> f64 {
-    let mut depth = 0.0;
-    for [low, high] in PUDDLES {
-        let x = position[0] - position[0].clamp(low[0], high[0]);
-        let y = position[1] - position[1].clamp(low[1], high[1]);
-        depth += (RADIUS - (x * x + y * y).sqrt()).max(0.0);
+impl Dynamics<2, 6> for PuddleWorld {
+    #[inline(always)]
+    fn inputs(action: Action, random: &mut Random) -> [f64; 6] {
+        let way = MOVES[nearest_number(action, MOVES.len())];
+        let (x, y) = (random.polar(), random.polar());
+        [way[0], way[1], x[0], x[1], y[0], y[1]]
     }
-    -1.0 - COST_OF_DEPTH * depth
+
+    #[inline(always)]
+    fn next<R: Real>(
+        [x, y]: [R; 2],
+        [way_x, way_y, drawn_x, square_x, drawn_y, square_y]: [R; 6],
+    ) -> Next<R, 2> {
+        let (zero, one, goal, noise) = (R::zero(), R::one(), R::splat(GOAL), R::splat(NOISE));
+        let x = clamp(x + (way_x + noise * normal_of(drawn_x, square_x)), 0.0, 1.0);
+        let y = clamp(y + (way_y + noise * normal_of(drawn_y, square_y)), 0.0, 1.0);
+        let is_over = x.if_less(goal, zero, y.if_less(goal, zero, one));
+        Next { state: [x, y], reward: zero.if_less(is_over, -one, reward([x, y])), is_over }
+    }
+}
+
+/// The reward of stepping to a position.
+#[inline(always)]
+fn reward<R: Real>(position: [R; 2]) -> R {
+    let mut depth = R::zero();
+    for [low, high] in PUDDLES {
+        let x = position[0] - clamp(position[0], low[0], high[0]);
+        let y = position[1] - clamp(position[1], low[1], high[1]);
+        depth += (R::splat(RADIUS) - (x * x + y * y).sqrt()).larger(R::zero());
+    }
+    -R::one() - R::splat(COST_OF_DEPTH) * depth
 }
 
 #[cfg(test)]
@@ -82,7 +109,7 @@ mod tests {
     #[test]
     fn depths_by_hand() {
         let close = |x, y, expected: f64| {
-            let reward = reward([x, y]);
+            let reward: f64 = reward([x, y]);
             assert!((reward - expected).abs() < 1e-11, "{x} {y} {reward}");
         };
         close(0.9, 0.1, -1.0); // dry

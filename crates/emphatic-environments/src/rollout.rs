@@ -31,7 +31,7 @@ pub struct Episode {
     pub is_over: bool,
 }
 
-/// An episode that goes on.
+/// An episode that goes on, by its number among those of all policies.
 struct Running {
     number: usize,
     so_far: Episode,
@@ -40,29 +40,34 @@ struct Running {
 }
 
 impl Rollouts<'_> {
-    /// Lets the actor act in this many episodes. `begin` writes the state in which an episode begins, and returns the random stream of everything that follows.
+    /// Lets each of an actor's policies act in this many episodes, and returns those of one policy after those of the other. `begin` writes the state in
+    /// which an episode begins, and returns the random stream of everything that follows: they are the same for all policies.
     ///
     /// What comes of an episode does not depend on the others. Where it is to stop, those that go on are left as they are: zero.
     pub fn run(
         &self,
         actor: &mut dyn Actor,
+        policies: usize,
         episodes: usize,
         begin: &mut dyn FnMut(usize, &mut [f64]) -> Random,
         is_stopped: &dyn Fn() -> bool,
     ) -> Vec<Episode> {
         let description = self.environment.description();
-        let (numbers, width) = (description.state, WIDTH.min(episodes));
-        let mut finished = vec![Episode::default(); episodes];
+        let all = policies * episodes;
+        let (numbers, width) = (description.state, WIDTH.min(all));
+        let mut finished = vec![Episode::default(); all];
         let mut states = vec![0.0; width * numbers];
         let mut observations = vec![0.0; width * description.observations.len()];
         let mut actions = vec![Action::Number(0); width];
         let mut outcomes = vec![Outcome::default(); width];
         let (mut running, mut randoms) = (Vec::with_capacity(width), Vec::with_capacity(width));
+        let mut acting = Vec::with_capacity(width);
         let (mut next, mut steps, mut stopped) = (0, 0, false);
         loop {
-            while running.len() < width && next < episodes {
+            while running.len() < width && next < all {
                 let state = &mut states[running.len() * numbers..][..numbers];
-                randoms.push(begin(next, state));
+                randoms.push(begin(next % episodes, state));
+                acting.push(next / episodes);
                 running.push(Running { number: next, so_far: Episode::default(), discount: 1.0 });
                 next += 1;
             }
@@ -77,7 +82,7 @@ impl Rollouts<'_> {
             }
             let observed = &mut observations[..count * description.observations.len()];
             self.environment.observe_all(&states[..count * numbers], observed);
-            actor.act(observed, &mut randoms, &mut actions[..count]);
+            actor.act(&acting, observed, &mut randoms, &mut actions[..count]);
             let (states, outcomes) = (&mut states[..count * numbers], &mut outcomes[..count]);
             self.environment.step_all(states, &actions[..count], &mut randoms, outcomes);
             // From the last, so that the one that takes a place has been seen.
@@ -92,6 +97,7 @@ impl Rollouts<'_> {
                     let last = running.len() - 1;
                     running.swap_remove(k);
                     randoms.swap_remove(k);
+                    acting.swap_remove(k);
                     states.copy_within(last * numbers..(last + 1) * numbers, k * numbers);
                 }
             }
@@ -102,14 +108,14 @@ impl Rollouts<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CartPole, Environment, LinearQuadratic, MountainCar, PolicyActor};
-    use emphatic::{BasisRecipe, Gaussian, Policy, Softmax};
+    use crate::{CartPole, Environment, LinearQuadratic, MountainCar, PolicyActor, SoftmaxActor};
+    use emphatic::{BasisRecipe, Gaussian, Isa, Policy, Softmax};
 
     /// Pushes with the velocity, as a good driver does.
     struct WithVelocity;
 
     impl Actor for WithVelocity {
-        fn act(&mut self, observations: &[f64], _: &mut [Random], actions: &mut [Action]) {
+        fn act(&mut self, _: &[usize], observations: &[f64], _: &mut [Random], actions: &mut [Action]) {
             for (observation, action) in observations.chunks_exact(2).zip(actions) {
                 *action = Action::Number(if observation[1] < 0.0 { 0 } else { 2 });
             }
@@ -127,17 +133,18 @@ mod tests {
     #[test]
     fn a_good_driver_reaches_the_goal() {
         let rollouts = Rollouts { environment: &MountainCar, cap: 1000, gamma: 1.0 };
-        let episodes = rollouts.run(&mut WithVelocity, 100, &mut start(&MountainCar), &|| false);
+        let episodes = rollouts.run(&mut WithVelocity, 1, 100, &mut start(&MountainCar), &|| false);
         assert!(episodes.iter().all(|episode| episode.is_over && episode.total == -(episode.steps as f64)));
         let mean = episodes.iter().map(|episode| episode.total).sum::<f64>() / 100.0;
         // Between 110 and 130 steps, as is known.
         assert!((-130.0..-110.0).contains(&mean), "{mean}");
         let short =
-            Rollouts { cap: 50, ..rollouts }.run(&mut WithVelocity, 3, &mut start(&MountainCar), &|| false);
+            Rollouts { cap: 50, ..rollouts }
+                .run(&mut WithVelocity, 1, 3, &mut start(&MountainCar), &|| false);
         assert!(short.iter().all(|e| *e == Episode { total: -50.0, steps: 50, is_over: false }));
         assert_eq!(
             Rollouts { cap: 0, ..rollouts }
-                .run(&mut WithVelocity, 2, &mut start(&MountainCar), &|| false)
+                .run(&mut WithVelocity, 1, 2, &mut start(&MountainCar), &|| false)
                 .len(),
             2
         );
@@ -148,12 +155,12 @@ mod tests {
     fn episodes_without_an_end_can_be_stopped() {
         struct Idle;
         impl Actor for Idle {
-            fn act(&mut self, _: &[f64], _: &mut [Random], actions: &mut [Action]) {
+            fn act(&mut self, _: &[usize], _: &[f64], _: &mut [Random], actions: &mut [Action]) {
                 actions.fill(Action::Number(1));
             }
         }
         let rollouts = Rollouts { environment: &MountainCar, cap: u64::MAX, gamma: 1.0 };
-        let episodes = rollouts.run(&mut Idle, 3, &mut start(&MountainCar), &|| true);
+        let episodes = rollouts.run(&mut Idle, 1, 3, &mut start(&MountainCar), &|| true);
         assert_eq!(episodes, [Episode::default(); 3]);
     }
 
@@ -162,19 +169,22 @@ mod tests {
         let recipe =
             BasisRecipe::new("polynomial").with("low", [-1.0; 4]).with("high", [1.0; 4]).with("degree", 1.0);
         let policy = Softmax { features: recipe.build().unwrap(), actions: 2 };
-        let weights: Vec<f64> = (0..policy.len()).map(|k| (k as f64 * 0.7).sin()).collect();
-        let mut actor = PolicyActor::new(policy, weights, 4);
+        let weights = [0.7, 1.9].map(|f| (0..policy.len()).map(|k| (k as f64 * f).sin()).collect::<Vec<_>>());
         let rollouts = Rollouts { environment: &CartPole, cap: 200, gamma: 0.9 };
-        let together = rollouts.run(&mut actor, 50, &mut start(&CartPole), &|| false);
-        for (number, episode) in together.iter().enumerate() {
+        let together = |actor: &mut dyn Actor| rollouts.run(actor, 2, 50, &mut start(&CartPole), &|| false);
+        let episodes = together(&mut PolicyActor::new(policy.clone(), weights.to_vec(), 4));
+        assert_eq!(episodes, together(&mut SoftmaxActor::new(policy.clone(), &weights, 4, Isa::best())));
+        for (number, episode) in episodes.iter().enumerate() {
             let mut begin = start(&CartPole);
-            let alone = rollouts.run(&mut actor, 1, &mut |_, state| begin(number, state), &|| false);
+            let mut actor = PolicyActor::new(policy.clone(), vec![weights[number / 50].clone()], 4);
+            let alone = rollouts.run(&mut actor, 1, 1, &mut |_, state| begin(number % 50, state), &|| false);
             assert_eq!(alone, [*episode]);
             // The sum of a geometric series: every reward is one.
             let right = (1.0 - 0.9_f64.powi(episode.steps as i32)) / 0.1;
             assert!((episode.total - right).abs() < 1e-12);
         }
-        assert!(together.iter().any(|episode| episode.steps != together[0].steps));
+        assert!(episodes.iter().any(|episode| episode.steps != episodes[0].steps));
+        assert_ne!(episodes[..50], episodes[50..]);
     }
 
     #[test]
@@ -186,10 +196,10 @@ mod tests {
         let policy = Gaussian { features: bounds.with("scale", "none").with("bias", true).build().unwrap() };
         // The mean is −gain · x; the deviation is softplus of the last weight, that of the bias.
         let weights = vec![-gain[0], 0.0, -gain[1], 0.0, 0.0, (standard_deviation.exp() - 1.0).ln()];
-        let mut actor = PolicyActor::new(policy, weights, 2);
+        let mut actor = PolicyActor::new(policy, vec![weights], 2);
         // 0.9^200 is nothing.
         let rollouts = Rollouts { environment: &problem, cap: 200, gamma };
-        let episodes = rollouts.run(&mut actor, 4000, &mut start(&problem), &|| false);
+        let episodes = rollouts.run(&mut actor, 1, 4000, &mut start(&problem), &|| false);
         let n = episodes.len() as f64;
         let mean = episodes.iter().map(|episode| episode.total).sum::<f64>() / n;
         let variance = episodes.iter().map(|episode| (episode.total - mean).powi(2)).sum::<f64>() / (n - 1.0);

@@ -9,8 +9,9 @@ use crate::summary;
 use crate::table::{EncodedUnit, Unit};
 use crate::unit::{self, Shared, UnitError};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
@@ -84,7 +85,7 @@ pub enum RunError {
         /// Its last setting.
         last: usize,
         /// The reason.
-        source: UnitError,
+        source: Box<UnitError>,
     },
     /// No thread could be started.
     #[error("no thread could be started: {0}")]
@@ -114,7 +115,8 @@ pub fn run(
     let seconds_before = store.manifest()["wall_seconds"].as_f64().unwrap_or(0.0);
     store.set_manifest(&counts(experiment, &store, false))?;
 
-    let mut engine = Engine { experiment, options, stop, on_event, before: 0, updates: 0 };
+    let mut engine =
+        Engine { experiment, options, stop, on_event, before: 0, updates: 0, warned: BTreeSet::new() };
     let complete = engine.run(&mut store);
     let (before, updates) = (engine.before, engine.updates);
     // However it ended, the manifest says what the directory has.
@@ -215,6 +217,8 @@ struct Engine<'a> {
     before: usize,
     /// The number of updates made.
     updates: u64,
+    /// The methods of whose emphasis it was said that it is uneven.
+    warned: BTreeSet<usize>,
 }
 
 /// One phase of a run: the results, or the fresh runs.
@@ -278,7 +282,7 @@ impl Engine<'_> {
         let missing: Vec<Unit> = phase.units.iter().filter(is_missing).copied().collect();
         let (kind, units, before) = (phase.kind, phase.units.len(), phase.units.len() - missing.len());
         self.before += before;
-        let shared = &Shared { stop: self.stop.clone(), updates: AtomicU64::new(0) };
+        let shared = &Shared { stop: self.stop.clone(), ..Shared::default() };
         let (experiment, options) = (self.experiment, self.options);
         let next = AtomicUsize::new(0);
         let workers = Workers { experiment, phase, options, shared, missing: &missing, next };
@@ -294,7 +298,17 @@ impl Engine<'_> {
         self.updates += progress.updates;
         result?;
         (self.on_event)(Event::Progress(progress));
+        self.warn_of_uneven_emphases(shared);
         Ok(progress.done == progress.units)
+    }
+
+    /// Warns of methods whose updates are those of few steps, each once.
+    fn warn_of_uneven_emphases(&mut self, shared: &Shared) {
+        for (method, warning) in shared.unevenness.warnings(self.experiment) {
+            if self.warned.insert(method) {
+                (self.on_event)(Event::Warning(&warning));
+            }
+        }
     }
 
     /// Stores units as they are finished, until all workers have ended, and reports progress.
@@ -414,7 +428,7 @@ impl Workers<'_> {
         };
         encoded().map_err(|source| {
             let (first, last) = (settings[0], settings[settings.len() - 1]);
-            RunError::Unit { run: unit.run, first, last, source }
+            RunError::Unit { run: unit.run, first, last, source: Box::new(source) }
         })
     }
 }

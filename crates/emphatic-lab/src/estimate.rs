@@ -1,9 +1,11 @@
 //! Estimates how long an experiment takes, and how much room.
 
 use crate::experiment::{Experiment, Length};
+use crate::measure::DynMeasure;
 use crate::options::Options;
 use crate::summary;
 use crate::unit::{self, Shared, UnitError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How much work an experiment is.
@@ -86,24 +88,30 @@ impl Trial {
         const AT_ONCE: f64 = 2.0;
         let (experiment, [times, fresh_times]) =
             experiment.with_short_rollouts(experiment.structure(settings[0]).scenario);
-        let time = |steps: u64, evaluations: u64| -> Result<f64, UnitError> {
+        let time = |steps: u64, evaluations: u64, with_rollouts: bool| -> Result<f64, UnitError> {
             let mut short = experiment.clone();
             (short.length, short.evaluations) = (Length::Steps(steps), evaluations);
+            if !with_rollouts {
+                let is_cheap = |measure: &Arc<dyn DynMeasure>| measure.trials() == 0;
+                short.scenarios.iter_mut().for_each(|scenario| scenario.measures.retain(is_cheap));
+            }
             let start = Instant::now();
             unit::run(&short, settings, 0, &Options::default(), &Shared::default())?;
             Ok(start.elapsed().as_secs_f64())
         };
         let each = settings.len() as f64;
         // Rollouts take long enough to be timed once.
-        let once = time(1, 1)?;
+        let once = time(1, 1, true)?;
         let evaluation = match once > LONG_ENOUGH {
             true => once / AT_ONCE,
-            false => time(EVALUATIONS, EVALUATIONS)? / EVALUATIONS as f64,
+            false => time(EVALUATIONS, EVALUATIONS, true)? / EVALUATIONS as f64,
         };
+        // No policy is tried out, since that takes longer than so few steps, and the difference would be noise.
+        let composing = time(1, 1, false)?;
         let (mut steps, mut seconds) = (EVALUATIONS, 0.0);
         while seconds < LONG_ENOUGH && steps < STEPS {
             steps = (8 * steps).min(STEPS);
-            seconds = time(steps, 1)? - AT_ONCE * evaluation;
+            seconds = time(steps, 1, false)? - composing;
         }
         let update = seconds.max(0.0) / steps as f64;
         let evaluation = evaluation / each;

@@ -3,6 +3,7 @@
 //! An experiment is a list of grids. The settings of a grid differ in numbers alone, so that they can learn side by side in lanes; they
 //! are numbered throughout the experiment and cut into blocks.
 
+mod behaviour;
 mod evaluation;
 mod fit;
 mod memory;
@@ -13,21 +14,27 @@ mod scenario;
 mod simulation;
 mod warnings;
 
+pub(crate) use behaviour::with_behaviour;
 pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
+pub(crate) use part::AS_ACTOR;
+pub(crate) use policies::Policies;
+pub use scenario::FindExternal;
 pub(crate) use scenario::Scenario;
-pub(crate) use simulation::RolloutPlan;
+pub(crate) use simulation::{RolloutPlan, simulator_named};
 
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
 use crate::measure::{self, Goal, Measured};
 use crate::one_or_list::{Located, OneOrList};
-use crate::source;
+use crate::source::{self, Described};
 use crate::store::fingerprint;
 use emphatic::catalogue::{Algorithm, Catalogue, Role, Setting, Signal};
 use emphatic::learner::WARM_UP;
 use emphatic::{Features, PartRecipe, Random, Recipe, Subset, Table};
-use emphatic_problems::{DrawnFeatures, FileError, Mistake, ReadError, Whole, read_text, suggest};
-use policies::Policies;
-use scenario::{ProblemCopy, Scenarios};
+use emphatic_problems::{
+    DrawnFeatures, FileError, Mistake, ReadError, ValueError, Whole, read_text, suggest,
+};
+use part::LAMBDA_A;
+use scenario::{ProblemCopy, Scenarios, Surroundings};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::ops::{Range, RangeInclusive};
@@ -54,6 +61,9 @@ const NUMBERS_A_UNIT: usize = 1 << 23;
 /// About how many updates a unit makes, in a second or so: little is lost when a process is killed. (A unit is never shorter than its
 /// run.)
 const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
+
+/// A step of an environment that lives elsewhere takes about as long as so many that live here.
+const ELSEWHERE: f64 = 64.0;
 
 /// The number of the first stream of fresh runs.
 pub(crate) const FIRST_FRESH_STREAM: u64 = 1 << 32;
@@ -171,6 +181,8 @@ struct Grid {
     has_emphasis: bool,
     /// The parts that see the problem's features for critics.
     critic_features: Vec<Owner>,
+    /// The parts that are the method's own emphasis, inside others.
+    actors_emphasis: Vec<Owner>,
     /// How many values of the same kind stand before each part in its list, by the column that names the part.
     ordinals: Vec<(String, usize)>,
     /// The columns of the table of settings, except for the numbers.
@@ -268,6 +280,13 @@ impl Grid {
         for (axis, x) in self.numbers(setting) {
             axis.owner.set(&mut recipe, axis.setting.name, x);
         }
+        let mut emphasis = recipe.emphasis.clone();
+        emphasis.numbers.remove(LAMBDA_A);
+        for owner in &self.actors_emphasis {
+            if let Some(part) = owner.part(&mut recipe) {
+                part.clone_from(&emphasis);
+            }
+        }
         recipe
     }
 }
@@ -299,8 +318,8 @@ pub struct Experiment {
     /// The methods.
     pub methods: Vec<Method>,
     pub(crate) select: Select,
-    /// The recorded quantity that settings are judged by; `None` if nothing that is recorded is better or worse.
-    pub(crate) judged_by: Option<Judged>,
+    /// The recorded quantities that settings are judged by, each apart; none if nothing that is recorded is better or worse.
+    pub(crate) judged_by: Vec<Judged>,
     /// The names of the columns that are recorded.
     pub(crate) record: Vec<String>,
     /// Features of critics that are drawn anew for each run.
@@ -337,20 +356,27 @@ pub struct TooManyUnits {
 impl Experiment {
     /// Reads an experiment file. Problem files that it names are looked for beside it.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
+        Self::open_with(path, None)
+    }
+
+    /// The same, where environments that live elsewhere are found by this function.
+    pub fn open_with(path: &Path, find_external: Option<&FindExternal>) -> Result<Self, ReadError> {
         let text = read_text(path)?;
         let beside = path.parent().unwrap_or(Path::new(""));
-        Ok(Self::parse(&text, &path.display().to_string(), beside)?)
+        let read = Self::read(&text, Surroundings { beside, find_external });
+        Ok(read.map_err(|error| error.in_file(&path.display().to_string(), &text))?)
     }
 
     /// Reads the text of an experiment file called `name`; problem files are looked for in `beside`.
     pub fn parse(text: &str, name: &str, beside: &Path) -> Result<Self, FileError> {
-        Self::read(text, beside).map_err(|error| error.in_file(name, text))
+        let around = Surroundings { beside, find_external: None };
+        Self::read(text, around).map_err(|error| error.in_file(name, text))
     }
 
-    fn read(text: &str, beside: &Path) -> Result<Self, Mistake> {
+    fn read(text: &str, around: Surroundings) -> Result<Self, Mistake> {
         let file: ExperimentFile = toml::from_str(text).map_err(|error| Mistake::toml(&error, text))?;
         let mut experiment = Self::without_settings(&file, text)?;
-        let Scenarios { all, copies, policies } = Scenarios::read(&file, beside)?;
+        let Scenarios { all, copies, policies } = Scenarios::read(&file, around)?;
         (experiment.scenarios, experiment.problem_copies, experiment.policies) = (all, copies, policies);
         experiment.check_episodes(&file)?;
         experiment.draw_features()?;
@@ -398,7 +424,7 @@ impl Experiment {
             rollouts: [rollouts, fresh_rollouts],
             methods: Vec::new(),
             select: select.map_or(Select::Final, |select| select.value),
-            judged_by: None,
+            judged_by: Vec::new(),
             record: Vec::new(),
             drawn: file.random_binary.clone(),
             critic_weights: file
@@ -423,13 +449,19 @@ impl Experiment {
             return Ok(());
         }
         let Some(endless) = self.scenarios.iter().find(is_endless) else { return Ok(()) };
-        let message = match endless.simulator() {
-            None => "episodes of this problem never end under its behaviour",
+        let (message, limit) = match endless.simulator() {
+            None => ("episodes of this problem never end under its behaviour".to_owned(), ""),
+            Some(simulator) if simulator.elsewhere().is_some() => (
+                format!("episodes of `{}` may never end, since they have no limit", simulator.interface.name),
+                ", or a limit: problem = { name = …, limit = 1000 }",
+            ),
             Some(_) => {
-                &format!("no episode of this simulator ended in {} steps under its behaviour", source::TRIAL)
+                let steps = source::TRIAL;
+                (format!("no episode of this simulator ended in {steps} steps under its behaviour"), "")
             }
         };
-        Err(Mistake::at(&file.problem.span, message).help("give `steps` instead of `episodes`"))
+        Err(Mistake::at(&file.problem.span, message)
+            .help(format!("give `steps` instead of `episodes`{limit}")))
     }
 
     /// Draws the features of critics as the first run has them, if they are drawn anew for each run.
@@ -457,6 +489,7 @@ impl Experiment {
             let message = format!("`{key}` are of simulators, and this problem is known exactly");
             return Err(Mistake::at(&file.problem.span, message).help(format!("leave `{key}` out")));
         }
+        self.check_recordings(file)?;
         if self.drawn.is_some() && is_simulated {
             let message = "`random_binary` draws features of states that have numbers, and those of a simulator have none";
             return Err(Mistake::at(&file.problem.span, message).help("give `features`"));
@@ -464,13 +497,32 @@ impl Experiment {
         Ok(())
     }
 
-    /// Returns about how many steps an evaluation of the run with this stream takes at most, where policies are tried out.
+    /// Returns an error if the experience of a run, which is kept where the environment lives elsewhere, takes too much memory.
+    fn check_recordings(&self, file: &ExperimentFile) -> Result<(), Mistake> {
+        let Some(written) = &file.steps else { return Ok(()) };
+        for simulator in self.scenarios.iter().filter_map(Scenario::simulator) {
+            let bytes = source::bytes(self.length.count() as f64, simulator.interface.space.len());
+            if simulator.elsewhere().is_some() && bytes > MOST_BYTES {
+                let message = format!(
+                    "the experience of a run of {} steps takes {} of memory; at most {} are possible",
+                    self.length.count(),
+                    gigabytes(bytes),
+                    gigabytes(MOST_BYTES)
+                );
+                return Err(Mistake::at(&written.span, message).help("give fewer `steps`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns about how many steps an evaluation of the run with this stream takes at most, where policies are tried out, or as many as take the same time.
     pub(crate) fn tried_steps(&self, scenario: usize, stream: u64) -> f64 {
         let Some(simulator) = self.scenarios[scenario].simulator() else { return 0.0 };
         let RolloutPlan { episodes, .. } = self.protocol(stream).rollouts;
         let trials: usize = self.scenarios[scenario].measures.iter().map(|measure| measure.trials()).sum();
         let cap = self.protocol(stream).rollouts.cap_in(simulator);
-        trials as f64 * episodes as f64 * cap as f64
+        let steps = trials as f64 * episodes as f64 * cap as f64;
+        if simulator.elsewhere().is_some() { ELSEWHERE * steps } else { steps }
     }
 
     /// Returns the same with evaluations so short that they can be timed, and how much longer those of the file and of fresh runs take.
@@ -534,19 +586,23 @@ impl Experiment {
         };
         let Some(by) = &file.select_by else {
             let objective = goals().find(|(column, _)| *column == "objective");
-            self.judged_by = objective.and_then(with_goal).or_else(|| goals().find_map(with_goal));
+            let judged = objective.and_then(with_goal).or_else(|| goals().find_map(with_goal));
+            self.judged_by = judged.into_iter().collect();
             return Ok(());
         };
-        let Some((column, goal)) = goals().find(|(column, _)| *column == by.get_ref()) else {
-            let message = format!("`{}` is not recorded", by.get_ref());
-            let help = suggest(by.get_ref(), self.record.iter().map(String::as_str));
-            return Err(Mistake::at(&by.span(), message).maybe_help(help));
-        };
-        self.judged_by = with_goal((column, goal));
-        if self.judged_by.is_none() {
-            let message = format!("`{column}` does not say which setting is better");
-            return Err(Mistake::at(&by.span(), message).help("the objective, returns and errors do"));
+        let mut judged_by = Vec::new();
+        for Located { value: name, span } in by.distinct("select_by")? {
+            let Some((column, goal)) = goals().find(|(column, _)| *column == name) else {
+                let help = suggest(name, self.record.iter().map(String::as_str));
+                return Err(Mistake::at(span, format!("`{name}` is not recorded")).maybe_help(help));
+            };
+            let Some(judged) = with_goal((column, goal)) else {
+                let message = format!("`{column}` does not say which setting is better");
+                return Err(Mistake::at(span, message).help("the objective, returns and errors do"));
+            };
+            judged_by.push(judged);
         }
+        self.judged_by = judged_by;
         Ok(())
     }
 
@@ -562,8 +618,15 @@ impl Experiment {
                 has_critic: grid.has_critic,
                 has_emphasis: grid.has_emphasis,
             };
+            let cannot_restore =
+                scenario.simulator().is_some_and(|simulator| simulator.elsewhere().is_some());
             for ((measure, column), place) in scenario.measures.iter().zip(&self.record).zip(places) {
-                measure.check(&of).map_err(|reason| {
+                let restored = match cannot_restore && measure.needs_visited_states() {
+                    false => Ok(()),
+                    true => Err(ValueError::new("its episodes begin in states that the behaviour visits, and an environment of Gymnasium cannot be put into a state")
+                        .help("record \"return\", whose episodes begin where the environment begins them")),
+                };
+                restored.and_then(|()| measure.check(&of)).map_err(|reason| {
                     let method = &self.methods[grid.method].name;
                     let problem = match self.scenarios.len() {
                         1 => String::new(),
@@ -628,7 +691,7 @@ impl Experiment {
     /// these kinds of settings are impossible.
     fn check_fresh_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
         let Some(fresh) = file.fresh_runs.as_ref().filter(|_| self.fresh_runs > 0) else { return Ok(()) };
-        if self.judged_by.is_none() {
+        if self.judged_by.is_empty() {
             let message = "fresh runs need the objective or an error, but neither is recorded";
             return Err(Mistake::at(&fresh.span, message).help(
                 "add \"objective\" (or \"value_error\") to `record`: by it the best settings are chosen",
@@ -655,8 +718,8 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Returns the names and bytes of the files that belong to it: `experiment.toml` as run, and copies of the problem files and saved
-    /// policies that it names.
+    /// Returns the names and bytes of the files that belong to it: `experiment.toml` as run, copies of the problem files and saved
+    /// policies that it names, and what is known of environments that live elsewhere.
     pub fn files(&self) -> Vec<(String, Vec<u8>)> {
         let copies = self.problem_copies.iter();
         let mut changes: Vec<(Range<usize>, String)> =
@@ -671,7 +734,19 @@ impl Experiment {
         changes.into_iter().for_each(|(span, with)| text.replace_range(span, &with));
         let experiment = ("experiment.toml".to_owned(), text.into_bytes());
         let copies = copies.map(|file| (file.path(), file.text.clone().into_bytes()));
-        std::iter::once(experiment).chain(copies).chain(self.policies.files()).collect()
+        let environments = self.described_environments();
+        std::iter::once(experiment).chain(copies).chain(self.policies.files()).chain(environments).collect()
+    }
+
+    /// Returns the file that describes the environments that live elsewhere, if there are any.
+    fn described_environments(&self) -> Option<(String, Vec<u8>)> {
+        let elsewhere = |scenario: &'_ Scenario| {
+            let environment = scenario.simulator()?.elsewhere()?.environment.clone();
+            Some((scenario.problem.clone()?, environment))
+        };
+        let all: Vec<_> = self.scenarios.iter().filter_map(elsewhere).collect();
+        let text = || Described::text(all.iter().map(|(name, environment)| (name.as_str(), &**environment)));
+        (!all.is_empty()).then(|| (source::ENVIRONMENTS.to_owned(), text().into_bytes()))
     }
 
     /// Returns everything that its results depend on. The number of runs is not part of it, since more can be added.

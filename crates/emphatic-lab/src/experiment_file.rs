@@ -80,9 +80,9 @@ pub(crate) struct ExperimentFile {
     #[schemars(with = "Option<Select>")]
     pub(crate) select: Option<OneOrList<Select>>,
     /// The recorded quantity by which that is judged: the largest `objective`, or the smallest error. Left out, it is the objective if it is recorded,
-    /// otherwise the first error.
-    #[schemars(with = "Option<String>")]
-    pub(crate) select_by: Option<Spanned<String>>,
+    /// otherwise the first error. A list chooses by each of them apart, and all chosen settings have fresh runs.
+    #[schemars(with = "Option<OneOrList<String>>")]
+    pub(crate) select_by: Option<OneOrList<String>>,
     /// On how many new streams each method's best setting is run again, so that its result is not the luck of the best
     /// of a grid. Left out, it is 0.
     #[schemars(with = "Option<Whole>")]

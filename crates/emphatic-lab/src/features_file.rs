@@ -10,6 +10,9 @@ use std::fmt;
 use std::ops::Range;
 use toml::Spanned;
 
+/// How many bounds a message shows.
+const SHOWN: usize = 12;
+
 /// The features of all parts, or those of the actor and of the critic.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FeaturesFile {
@@ -86,8 +89,37 @@ impl BasisFile {
 
     /// Builds the features, or says what is wrong and where.
     fn features(&self, space: &[Dimension], place: &Range<usize>) -> Result<Features, Mistake> {
+        self.check_bounds(space, place)?;
         let built = self.recipe().within(space).and_then(|recipe| recipe.build());
         built.map_err(|error| self.mistake(&error, place))
+    }
+
+    /// Returns an error if the basis needs bounds that neither the file nor the environment gives.
+    fn check_bounds(&self, space: &[Dimension], place: &Range<usize>) -> Result<(), Mistake> {
+        let kind = self.kind.as_ref().map_or("", |kind| kind.get_ref().as_str());
+        let Some(entry) = Catalogue::current().basis(kind) else { return Ok(()) };
+        for (name, bound) in [("low", (|of| of.low) as fn(&Dimension) -> f64), ("high", |of| of.high)] {
+            let unbounded = space.iter().position(|dimension| !bound(dimension).is_finite());
+            let Some(which) = unbounded.filter(|_| entry.setting(name).is_some()) else { continue };
+            if self.settings.contains_key(name) {
+                continue;
+            }
+            let message = format!(
+                "the basis `{kind}` needs `{name}`, since number {which} of what is observed, counted from 0, has no bounds of its own"
+            );
+            let known = |dimension: &Dimension| match bound(dimension) {
+                x if x.is_finite() => x.to_string(),
+                _ => "?".to_owned(),
+            };
+            let few: Vec<String> = space.iter().map(known).take(SHOWN).collect();
+            let more = if space.len() > SHOWN { ", …" } else { "" };
+            let help = format!(
+                "{name} = [{}{more}], with a number in place of each ?, or one number for all; what is observed outside is treated as at the edge",
+                few.join(", ")
+            );
+            return Err(Mistake::at(place, message).help(help));
+        }
+        Ok(())
     }
 
     fn mistake(&self, error: &BasisError, place: &Range<usize>) -> Mistake {

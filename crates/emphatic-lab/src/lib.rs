@@ -35,6 +35,7 @@
 //! | problem files | the crate `emphatic-problems` |
 //! | behaviours as written; saved learners, whose policies may act | `behaviour_file`, [`saved_learner`] |
 //! | sources of experience | `source` |
+//! | experience of a simulator, to be looked at | `simulated` |
 //! | what is recorded: the objective and other measures | `measure` |
 //! | a unit: one stream teaches a block of settings, which are recorded | `unit` |
 //! | how it is run: threads, shards, lanes; asking it to stop | `options`, `stop` |
@@ -59,27 +60,33 @@ mod runs;
 pub mod saved_learner;
 mod schema;
 mod settings_table;
+mod simulated;
 mod source;
 pub mod statistics;
 mod stop;
 pub mod store;
 mod summary;
 pub mod table;
+mod unevenness;
 mod unit;
 
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, Event, Progress, Report, RunError, run};
 pub use estimate::{Estimate, estimate};
-pub use experiment::{Cell, Experiment, Length, Method, TooManyUnits};
+pub use experiment::{Cell, Experiment, FindExternal, Length, Method, TooManyUnits};
 pub use experiment_file::Select;
 pub use merge::{Merged, merge};
 pub use options::{LaneCount, Options, Shard};
 pub use plot::{Plot, PlotError, PlotKind, PlotOptions, plot};
 pub use runs::{Run, read_runs};
 pub use schema::schema;
+pub use simulated::{Recorded, Simulated, SimulatedArguments};
+pub use source::{
+    Actions, ExternalEnvironment, ExternalError, ExternalOutcome, Interface, Session, SourceError,
+};
 pub use stop::Stop;
 pub use summary::{
     Diverged, FixedPoint, FreshSummary, MethodSummary, MethodWithoutBest, Point, SettingSummary, Statistics,
-    Summary, summarise, summarise_quantity, summarise_without_intervals,
+    Summary, SummaryOptions, summarise, summarise_as,
 };
 pub use unit::UnitError;

@@ -3,8 +3,10 @@
 //! Each measure is a file that declares its name, its columns and how it is recorded; [`MEASURES`] lists them all.
 
 mod critic_weights;
+pub(crate) mod effective_sample;
 mod emphasis_error;
 mod exact_emphasis;
+mod external_rollouts;
 mod objective;
 mod projected_error;
 mod rollouts;
@@ -43,7 +45,7 @@ type Parsed = Option<Result<Columns, ValueError>>;
 pub(crate) type Columns = Vec<(String, Arc<dyn DynMeasure>)>;
 
 /// All kinds.
-pub(crate) const MEASURES: [Kind; 17] = [
+pub(crate) const MEASURES: [Kind; 18] = [
     objective::KIND,
     rollouts::RETURN,
     rollouts::EXCURSIONS,
@@ -55,6 +57,7 @@ pub(crate) const MEASURES: [Kind; 17] = [
     projected_error::KIND,
     emphasis_error::KIND,
     update::EMPHASIS,
+    effective_sample::KIND,
     exact_emphasis::KIND,
     update::RHO,
     weights::KIND,

@@ -1,6 +1,7 @@
 //! Runs, read from the tables: a recorded quantity along each, and whether it diverged.
 
 use crate::experiment::{Experiment, Length};
+use crate::source::Described;
 use crate::store::{Kind, StoreError, View};
 use crate::table::StoredUnit;
 use crate::unit::columns_of;
@@ -69,7 +70,8 @@ pub(crate) fn open(dir: &Path) -> Result<(Experiment, View), StoreError> {
 
 /// Reads the experiment file beside some results, which must be the one that they were run with.
 pub(crate) fn experiment_of(view: &View) -> Result<Experiment, StoreError> {
-    let experiment = Experiment::open(&view.dir().join("experiment.toml"))?;
+    let find_external = |name: &str| Described::find(view.dir(), name);
+    let experiment = Experiment::open_with(&view.dir().join("experiment.toml"), Some(&find_external))?;
     if experiment.identity() != view.manifest()["identity"] {
         return Err(StoreError::Changed { dir: view.dir().to_owned() });
     }

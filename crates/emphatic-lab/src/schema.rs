@@ -1,5 +1,6 @@
 //! The JSON Schema of experiment files: what `experiment_file` reads, with what is checked once a file is read.
 
+use crate::experiment::AS_ACTOR;
 use crate::experiment_file::{ExperimentFile, Start};
 use crate::measure::MEASURES;
 use crate::source::FEATURE_NAMES;
@@ -53,12 +54,13 @@ mod described {
         schema.insert("oneOf".to_owned(), names.map(one).collect());
     }
 
-    /// A problem's name, or the path of a problem file.
+    /// A problem's name, the path of a problem file, or an environment of Gymnasium, which is run from Python.
     #[derive(JsonSchema)]
     #[schemars(untagged)]
     pub(crate) enum ProblemName {
         Shipped(#[schemars(transform = add_names)] String),
         Path(#[schemars(regex(pattern = r"\.(toml|json)$"))] String),
+        Gymnasium(#[schemars(regex(pattern = r"^gymnasium:."))] String),
     }
 
     fn add_names(schema: &mut Schema) {
@@ -269,12 +271,15 @@ fn properties(parts: &[&Entry], generator: &mut SchemaGenerator) -> Map<String, 
         }
         for inner in part.inner {
             let about = format!("{}. Left out, it is `{}`.", inner.about, inner.default);
-            let one = match inner.role {
-                Role::Emphasis => generator.subschema_for::<EmphasisSchema>(),
-                Role::Schedule => generator.subschema_for::<ScheduleSchema>(),
-                Role::Critic | Role::Policy | Role::Actor => generator.subschema_for::<ValuesSchema>(),
+            let one: Json = match inner.role {
+                Role::Emphasis => {
+                    let own = json!({ "description": "The method's own emphasis.", "const": AS_ACTOR });
+                    json!({ "anyOf": [generator.subschema_for::<EmphasisSchema>(), own] })
+                }
+                Role::Schedule => generator.subschema_for::<ScheduleSchema>().into(),
+                Role::Critic | Role::Policy | Role::Actor => generator.subschema_for::<ValuesSchema>().into(),
             };
-            keys.insert(inner.name.to_owned(), swept(&about, one.into()));
+            keys.insert(inner.name.to_owned(), swept(&about, one));
             // The settings of the part inside may stand beside those of the part itself.
             let inside: Vec<&Entry> =
                 entries(inner.role).into_iter().filter(|part| inner.admits(part)).collect();

@@ -1,16 +1,25 @@
-//! Sources of experience: a finite problem, the counterexample with one real action, or a simulator.
+//! Sources of experience: a finite problem, the counterexample with one real action, or a simulator, which may live elsewhere.
 //!
 //! The engine knows nothing of a problem but what [`Source`] says.
 
 mod behaviour;
 mod chunk;
+mod described;
+mod external;
+mod interface;
+mod recording;
 mod saved_policy;
 mod simulator;
 
 pub(crate) use behaviour::Behaviour;
 pub(crate) use chunk::Chunk;
+pub(crate) use described::{Described, ENVIRONMENTS};
+pub(crate) use external::{Elsewhere, Places};
+pub use external::{ExternalEnvironment, ExternalError, ExternalOutcome, Session};
+pub use interface::{Actions, Interface};
+pub(crate) use recording::bytes;
 pub(crate) use saved_policy::SavedPolicy;
-pub(crate) use simulator::{Interest, Simulator, TRIAL};
+pub(crate) use simulator::{Dynamics, Interest, Simulator, TRIAL};
 
 use emphatic::basis::Observed;
 use emphatic::{
@@ -22,7 +31,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// A source that does not go on.
-#[derive(Debug, Error)]
+#[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum SourceError {
     /// An environment that leaves the finite numbers.
@@ -34,6 +43,24 @@ pub enum SourceError {
         reward: f64,
         /// What was observed.
         observation: Vec<f64>,
+    },
+    /// An environment that lives elsewhere and fails.
+    #[error("{source} ({at})")]
+    External {
+        /// At which step of which episode.
+        at: String,
+        /// What is wrong.
+        source: ExternalError,
+    },
+    /// Experience of an environment that lives elsewhere, which takes too much memory.
+    #[error(
+        "the first {steps} steps of the behaviour take {most} of memory, which is all that a run may have: give fewer `episodes`"
+    )]
+    TooLong {
+        /// The number of steps.
+        steps: usize,
+        /// The memory.
+        most: String,
     },
     /// An observation that the features cannot describe.
     #[error("the features cannot describe an observation: {0}")]

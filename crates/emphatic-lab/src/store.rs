@@ -6,6 +6,7 @@
 //! DIR/fresh.parquet      the same for fresh runs
 //! DIR/manifest.json      which experiment this is
 //! DIR/experiment.toml, DIR/problems/     the experiment file as run, and the problem files it names
+//! DIR/environments.json  what is known of environments that live elsewhere
 //! DIR/parts/results-000001.parquet ...   finished units while under way
 //! DIR/damaged/           files that were found changed, kept but not used
 //! DIR/lock               locked while a process works here

@@ -10,10 +10,12 @@ pub(crate) use scores::{best_settings, choices};
 
 use crate::experiment::{Cell, Experiment, FIRST_FRESH_STREAM, Judged};
 use crate::experiment_file::Select;
-use crate::measure::Goal;
+use crate::measure::{Goal, effective_sample};
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, Interval, choose, mean, quantile, rank, standard_error};
 use crate::store::{Kind, StoreError, View, check_table};
+use crate::unit::NO_EMPHASIS;
+use emphatic::learner::uneven_emphasis;
 use scores::{Comparison, Group, Scores, groups, judged_by};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -172,29 +174,41 @@ pub struct FreshSummary {
     pub curve: Vec<Point>,
 }
 
+/// In how many steps a warning counts.
+const PER_STEPS: u64 = 1_000_000;
+
 /// The quantiles of fresh runs in a summary.
 const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
+/// How results are to be summarised.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SummaryOptions {
+    /// What makes a setting the best, if not as the experiment says.
+    pub select: Option<Select>,
+    /// The recorded quantity by which the best settings are chosen: one of those that the experiment chooses by. `None` is the first.
+    pub select_by: Option<String>,
+    /// The recorded quantity that all numbers are of; `None` is the one by which settings are chosen.
+    pub quantity: Option<String>,
+    /// Whether there are bootstrap intervals, which take seconds with thousands of runs.
+    pub intervals: bool,
+}
+
+impl Default for SummaryOptions {
+    fn default() -> Self {
+        Self { select: None, select_by: None, quantity: None, intervals: true }
+    }
+}
+
 /// Summarises a directory of results, finished or not.
 pub fn summarise(dir: &Path, select: Option<Select>) -> Result<Summary, StoreError> {
-    summarise_as(dir, select, None)
+    summarise_as(dir, &SummaryOptions { select, ..SummaryOptions::default() })
 }
 
-/// Like [`summarise`], but with the numbers of another quantity that was recorded. The best settings are the same.
-pub fn summarise_quantity(dir: &Path, select: Option<Select>, quantity: &str) -> Result<Summary, StoreError> {
-    summarise_as(dir, select, Some(quantity))
-}
-
-fn summarise_as(dir: &Path, select: Option<Select>, quantity: Option<&str>) -> Result<Summary, StoreError> {
+/// Like [`summarise`], with a choice of what settings are chosen by and what is shown.
+pub fn summarise_as(dir: &Path, options: &SummaryOptions) -> Result<Summary, StoreError> {
     let (experiment, view) = runs::open(dir)?;
-    let select = select.unwrap_or(experiment.select);
-    Summariser::new(&experiment, &view, select, quantity, true)?.summary()
-}
-
-/// Like [`summarise`], but without bootstrap intervals, which take seconds with thousands of runs.
-pub fn summarise_without_intervals(dir: &Path) -> Result<Summary, StoreError> {
-    let (experiment, view) = runs::open(dir)?;
-    Summariser::new(&experiment, &view, experiment.select, None, false)?.summary()
+    Summariser::new(&experiment, &view, options)?.summary()
 }
 
 /// The runs of the best setting of each method, along which a quantity was recorded.
@@ -210,8 +224,9 @@ pub(crate) struct BestRuns {
 /// Reads the runs of the best settings along a quantity, by default the one that settings are judged by.
 pub(crate) fn best_runs(dir: &Path, quantity: Option<&str>) -> Result<BestRuns, StoreError> {
     let (experiment, view) = runs::open(dir)?;
-    let quantity = shown_quantity(&experiment, quantity)?;
-    let summariser = Summariser::new(&experiment, &view, experiment.select, None, false)?;
+    let quantity = shown_quantity(&experiment, quantity, judged_by(&experiment, None)?)?;
+    let options = SummaryOptions { intervals: false, ..SummaryOptions::default() };
+    let summariser = Summariser::new(&experiment, &view, &options)?;
     let summary = summariser.summary()?;
     let chosen_by = summariser.runs_of_best(&summary.methods, Kind::Results, &quantity)?;
     let fresh = summariser.runs_of_best(&summary.methods, Kind::Fresh, &quantity)?;
@@ -221,11 +236,12 @@ pub(crate) fn best_runs(dir: &Path, quantity: Option<&str>) -> Result<BestRuns, 
 }
 
 /// Returns the quantity that is asked for, which must have been recorded; by default the one that settings are judged by.
-fn shown_quantity(experiment: &Experiment, asked: Option<&str>) -> Result<String, StoreError> {
-    let quantity = match asked {
-        Some(quantity) => quantity,
-        None => &judged_by(experiment)?.column,
-    };
+fn shown_quantity(
+    experiment: &Experiment,
+    asked: Option<&str>,
+    judged_by: &Judged,
+) -> Result<String, StoreError> {
+    let quantity = asked.unwrap_or(&judged_by.column);
     runs::check_recorded(experiment, quantity)?;
     Ok(quantity.to_owned())
 }
@@ -249,15 +265,10 @@ struct Summariser<'a> {
 }
 
 impl<'a> Summariser<'a> {
-    fn new(
-        experiment: &'a Experiment,
-        view: &'a View,
-        select: Select,
-        quantity: Option<&str>,
-        intervals: bool,
-    ) -> Result<Self, StoreError> {
-        let judged_by = judged_by(experiment)?;
-        let quantity = shown_quantity(experiment, quantity)?;
+    fn new(experiment: &'a Experiment, view: &'a View, options: &SummaryOptions) -> Result<Self, StoreError> {
+        let (select, intervals) = (options.select.unwrap_or(experiment.select), options.intervals);
+        let judged_by = judged_by(experiment, options.select_by.as_deref())?;
+        let quantity = shown_quantity(experiment, options.quantity.as_deref(), judged_by)?;
         let scores = Scores::read(experiment, view, Kind::Results, &judged_by.column)?;
         if scores.is_empty() {
             let (dir, warnings) = (view.dir().to_owned(), view.warnings().to_vec());
@@ -307,6 +318,7 @@ impl<'a> Summariser<'a> {
             }
         }
         self.add_curves(&mut methods)?;
+        warnings.extend(self.uneven_emphases(&methods)?);
         let units_done = view.count(Kind::Results);
         Ok(Summary {
             complete: units_done == experiment.units(),
@@ -420,6 +432,24 @@ impl<'a> Summariser<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What is to be said of methods whose emphasis is so uneven that a few steps count for all, if that was recorded: by the median over the runs of the best setting.
+    fn uneven_emphases(&self, methods: &[MethodSummary]) -> Result<Vec<String>, StoreError> {
+        if runs::check_recorded(self.experiment, effective_sample::NAME).is_err() {
+            return Ok(Vec::new());
+        }
+        let runs = self.runs_of_best(methods, Kind::Results, effective_sample::NAME)?;
+        let warning = |(method, runs): (&MethodSummary, Vec<Run>)| {
+            if self.experiment.structure(method.best).recipe.emphasis.kind == NO_EMPHASIS {
+                return None;
+            }
+            let mut shares: Vec<f64> = runs.iter().filter_map(Run::last).collect();
+            shares.sort_by(f64::total_cmp);
+            let words = uneven_emphasis(PER_STEPS, quantile(&shares, 0.5)?)?;
+            Some(format!("{}: {words}", print::label(&method.method, &method.values)))
+        };
+        Ok(methods.iter().zip(runs).filter_map(warning).collect())
     }
 
     /// The runs of the best setting of each method.

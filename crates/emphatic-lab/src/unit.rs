@@ -8,6 +8,7 @@ use crate::source::{Chunk, SourceError, Stream};
 use crate::stop::Stop;
 use crate::store::StoreError;
 use crate::table::{self, EncodedUnit, Unit};
+use crate::unevenness::Unevenness;
 use arrow_array::builder::{Float64Builder, ListBuilder};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -27,6 +28,9 @@ const CHUNK: usize = 2048;
 
 /// After this many steps a learner looks whether it is to stop: a step of a large one may take milliseconds.
 const SLICE: usize = 128;
+
+/// The emphasis that is as even as the interest, whatever becomes of it.
+pub(crate) const NO_EMPHASIS: &str = "none";
 
 /// A unit that could not be run.
 #[derive(Debug, Error)]
@@ -62,6 +66,8 @@ pub(crate) struct Shared {
     pub(crate) stop: Stop,
     /// The number of updates made so far.
     pub(crate) updates: AtomicU64,
+    /// How uneven the emphasis was in the runs so far.
+    pub(crate) unevenness: Unevenness,
 }
 
 /// Runs the settings on the stream with this number and returns their rows; `None` if it was asked to stop.
@@ -90,7 +96,7 @@ pub(crate) fn run(
     };
     let trials = scenario.simulator().map(trials).transpose()?.map(Rc::new);
     let interest = structure.interest.as_ref();
-    let composer = Composer { scenario, interest, critic_weights, trials, options };
+    let composer = Composer { scenario, interest, critic_weights, trials: trials.clone(), options };
     let mut groups = composer.groups(&plans)?;
     let mut rows = Rows::new(settings.len(), evaluations as usize + 1, &scenario.measures);
     let mut chunk = Chunk::new(scenario.source.bases());
@@ -116,10 +122,18 @@ pub(crate) fn run(
         rows.add_evaluation(experience.episodes, experience.steps);
         for group in &mut groups {
             group.evaluate(evaluation as usize, &mut rows);
+            trials.as_ref().map_or(Ok(()), |trials| trials.check())?;
             // Rollouts may take long, and end early where they are to stop.
             if shared.stop.is_stopped() {
                 return Ok(None);
             }
+        }
+    }
+    if structure.recipe.emphasis.kind != NO_EMPHASIS {
+        let shares = groups.iter().flat_map(|group| group.effective_samples());
+        for (setting, share) in settings.iter().zip(shares) {
+            let method = experiment.method_of(*setting);
+            share.into_iter().for_each(|share| shared.unevenness.add(method, experience.steps, share));
         }
     }
     Ok(Some(rows))
@@ -164,6 +178,9 @@ trait Group {
 
     /// Returns how many settings learn in it.
     fn settings(&self) -> usize;
+
+    /// Returns the effective sample of each setting's emphasis, if it has one.
+    fn effective_samples(&self) -> Vec<Option<f64>>;
 }
 
 /// Composes the groups of a unit.
@@ -285,6 +302,10 @@ impl<R: Real> Group for InLanes<R> {
 
     fn settings(&self) -> usize {
         self.settings
+    }
+
+    fn effective_samples(&self) -> Vec<Option<f64>> {
+        (0..self.settings).map(|lane| self.learner.effective_sample(lane)).collect()
     }
 
     fn evaluate(&mut self, evaluation: usize, rows: &mut Rows) {

@@ -6,7 +6,7 @@ use crate::verdict::JudgedClaim;
 use emphatic_lab::statistics::{mean, standard_error};
 use emphatic_lab::store::{Kind, StoreError};
 use emphatic_lab::{
-    Cell, Experiment, MethodSummary, ReadError, Run, SettingSummary, read_runs, summarise_without_intervals,
+    Cell, Experiment, MethodSummary, ReadError, Run, SettingSummary, SummaryOptions, read_runs, summarise_as,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -165,7 +165,9 @@ struct Results {
 
 impl Results {
     fn open(figure: &Figure, dir: &Path) -> Result<Self, StoreError> {
-        let summary = summarise_without_intervals(dir)?;
+        let mut options = SummaryOptions::default();
+        options.intervals = false;
+        let summary = summarise_as(dir, &options)?;
         let experiment = Experiment::open(&dir.join("experiment.toml"))?;
         let best: Vec<usize> = summary.methods.iter().map(|method| method.best).collect();
         let sizes = summary.methods.iter().flat_map(|method| by_step_size(&experiment, method));

@@ -134,7 +134,7 @@ impl Figure {
 }
 
 /// The file with another number for a key.
-fn with(text: &str, key: &str, number: u64) -> String {
+pub(crate) fn with(text: &str, key: &str, number: u64) -> String {
     let line = |line: &str| match line.split_once('=') {
         Some((before, _)) if before.trim() == key => format!("{key} = {number}\n"),
         _ => format!("{line}\n"),

@@ -10,6 +10,7 @@
 //! | the results: every number in the report | [`figure_numbers`] |
 //! | pictures | `panels`; they are drawn by [`emphatic_chart`] |
 //! | the report | `report` |
+//! | the follow-up study of 2023 | [`study`] |
 
 pub mod claims;
 pub mod figure_numbers;
@@ -18,5 +19,6 @@ mod panels;
 mod report;
 pub mod reproduce;
 mod student;
+pub mod study;
 pub mod theory_claims;
 pub mod verdict;

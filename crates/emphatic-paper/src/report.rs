@@ -1,6 +1,6 @@
 //! The report of a reproduction.
 
-mod page;
+pub(crate) mod page;
 
 use crate::figure_numbers::{FigureNumbers, Fresh, MethodNumbers};
 use crate::figures::Figure;
@@ -18,13 +18,13 @@ const VERDICTS: &str = "A claim is confirmed if all conditions of its rule hold,
 const DIFFERENCES: &str = include_str!("../../../docs/differences.md");
 
 /// The whole page.
-pub(crate) fn page(reproduction: &Reproduction, options: &Options) -> String {
-    let figures = options.figures.iter().zip(&reproduction.figures);
+pub(crate) fn page(reproduction: &Reproduction, asked: &[&Figure], options: &Options) -> String {
+    let figures = asked.iter().zip(&reproduction.figures);
     page::page(&page::Report {
         title: "The off-policy policy gradient, reproduced".to_owned(),
         about: ABOUT.to_owned(),
         claims_about: VERDICTS.to_owned(),
-        facts: facts(options),
+        facts: facts(&command(asked.iter().copied(), options), "as in the paper", options),
         claims: reproduction.claims.iter().map(|claim| judged(claim, &reproduction.figures)).collect(),
         figures: figures.map(|(figure, numbers)| drawn(figure, numbers, options)).collect(),
         differences_about: preamble(DIFFERENCES),
@@ -32,17 +32,17 @@ pub(crate) fn page(reproduction: &Reproduction, options: &Options) -> String {
     })
 }
 
-fn facts(options: &Options) -> Vec<(String, String)> {
+pub(crate) fn facts(command: &str, whole: &str, options: &Options) -> Vec<(String, String)> {
     let scale = match (options.quick, options.runs) {
-        (true, _) => "a tenth of the paper's runs, for a first look".to_owned(),
+        (true, _) => "a tenth of the runs or less, for a first look".to_owned(),
         (_, Some(runs)) => format!("{runs} runs"),
-        _ => "as in the paper".to_owned(),
+        _ => whole.to_owned(),
     };
     let facts = [
         ("scale", scale),
         ("seed", options.seed.unwrap_or(SEED).to_string()),
         ("version", format!("emphatic {}", env!("CARGO_PKG_VERSION"))),
-        ("command", command(options.figures.iter().copied(), options)),
+        ("command", command.to_owned()),
     ];
     facts.map(|(name, value)| (name.to_owned(), value)).into()
 }
@@ -51,7 +51,12 @@ fn facts(options: &Options) -> Vec<(String, String)> {
 fn command<'a>(figures: impl Iterator<Item = &'a Figure>, options: &Options) -> String {
     let ids: Vec<&str> = figures.map(|figure| figure.id).collect();
     let all = ids.len() == crate::figures::FIGURES.len();
-    let ids = if all { String::new() } else { format!(" {}", ids.join(" ")) };
+    command_of(if all { &[] } else { &ids }, options)
+}
+
+/// The command that makes these parts again.
+pub(crate) fn command_of(ids: &[&str], options: &Options) -> String {
+    let ids: String = ids.iter().map(|id| format!(" {id}")).collect();
     let quick = if options.quick { " --quick" } else { "" };
     let runs = options.runs.map_or_else(String::new, |runs| format!(" --runs {runs}"));
     let seed = options.seed.map_or_else(String::new, |seed| format!(" --seed {seed}"));
@@ -159,11 +164,11 @@ fn critic(critic: &Map<String, Value>) -> String {
 }
 
 /// A setting: as it would be written.
-fn number(x: f64) -> String {
+pub(crate) fn number(x: f64) -> String {
     if x != 0.0 && x.abs() < 1e-3 { format!("{x:e}") } else { x.to_string() }
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(x) if x.is_f64() => x.as_f64().map_or_else(|| x.to_string(), number),
@@ -172,13 +177,13 @@ fn text(value: &Value) -> String {
 }
 
 /// The text between the title and the first heading of the second level.
-fn preamble(markdown: &str) -> String {
+pub(crate) fn preamble(markdown: &str) -> String {
     let before = markdown.split("\n## ").next().unwrap_or("");
     before.split_once('\n').map_or("", |(_, text)| text).trim().to_owned()
 }
 
 /// Titles and texts: each heading of the second level with what follows it.
-fn differences(markdown: &str) -> Vec<(String, String)> {
+pub(crate) fn differences(markdown: &str) -> Vec<(String, String)> {
     let entry = |part: &str| {
         let (title, text) = part.split_once('\n').unwrap_or((part, ""));
         (title.trim().to_owned(), text.trim().to_owned())

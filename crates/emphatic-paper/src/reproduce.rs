@@ -16,14 +16,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// What is to be reproduced, and how.
+/// How something is to be reproduced.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The figures.
-    pub figures: Vec<&'static Figure>,
-    /// How many runs, if not as in the paper.
+    /// How many runs settings are chosen by, if not as in the files.
     pub runs: Option<u32>,
-    /// A tenth of the runs, fresh ones included.
+    /// A tenth of the runs, fresh ones included, for a first look.
     pub quick: bool,
     /// The seed of all randomness, if not that of the files.
     pub seed: Option<u64>,
@@ -100,18 +98,20 @@ pub enum ReproduceEvent<'a> {
     Experiment(Event<'a>),
 }
 
-/// Runs what is missing, judges the claims and writes the report. `None` if it was stopped: the same call continues.
+/// Runs what is missing of these figures, judges the claims and writes the report. `None` if it was stopped: the same call continues.
 pub fn reproduce(
+    asked: &[&'static Figure],
     options: &Options,
     stop: &Stop,
     on_event: &mut dyn FnMut(ReproduceEvent),
 ) -> Result<Option<Reproduction>, ReproduceError> {
     let mut figures = Vec::new();
     let (mut updates, mut time) = (0, Duration::ZERO);
-    for figure in &options.figures {
+    for figure in asked {
         on_event(ReproduceEvent::Begin(figure.id));
         let start = Instant::now();
-        let Some(made) = run(figure, options, stop, on_event)? else { return Ok(None) };
+        let experiment = experiment(figure, options)?;
+        let Some(made) = run(figure.id, &experiment, options, stop, on_event)? else { return Ok(None) };
         (updates, time) = (updates + made, time + start.elapsed());
         let results = options.out.join(figure.id).join("results");
         let numbers = FigureNumbers::read(figure, figure.bounds()?, &results)
@@ -132,23 +132,23 @@ pub fn reproduce(
     }
     on_event(ReproduceEvent::Begin("figures"));
     let reproduction = Reproduction { claims, figures, updates, time };
-    write(&reproduction, options)?;
+    write(&reproduction, asked, options)?;
     Ok(Some(reproduction))
 }
 
-/// Runs what is missing of a figure's experiment. Returns how many updates that took; `None` if it was stopped.
-fn run(
-    figure: &'static Figure,
+/// Runs what is missing of an experiment. Returns how many updates that took; `None` if it was stopped.
+pub(crate) fn run(
+    figure: &'static str,
+    experiment: &Experiment,
     options: &Options,
     stop: &Stop,
     on_event: &mut dyn FnMut(ReproduceEvent),
 ) -> Result<Option<u64>, ReproduceError> {
-    let experiment = experiment(figure, options)?;
-    let dir = options.out.join(figure.id).join("results");
-    let report = emphatic_lab::run(&experiment, &dir, &options.engine, stop, &mut |event| {
+    let dir = options.out.join(figure).join("results");
+    let report = emphatic_lab::run(experiment, &dir, &options.engine, stop, &mut |event| {
         on_event(ReproduceEvent::Experiment(event))
     });
-    let report = report.map_err(|error| ReproduceError::Run { figure: figure.id, error: error.into() })?;
+    let report = report.map_err(|error| ReproduceError::Run { figure, error: error.into() })?;
     Ok((report.ending == Ending::Finished).then_some(report.updates))
 }
 
@@ -164,9 +164,9 @@ pub fn experiment(figure: &Figure, options: &Options) -> Result<Experiment, File
 }
 
 /// Writes the figures, their numbers and the report.
-fn write(reproduction: &Reproduction, options: &Options) -> Result<(), ReproduceError> {
+fn write(reproduction: &Reproduction, asked: &[&Figure], options: &Options) -> Result<(), ReproduceError> {
     let renderer = Renderer::new();
-    for (figure, numbers) in options.figures.iter().zip(&reproduction.figures) {
+    for (figure, numbers) in asked.iter().zip(&reproduction.figures) {
         let dir = options.out.join(figure.id);
         put_json(&dir.join("summary.json"), numbers)?;
         for (name, svg) in panels::drawings(figure, numbers) {
@@ -175,16 +175,16 @@ fn write(reproduction: &Reproduction, options: &Options) -> Result<(), Reproduce
         }
     }
     put_json(&options.out.join("claims.json"), &reproduction.claims)?;
-    put(&options.out.join("report.html"), report::page(reproduction, options).as_bytes())
+    put(&options.out.join("report.html"), report::page(reproduction, asked, options).as_bytes())
 }
 
 /// Writes a file whole or not at all.
-fn put(path: &Path, bytes: &[u8]) -> Result<(), ReproduceError> {
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<(), ReproduceError> {
     let failed = |error| ReproduceError::Write { path: path.to_owned(), error };
     overwrite(path, |out| out.write_all(bytes)).map_err(failed)
 }
 
-fn put_json(path: &Path, data: &impl Serialize) -> Result<(), ReproduceError> {
+pub(crate) fn put_json(path: &Path, data: &impl Serialize) -> Result<(), ReproduceError> {
     let failed =
         |error: serde_json::Error| ReproduceError::Write { path: path.to_owned(), error: error.into() };
     put(path, (serde_json::to_string_pretty(data).map_err(failed)? + "\n").as_bytes())

@@ -43,7 +43,7 @@ pub use settings::{BasisSetting, BasisSettings, BasisValue, Kind};
 pub use tiles::TileCoder;
 
 use crate::catalogue::Catalogue;
-use crate::{FeatureError, Features};
+use crate::{FeatureError, Features, Isa};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
@@ -83,7 +83,24 @@ pub trait Basis: Debug + Send + Sync {
 
     /// Adds the active features of an observation that has been checked, with their values.
     fn write(&self, observation: &[f64], row: &mut Vec<(usize, f64)>);
+
+    /// [`Basis::write`] for up to [`SIDE_BY_SIDE`] observations, which lie one after the other in a slice: `active[k]` becomes number `k` of
+    /// the active features of each of them.
+    ///
+    /// Returns `false`, and does nothing, unless all observations have as many active features, all of the value one, and the basis has a faster
+    /// way than one by one.
+    fn write_active(
+        &self,
+        _observations: &[f64],
+        _isa: Isa,
+        _active: &mut Vec<[usize; SIDE_BY_SIDE]>,
+    ) -> bool {
+        false
+    }
 }
+
+/// How many observations [`Basis::write_active`] takes side by side.
+pub const SIDE_BY_SIDE: usize = 16;
 
 /// A basis that declares itself.
 pub trait DeclaredBasis: Basis + Sized + 'static {

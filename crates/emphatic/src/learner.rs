@@ -16,6 +16,7 @@ mod builder;
 mod by_actor;
 mod deterministic;
 mod divergence;
+mod effective_sample;
 mod warm_up;
 
 pub use actor_critic::{ActorCritic, TakenAction};
@@ -27,6 +28,7 @@ pub use builder::{ALPHA, LearnerBuilder, RuleSetup};
 pub use by_actor::{ByActor, WithActionsActor, WithActor};
 pub use deterministic::{DeterministicAction, DeterministicActorCritic};
 pub use divergence::Diverged;
+pub use effective_sample::{effective_share, uneven_emphasis};
 pub use warm_up::{TimeUnit, WARM_UP};
 
 use crate::boxed::forward;
@@ -38,6 +40,7 @@ use crate::{
     Row, SavedState, Scratch, Seen, State, StateError, Step, StepError, Visitor,
 };
 use divergence::Divergence;
+use effective_sample::EffectiveSample;
 use std::any::{Any, type_name};
 use thiserror::Error;
 use warm_up::WarmUp;
@@ -122,6 +125,11 @@ pub trait Learner<R: Real>: Send {
     /// From that step on they are all NaN, the critic's too.
     fn diverged(&self, lane: usize) -> Option<u64>;
 
+    /// Returns how many of the steps at which the actor learned the updates count like, as a share of them: (Σ|M|)² / (n Σ M²), estimated from one step
+    /// in sixteen since the policy's weights were set. It is 1 if all count alike, near 0 if the emphasis of a few outweighs all others: see [`uneven_emphasis`]. `None` if the actor has
+    /// not learned, or the lane has diverged.
+    fn effective_sample(&self, lane: usize) -> Option<f64>;
+
     /// Returns an error if any lane has diverged.
     fn check(&self) -> Result<(), Diverged> {
         let first = (0..R::LANES).find_map(|lane| self.diverged(lane).map(|step| Diverged { lane, step }));
@@ -198,6 +206,7 @@ impl<R: Real, L: Learner<R> + ?Sized> Learner<R> for Box<L> {
         mut set_weights(weights: Vec<R>) -> Result<(), StateError>;
         ref steps() -> u64;
         ref diverged(lane: usize) -> Option<u64>;
+        ref effective_sample(lane: usize) -> Option<f64>;
         mut tensors(visitor: &mut Visitor) -> Result<(), StateError>;
         mut restored();
     }
@@ -235,6 +244,7 @@ pub struct Composed<R: Real, P: Policy, C, E, K> {
     /// The number of states, if all features are tables.
     states: Option<usize>,
     rule: K,
+    effective_sample: EffectiveSample<R>,
 }
 
 /// The rule by which the actor learns.
@@ -409,6 +419,9 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
         let input =
             RuleInput { policy, weights, step_size, x, at, action, step: seen, rho, emphasis: weight };
         let [delta, mut changed] = self.rule.learn(input, critic);
+        if EffectiveSample::<R>::looks_at(self.actor.divergence.steps) {
+            self.effective_sample.add(step_size, weight);
+        }
         if self.emphasis_learns {
             changed += emphasis.learn(&weighed, rho);
         }
@@ -470,6 +483,7 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> Composed<
             let _ = self.critic.part.tensors(&mut Visitor::make_nan(lane));
             let _ = self.emphasis.part.tensors(&mut Visitor::make_nan(lane));
             let _ = self.rule.tensors(&mut Visitor::make_nan(lane));
+            self.effective_sample.make_nan(lane);
         }
         self.policy_changed(None);
     }
@@ -577,6 +591,7 @@ where
         }
         self.actor.weights = weights;
         self.actor.divergence.revive();
+        self.effective_sample = EffectiveSample::default();
         self.policy_changed(None);
         Ok(())
     }
@@ -587,6 +602,10 @@ where
 
     fn diverged(&self, lane: usize) -> Option<u64> {
         self.actor.divergence.diverged(lane)
+    }
+
+    fn effective_sample(&self, lane: usize) -> Option<f64> {
+        self.effective_sample.share(lane)
     }
 
     fn tensors(&mut self, visitor: &mut Visitor) -> Result<(), StateError> {
@@ -603,6 +622,7 @@ where
         visitor.weights("weights", self.actor.weights.iter_mut())?;
         visitor.counts("steps", std::slice::from_mut(&mut self.actor.divergence.steps))?;
         visitor.counts_in_lanes("diverged", &mut self.actor.divergence.diverged)?;
+        self.effective_sample.tensors(visitor)?;
         visitor.part("critic", &mut self.critic.part)?;
         visitor.part("emphasis", &mut self.emphasis.part)?;
         self.rule.tensors(visitor)

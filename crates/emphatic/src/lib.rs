@@ -214,7 +214,7 @@ pub use policy::{
 pub use problem::{
     ContinuousCounterexample, Key, KnownProblem, Problem, ProblemBuilder, ProblemError, Task, Transition,
 };
-pub use random_stream::{Draw, Random, index_at};
+pub use random_stream::{Draw, Random, index_at, normal_of};
 pub use real::{Dual, Lanes, Real};
 pub use recipe::{PartRecipe, Recipe, RuleKind, Subset};
 pub use saved_state::{Numbers, SavedSetting, SavedState, StateError, Tensors};

@@ -1,6 +1,6 @@
 //! Random streams that are the same on every machine.
 
-use crate::real::elementary;
+use crate::Real;
 
 /// A source of random numbers for policies: a [`Random`], or another generator.
 pub trait Draw {
@@ -46,6 +46,7 @@ impl Random {
     }
 
     /// Returns 64 random bits: a seed for other streams, for instance.
+    #[inline]
     pub fn word(&mut self) -> u64 {
         let [a, b, c, d] = &mut self.0;
         let word = a.wrapping_add(*d).rotate_left(23).wrapping_add(*a);
@@ -60,6 +61,7 @@ impl Random {
     }
 
     /// Returns a number in [0, 1), with 53 random bits.
+    #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.word() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
@@ -71,11 +73,18 @@ impl Random {
 
     /// Returns a standard normal number, by Marsaglia's polar method.
     pub fn normal(&mut self) -> f64 {
+        let [x, square] = self.polar();
+        normal_of(x, square)
+    }
+
+    /// Draws what [`normal_of`] makes a standard normal number of: a coordinate of a point in the unit disc, and the square of its distance from
+    /// the middle. (Drawn one by one, they may become normal numbers side by side.)
+    pub fn polar(&mut self) -> [f64; 2] {
         loop {
             let (x, y) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
             let square = x * x + y * y;
             if square > 0.0 && square < 1.0 {
-                return x * (-2.0 * elementary::ln(square) / square).sqrt();
+                return [x, square];
             }
         }
     }
@@ -102,6 +111,12 @@ pub fn index_at(uniform: f64, probabilities: impl IntoIterator<Item = f64>) -> u
         }
     }
     last
+}
+
+/// Returns the standard normal number of [`Random::polar`].
+#[inline(always)]
+pub fn normal_of<R: Real>(x: R, square: R) -> R {
+    x * (R::splat(-2.0) * square.ln() / square).sqrt()
 }
 
 /// The golden ratio, by which SplitMix64 counts.

@@ -78,6 +78,12 @@ impl<'a> Visitor<'a> {
         matches!(self.job, Job::Restore(_))
     }
 
+    /// Returns whether the numbers are being replaced from a state that has none of this name.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        let Job::Restore(Restore { from, .. }) = &self.job else { return false };
+        !from.tensors.0.contains_key(&format!("{}{name}", self.path))
+    }
+
     /// Returns an error if the state has more than was restored.
     pub(crate) fn check_complete(&self) -> Result<(), StateError> {
         let Job::Restore(Restore { from, tensors, settings }) = &self.job else { return Ok(()) };

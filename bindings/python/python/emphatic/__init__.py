@@ -9,7 +9,7 @@
 | actors, in place of a learner's own | with a critic of values: `ActorTrace`, `GradientValues`, `CounterfactualGradient`; of actions: `GradientCritic`, `ModelGradient` |
 | schedules of step-sizes inside other parts | `Constant`, `Polynomial`, `PerFeature` |
 | what they see | `Dense`, `Active`, `OneHot`, `Table`; of observations: `TileCoder`, `FourierBasis`, `RadialBasis`, `PolynomialBasis`, `OneHotBasis`, `ObservationBasis` |
-| data | `Batch`, `collect`; behaviours that are made of others: `EpsilonGreedy`, `Mixture`; `EpisodeError` |
+| data | `Batch`, `collect`; what it tells: `diagnose`, `SampledDiagnosis`; behaviours that are made of others: `EpsilonGreedy`, `Mixture`; `EpisodeError` |
 | what a policy earns | `evaluate`, `Evaluation` |
 | simulators | `make_vec`; in Gymnasium `emphatic/MountainCar-v0`, `PuddleWorld`, `VirtualOffice`, `CartPole`, `Acrobot`, `Pendulum`, `LinearQuadratic` |
 | functions over arrays [time, batch] | `rho`, `gamma_into`, `follow_on`, `emphasis`, `lambda_returns` |
@@ -42,6 +42,7 @@ from .learners import (
     OffPAC,
     TrueACE,
     TrueDPGE,
+    UnevenEmphasisWarning,
     load,
     sweep,
 )
@@ -49,6 +50,7 @@ from .mixture import EpsilonGreedy, Mixture
 from .parts import Active, Dense, OneHot, Table
 from .problem import Problem, Transitions, problems
 from .rollout import EpisodeError
+from .sampled_diagnosis import SampledDiagnosis, diagnose
 from .simulators import make_vec
 from .solution import Solution
 
@@ -79,6 +81,7 @@ __all__ = [
     "Problem",
     "PythonEmphasis",
     "Results",
+    "SampledDiagnosis",
     "Solution",
     "Spread",
     "Suggestion",
@@ -86,9 +89,11 @@ __all__ = [
     "Transitions",
     "TrueACE",
     "TrueDPGE",
+    "UnevenEmphasisWarning",
     "Update",
     "__version__",
     "collect",
+    "diagnose",
     "emphasis",
     "evaluate",
     "follow_on",

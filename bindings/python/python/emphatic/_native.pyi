@@ -9,6 +9,7 @@ from typing_extensions import Self, disjoint_base
 from .catalogue import Actor, Critic, Emphasis, Policy
 from .in_python import PythonEmphasis
 from .problem import Problem as _Problem
+from .sessions import Environments
 
 _Floats = npt.NDArray[np.float64]
 _Ints = npt.NDArray[np.int64]
@@ -149,6 +150,13 @@ class Learner:
     @property
     def diverged(self) -> int | None:
         """The number of the step (the first is 1) after which the weights were no longer finite."""
+    @property
+    def effective_sample(self) -> float | None:
+        """How many of the steps at which the actor learned the updates count like, as a share of them: (Σ|M|)² / (n Σ M²), estimated from one step in
+        sixteen. 1: all count alike; near 0: the emphasis of a few outweighs all others. None before the actor has learned, and after it has
+        diverged."""
+    @property
+    def _uneven_emphasis(self) -> str | None: ...
     def check(self) -> None:
         """Raises `DivergedError` if the weights have left the finite numbers."""
     def save(self, path: str | PathLike[str]) -> None:
@@ -167,6 +175,9 @@ class Learner:
     @property
     def _outputs(self) -> int: ...
 
+def diagnose_batch(
+    batch: Any, features: Any, actions: int, target: npt.NDArray[np.float64] | None
+) -> tuple[str, str]: ...
 def sweep(
     learners: Sequence[Learner],
     batch: Any,
@@ -302,6 +313,7 @@ def run(
     out: PathLike[str],
     runs: int | None,
     threads: int | None,
+    environments: Environments,
     progress: Callable[[int, int, int, float], None],
 ) -> int: ...
 def summary(directory: PathLike[str], select: str | None) -> tuple[str, str]: ...

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from . import _native, convert
 from .progress import Bar
+from .sessions import Environments, Opener
 
 if TYPE_CHECKING:
     import pandas
@@ -122,6 +123,7 @@ def run(
     *,
     runs: int | None = None,
     threads: int | None = None,
+    env: Opener | None = None,
     progress: bool | None = None,
 ) -> Results:
     """Runs an experiment file, or what is missing of it in `out` (by default `results/NAME`).
@@ -129,17 +131,23 @@ def run(
     Ctrl-C stops it; what was finished is kept, and the same call goes on. Runs that diverged are warned of. `runs` replaces the
     file's number of runs. The results are the same bits for any number of threads, and the same as those of the command
     `emphatic run`.
+
+    A file may name an environment of Gymnasium, `problem = "gymnasium:CartPole-v1"`, by any id that `gymnasium.make` knows. `env` takes
+    its place: a class of environments, a function without arguments that returns one, or an id. Then what the file has after
+    `gymnasium:` is a label. Several environments are opened, and closed at the end. One that raises an exception or returns NaN leads to an
+    `EpisodeError`; what was finished is kept.
     """
     where = Path("results") / Path(file).stem if out is None else Path(out)
     runs = None if runs is None else convert.count(runs, "runs", most=2**32 - 1)
     threads = None if threads is None else convert.count(threads, "threads")
+    environments = Environments(env)
     with Bar(Path(file).name, progress) as bar:
 
         def report(done: int, units: int, updates: int, seconds: float) -> None:
             rate = updates / seconds / 1e6 if seconds else 0.0
             bar(done, units, f", {rate:.0f} M updates a second")
 
-        diverged = _native.run(Path(file), where, runs, threads, report)
+        diverged = _native.run(Path(file), where, runs, threads, environments, report)
     if diverged:
         warnings.warn(
             f"{diverged} run{'s' if diverged > 1 else ''} diverged: the weights left the finite numbers;"

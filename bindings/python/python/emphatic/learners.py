@@ -59,6 +59,10 @@ _CRITICS: dict[Rule, Any] = {"taken": ValueCritic, "all": ActionCritic, "determi
 _MOST_WARM_UP = 2**53
 
 
+class UnevenEmphasisWarning(RuntimeWarning):
+    """The emphasis of a few steps outweighs that of all others, so that the updates are theirs."""
+
+
 class Learner(_native.Learner):
     """What all learners can do.
 
@@ -146,9 +150,10 @@ class Learner(_native.Learner):
     def learn(self, batch: Batch, *, progress: bool | None = None) -> None:
         """Learns from all steps of a batch, to the bit as if each were given to `step`, at the speed of Rust. Other threads
         run meanwhile, but must not write to the batch. A step that makes no sense raises an error that names it; the steps
-        before it have been learned. If the weights leave the finite numbers, there is a warning."""
+        before it have been learned. If the weights leave the finite numbers, there is a warning; and one, once, if the emphasis is so uneven that a
+        few steps count for all (see `effective_sample`)."""
         _check_batch(batch, self)
-        before = self.diverged
+        before, was_uneven = self.diverged, self._is_uneven()
         with Bar("learning", progress) as bar:
             self._learn(batch, bar)
         if self.diverged is not None and before is None:
@@ -158,6 +163,14 @@ class Learner(_native.Learner):
                 RuntimeWarning,
                 stacklevel=2,
             )
+        if not was_uneven and self._is_uneven():
+            warnings.warn(
+                f"{type(self).__name__}: {self._uneven_emphasis}", UnevenEmphasisWarning, stacklevel=2
+            )
+
+    def _is_uneven(self) -> bool:
+        """Whether a few steps count for all, by an emphasis and not by the interest alone."""
+        return not isinstance(self.emphasis, NoEmphasis) and self._uneven_emphasis is not None
 
     # --- The policy ---
 
@@ -676,4 +689,13 @@ def sweep(
         threads = convert.count(threads, "threads")
     with Bar("sweeping", progress) as bar:
         swept = _native.sweep(learners, batch, threads, bar)
-    return [learner._like(native) for learner, native in zip(learners, swept)]
+    agents = [learner._like(native) for learner, native in zip(learners, swept)]
+    uneven = [agent for agent in agents if agent._is_uneven()]
+    if uneven:
+        worst = min(uneven, key=lambda agent: agent.effective_sample or 0.0)
+        warnings.warn(
+            f"{len(uneven)} of {len(agents)} learners: {worst._uneven_emphasis} (the worst of them)",
+            UnevenEmphasisWarning,
+            stacklevel=2,
+        )
+    return agents

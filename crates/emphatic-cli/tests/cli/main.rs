@@ -12,6 +12,7 @@ mod problem_files;
 mod python;
 mod regressions;
 mod reproduce;
+mod sampled;
 mod solve_parts;
 mod summaries;
 mod wrong_files;

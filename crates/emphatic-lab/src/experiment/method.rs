@@ -422,6 +422,7 @@ impl GridReader<'_> {
             Some(lambda_a) => &emphasis.clone().with_number("lambda_a", &part_values(lambda_a))?,
             None => emphasis,
         };
+        let critic = &critic.with_actors(emphasis);
         check_needs(policy.entry, critic, &critic.span)?;
         let actor = choice.actor;
         if self.scenario.known().is_none() {
@@ -463,6 +464,8 @@ impl GridReader<'_> {
         for part in [Some(critic), Some(emphasis), actor].into_iter().flatten() {
             part.add_critic_features(part.entry.role, &[], &mut critic_features);
         }
+        let mut actors_emphasis = Vec::new();
+        critic.add_actors(Role::Critic, &[], &mut actors_emphasis);
         Ok(Grid {
             method: 0,
             structure,
@@ -471,6 +474,7 @@ impl GridReader<'_> {
             has_critic,
             has_emphasis,
             critic_features,
+            actors_emphasis,
             ordinals: parts.ordinals(),
             columns,
             axes,

@@ -13,7 +13,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 /// The setting of emphases that says how much they count.
-const LAMBDA_A: &str = "lambda_a";
+pub(super) const LAMBDA_A: &str = "lambda_a";
+
+/// What stands for the method's own emphasis where another part has an emphasis inside it.
+pub(crate) const AS_ACTOR: &str = "actor";
 
 /// The features that a part learns from if its table names none.
 pub(super) const DEFAULT_FEATURES: &str = "critic";
@@ -33,6 +36,8 @@ pub(super) struct PartChoice {
     entries: BTreeMap<String, PartEntry>,
     /// How many values before its own in the list that it is written in have the same kind.
     pub(super) ordinal: usize,
+    /// Whether it is the method's own emphasis, inside another part.
+    is_actors: bool,
 }
 
 /// Numbers the choices of each value of a list of parts, so that values of one kind can be told apart. They must all differ.
@@ -130,7 +135,8 @@ impl PartChoice {
         }
         for features in features {
             let (span, table, inner) = (span.clone(), table.clone(), Vec::new());
-            let choice = Self { entry, span, table, features, inner, entries: entries.clone(), ordinal: 0 };
+            let entries = entries.clone();
+            let choice = Self { entry, span, table, features, inner, entries, ordinal: 0, is_actors: false };
             choices.extend(choice.with_parts_inside(others.clone())?);
             check_kinds(1, choices.len(), &choices[0].table)?;
         }
@@ -184,7 +190,7 @@ impl PartChoice {
         let (mut values, mut kinds) = (Vec::new(), 0);
         for (part, span) in parts {
             let part = self.with_beside(declared, part, &beside)?;
-            let mut choices = Self::all(declared.role, &part, span)?;
+            let mut choices = Self::all_inside(declared.role, &part, span)?;
             for inner in &mut choices {
                 inner.check_inside(declared, span)?;
                 let default = self.features.clone().filter(|_| inner.entry.features);
@@ -196,6 +202,54 @@ impl PartChoice {
             values.push(Located { value: choices, span: span.clone() });
         }
         Ok(numbered(declared.name, values)?.concat())
+    }
+
+    /// Returns all choices of a part inside another: as elsewhere, or the method's own emphasis, which is not known yet.
+    fn all_inside(role: Role, file: &PartFile, table: &Range<usize>) -> Result<Vec<Self>, Mistake> {
+        let is_actors = |kind: &Located<String>| role == Role::Emphasis && kind.value == AS_ACTOR;
+        let Some(place) = file.kind.iter().flat_map(|kinds| &kinds.values).find(|kind| is_actors(kind))
+        else {
+            return Self::all(role, file, table);
+        };
+        if file.kind.as_ref().is_some_and(|kinds| kinds.is_list) {
+            return Err(Mistake::at(
+                &place.span,
+                format!("`{AS_ACTOR}` stands alone, not in a list of kinds"),
+            ));
+        }
+        if let Some(entry) = file.entries.values().next() {
+            let message = format!("the emphasis `{AS_ACTOR}` has the settings of the method's own emphasis");
+            return Err(Mistake::at(&entry.key, message).help("give them there"));
+        }
+        let mut none = Self::all(role, &PartFile::named("none"), table)?;
+        none.iter_mut().for_each(|choice| choice.is_actors = true);
+        Ok(none)
+    }
+
+    /// Returns the part with the method's own emphasis where that is to be inside it.
+    pub(super) fn with_actors(&self, emphasis: &Self) -> Self {
+        let mut part = self.clone();
+        for (_, inner) in &mut part.inner {
+            *inner = match inner.is_actors {
+                true => Self { is_actors: true, ..emphasis.clone() },
+                false => inner.with_actors(emphasis),
+            };
+            if inner.is_actors {
+                inner.entries.remove(LAMBDA_A);
+            }
+        }
+        part
+    }
+
+    /// Adds the places inside it at which the method's own emphasis is.
+    pub(super) fn add_actors(&self, role: Role, inside: &[&'static str], places: &mut Vec<Owner>) {
+        for (declared, inner) in &self.inner {
+            let inside = [inside, &[declared.name]].concat();
+            match inner.is_actors {
+                true => places.push(Owner::Part { role, inside }),
+                false => inner.add_actors(role, &inside, places),
+            }
+        }
     }
 
     /// Returns all that it means, with what is left out: choices of one meaning are the same part.
@@ -211,7 +265,7 @@ impl PartChoice {
         };
         let settings: Vec<Vec<Option<f64>>> = self.entry.settings.iter().map(numbers).collect();
         let inner: Vec<String> = self.inner.iter().map(|(_, inner)| inner.meaning()).collect();
-        format!("{} {features:?} {settings:?} {inner:?}", self.entry.name)
+        format!("{} {} {features:?} {settings:?} {inner:?}", self.entry.name, self.is_actors)
     }
 
     /// Adds the ordinals of it and of the parts inside it, by the columns that name them.
@@ -341,7 +395,8 @@ impl PartChoice {
         inside: &[&'static str],
         axes: &mut Vec<Axis>,
     ) -> Result<(), Mistake> {
-        for (declared, inner) in &self.inner {
+        // The method's own emphasis has its numbers once.
+        for (declared, inner) in self.inner.iter().filter(|(_, inner)| !inner.is_actors) {
             inner.add_axes(role, &[inside, &[declared.name]].concat(), axes)?;
         }
         let is_inside = |setting: &Setting| !inside.is_empty() && setting.name == LAMBDA_A;
@@ -367,7 +422,7 @@ impl PartChoice {
         for (declared, inner) in &self.inner {
             let outside = place.len();
             *place += &format!("_{}", declared.name);
-            let name = inner.entry.name;
+            let name = if inner.is_actors { AS_ACTOR } else { inner.entry.name };
             if declared.role != Role::Schedule || name != declared.default {
                 columns.push((place.clone(), Cell::Text(name.to_owned())));
             }

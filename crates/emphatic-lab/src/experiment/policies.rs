@@ -30,7 +30,7 @@ struct PolicyCopy {
 
 /// All saved policies of an experiment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Policies(Vec<PolicyCopy>);
+pub(crate) struct Policies(Vec<PolicyCopy>);
 
 impl Policies {
     /// Reads the policies of all behaviours, which are looked for in `beside`.
@@ -39,6 +39,13 @@ impl Policies {
         for Located { value, .. } in &behaviours.values {
             policies.add(value, beside)?;
         }
+        Ok(policies)
+    }
+
+    /// Reads the policies of one behaviour, which are looked for in `beside`.
+    pub(crate) fn of_one(behaviour: &BehaviourFile, beside: &Path) -> Result<Self, Mistake> {
+        let mut policies = Self::default();
+        policies.add(behaviour, beside)?;
         Ok(policies)
     }
 

@@ -2,12 +2,12 @@
 
 use super::part::DEFAULT_FEATURES;
 use super::policies::{self, Policies};
-use super::{Cell, simulation};
+use super::{Cell, simulation, with_behaviour};
 use crate::behaviour_file::{BehaviourFile, MixturePart};
 use crate::experiment_file::{ExperimentFile, ProblemValue};
 use crate::measure::DynMeasure;
 use crate::one_or_list::{Located, OneOrList};
-use crate::source::{self, Simulator, Source};
+use crate::source::{self, ExternalEnvironment, ExternalError, Simulator, Source};
 use crate::store::PROBLEMS;
 use emphatic::{ContinuousCounterexample, Exact, Features, Fixed, KnownProblem, Table, Task};
 use emphatic_diagnosis::diagnose::uncovered;
@@ -27,6 +27,18 @@ const MOST_SCENARIOS: usize = 10_000;
 
 /// The longest chains of the long counterexample that a file may ask for.
 const MOST_CHAIN: u64 = 10_000;
+
+/// Finds an environment that lives elsewhere by its name in files.
+pub type FindExternal<'a> = dyn Fn(&str) -> Result<Arc<dyn ExternalEnvironment>, ExternalError> + 'a;
+
+/// Where what a file names is looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    /// Problem files.
+    pub(super) beside: &'a Path,
+    /// Environments that live elsewhere.
+    pub(super) find_external: Option<&'a FindExternal<'a>>,
+}
 
 /// Where experience comes from.
 #[derive(Clone, Debug)]
@@ -108,7 +120,7 @@ impl Scenario {
                     .help("give the probabilities of its actions, by state if need be"));
             }
             (World::Simulated(simulator), _) => {
-                World::Simulated(simulation::with_behaviour(simulator, behaviour, policies)?)
+                World::Simulated(with_behaviour(simulator, behaviour, policies)?)
             }
         }))
     }
@@ -255,19 +267,19 @@ pub(super) struct Scenarios {
 }
 
 impl Scenarios {
-    /// Reads all combinations of problem, behaviour and interest. Problem files are looked for in `beside`.
-    pub(super) fn read(file: &ExperimentFile, beside: &Path) -> Result<Self, Mistake> {
+    /// Reads all combinations of problem, behaviour and interest.
+    pub(super) fn read(file: &ExperimentFile, around: Surroundings) -> Result<Self, Mistake> {
         let mut scenarios = Self::default();
         let problems = file.problem.non_empty("problem")?;
         for problem in problems {
             let first = scenarios.all.len();
             let label = label_of(&problem.value, problems);
-            scenarios.add(problem, &label, beside)?;
+            scenarios.add(problem, &label, around)?;
             scenarios.check_labels(first, problem)?;
         }
         scenarios.read_simulation(file)?;
         if let Some(behaviours) = &file.behaviour {
-            let policies = Policies::read(behaviours, beside)?;
+            let policies = Policies::read(behaviours, around.beside)?;
             let with =
                 |scenario: &Scenario, written: &BehaviourFile| scenario.with_behaviour(written, &policies);
             scenarios.spread(behaviours, "behaviour", at(with), behaviour_text)?;
@@ -331,7 +343,12 @@ impl Scenarios {
     }
 
     /// Adds the scenarios of one problem, which is called by this label.
-    fn add(&mut self, problem: &Located<ProblemValue>, label: &str, beside: &Path) -> Result<(), Mistake> {
+    fn add(
+        &mut self,
+        problem: &Located<ProblemValue>,
+        label: &str,
+        around: Surroundings,
+    ) -> Result<(), Mistake> {
         let (name, span, steps, limit) = match &problem.value {
             ProblemValue::Name(name) => (name, problem.span.clone(), None, None),
             ProblemValue::Table(table) => {
@@ -351,7 +368,7 @@ impl Scenarios {
                 .help("only `long-counterexample` has chains of some length"));
         }
         let columns = vec![("problem".to_owned(), Cell::Text(label.to_owned()))];
-        if let Some(environment) = emphatic_environments::find(name) {
+        if let Some(environment) = simulation::environment(name, &span, around.find_external)? {
             let simulator = simulation::simulator(environment, limit)?;
             let scenario = Scenario::new(World::Simulated(Arc::new(simulator)), columns);
             self.all.push(Scenario { problem: Some(name.to_owned()), ..scenario });
@@ -371,7 +388,7 @@ impl Scenarios {
             }
             "long-counterexample" => self.add_chains(steps, &span, &columns)?,
             path if path.ends_with(".toml") || path.ends_with(".json") => {
-                let full = beside.join(path);
+                let full = around.beside.join(path);
                 let text = read_text(&full).map_err(|error| {
                     let help = "the path of a problem file is relative to the experiment file";
                     let is_path = matches!(error, ReadError::Io { .. });
@@ -463,8 +480,19 @@ fn at<T>(
 fn unknown_problem(name: &str, span: &Range<usize>) -> Mistake {
     let environments = emphatic_environments::ENVIRONMENTS.iter().map(|listed| listed.description.name);
     let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name).chain(environments));
-    let help = help.map(|help| format!("{help} (a problem file's path ends in .toml or .json)"));
+    let gymnasium = match is_gymnasium_id(name) {
+        true => format!("`gymnasium:{name}` is Gymnasium's environment, if it is run from Python: "),
+        false => String::new(),
+    };
+    let others = "a problem file's path ends in .toml or .json; an environment of Gymnasium is `gymnasium:NAME`, and is run from Python";
+    let help = help.map(|help| format!("{gymnasium}{help} ({others})"));
     Mistake::at(span, format!("there is no problem `{name}`")).maybe_help(help)
+}
+
+/// Returns whether a name ends in a version, as Gymnasium's do.
+fn is_gymnasium_id(name: &str) -> bool {
+    let version = name.rsplit_once("-v").map_or("", |(_, version)| version);
+    !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns what a problem is called in tables: its label; the name of its file, or its path if another file has the same name; or its name.
@@ -479,6 +507,9 @@ fn label_of(problem: &ProblemValue, all: &[Located<ProblemValue>]) -> String {
         return label.get_ref().clone();
     }
     let own = path(problem);
+    if own.starts_with(simulation::GYMNASIUM) {
+        return own;
+    }
     let file_name =
         |path: &str| Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let is_same = |other: &Located<ProblemValue>| {

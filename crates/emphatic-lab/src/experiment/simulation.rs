@@ -1,21 +1,20 @@
-//! What experiment files say of simulators: discount, features, behaviour, interest and rollouts.
+//! What experiment files say of simulators: discount, features, interest and rollouts.
 
-use super::policies::Policies;
-use super::scenario::{Scenario, Scenarios, World};
+use super::scenario::{FindExternal, Scenario, Scenarios, World};
 use super::{MOST_EVALUATIONS, whole};
-use crate::behaviour_file::{BehaviourFile, MixturePart, SavedFile};
 use crate::experiment_file::{ExperimentFile, RolloutsFile};
 use crate::features_file::FeaturesFile;
 use crate::one_or_list::{Located, OneOrList};
-use crate::source::{Behaviour, Interest, Simulator};
-use emphatic::basis::Dimension;
-use emphatic_environments::{Actions, Environment};
-use emphatic_problems::{Behaviour as Written, Interest as WrittenInterest, InterestWord};
-use emphatic_problems::{Mistake, Number, Share, ValueError, Whole, suggest};
+use crate::source::{Actions, Behaviour, Dynamics, Elsewhere, Interest, Interface, Simulator};
+use emphatic_environments::Environment;
+use emphatic_problems::{Interest as WrittenInterest, InterestWord, Mistake, Number, ValueError, Whole};
 use emphatic_text::exact_number;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// What stands before the name of an environment of Gymnasium.
+pub(super) const GYMNASIUM: &str = "gymnasium:";
 
 /// The discount if a file gives none.
 const GAMMA: f64 = 0.99;
@@ -106,20 +105,46 @@ fn read_gamma(gamma: &Located<Number>) -> Result<f64, Mistake> {
     Err(Mistake::at(span, message))
 }
 
+/// Returns the environment that a problem names, with what is seen of it; `None` if it names something else.
+pub(super) fn environment(
+    name: &str,
+    span: &Range<usize>,
+    find_external: Option<&FindExternal>,
+) -> Result<Option<(Interface, Dynamics)>, Mistake> {
+    if let Some(here) = emphatic_environments::find(name) {
+        return Ok(Some((here.description().into(), Dynamics::Here(here))));
+    }
+    if !name.starts_with(GYMNASIUM) {
+        return Ok(None);
+    }
+    let Some(find) = find_external else {
+        let message = format!("`{name}` is an environment of Gymnasium, which lives in Python");
+        let help = "run the experiment from Python: `import emphatic`, then `emphatic.run(\"FILE.toml\")`; its results can be summarised, plotted and merged by the command";
+        return Err(Mistake::at(span, message).help(help));
+    };
+    let found = find(name).map_err(|error| Mistake::at(span, error.message).maybe_help(error.help))?;
+    let interface = found.interface().clone();
+    Ok(Some((interface, Dynamics::Elsewhere(Arc::new(Elsewhere::new(found))))))
+}
+
 /// Returns a simulator with the uniform behaviour and no features yet. A limit of 0 is none.
 pub(super) fn simulator(
-    environment: Arc<dyn Environment>,
+    (interface, dynamics): (Interface, Dynamics),
     limit: Option<&OneOrList<Whole>>,
 ) -> Result<Simulator, Mistake> {
-    let own = environment.description().limit.map(u64::from);
     let limit = match whole(limit, "limit", 0..=MOST_STEPS)? {
         Some(0) => None,
-        given => given.or(own),
+        given => given.or(interface.limit),
     };
-    let actions = &environment.description().actions;
-    let behaviour = Behaviour::uniform(actions).unwrap_or_else(|| usual(actions));
-    let interest = Interest::Everywhere(1.0);
-    Ok(Simulator { environment, behaviour, gamma: GAMMA, limit, interest, features: Vec::new() })
+    let behaviour = Behaviour::uniform(&interface.actions).unwrap_or_else(|| usual(&interface.actions));
+    let (interface, interest) = (Arc::new(interface), Interest::Everywhere(1.0));
+    Ok(Simulator { interface, dynamics, behaviour, gamma: GAMMA, limit, interest, features: Vec::new() })
+}
+
+/// Returns a simulator as files have it that say nothing more of it.
+pub(crate) fn simulator_named(environment: Arc<dyn Environment>) -> Result<Simulator, ValueError> {
+    simulator((environment.description().into(), Dynamics::Here(environment)), None)
+        .map_err(|mistake| mistake.error)
 }
 
 /// Returns the usual behaviour where no behaviour is uniform.
@@ -144,7 +169,7 @@ impl Scenarios {
         let Some(features) = &file.features else { return self.check_features(file) };
         let with = |scenario: &Scenario, features: &Located<FeaturesFile>| {
             let simulator = simulated(scenario, "features", features)?;
-            let features = features.value.of_parts(&space(&*simulator.environment), &features.span)?;
+            let features = features.value.of_parts(&simulator.interface.space, &features.span)?;
             Ok(Simulator { features, ..simulator })
         };
         self.spread(features, "features", in_simulator(with), |features| features.text())
@@ -153,15 +178,8 @@ impl Scenarios {
     /// Returns an error if a simulator has no features.
     fn check_features(&self, file: &ExperimentFile) -> Result<(), Mistake> {
         let Some(simulator) = self.all.iter().find_map(Scenario::simulator) else { return Ok(()) };
-        let description = simulator.environment.description();
-        let names: Vec<&str> =
-            description.observations.iter().map(|observed| observed.name).take(4).collect();
-        let more = if description.observations.len() > 4 { ", …" } else { "" };
-        let message = format!(
-            "`{}` is a simulator and needs `features` of what is observed: {}{more}",
-            description.name,
-            names.join(", ")
-        );
+        let Interface { name, shown, .. } = &*simulator.interface;
+        let message = format!("`{name}` is a simulator and needs `features` of what is observed: {shown}");
         let help = "features = { kind = \"tiles\", tilings = 8, tiles = 8, bias = true }, or another basis: `emphatic parts` lists them";
         Err(Mistake::at(&file.problem.span, message).help(help))
     }
@@ -181,157 +199,6 @@ fn simulated<T>(scenario: &Scenario, key: &str, value: &Located<T>) -> Result<Si
         let message = format!("`{key}` belongs to simulators, and {} is none", scenario.title());
         Mistake::at(&value.span, message).help(format!("the problem has its own {key}: leave the key out"))
     })
-}
-
-/// Returns what features are told of an environment's observations.
-pub(crate) fn space(environment: &dyn Environment) -> Vec<Dimension> {
-    let observed = environment.description().observations.iter();
-    observed.map(|entry| Dimension { low: entry.low, high: entry.high, wraps: entry.wraps }).collect()
-}
-
-/// Returns a simulator with another behaviour.
-pub(super) fn with_behaviour(
-    simulator: &Simulator,
-    written: &BehaviourFile,
-    policies: &Policies,
-) -> Result<Arc<Simulator>, ValueError> {
-    let behaviour = behaviour(&*simulator.environment, written, policies)?;
-    Ok(Arc::new(Simulator { behaviour, ..simulator.clone() }))
-}
-
-/// Returns a behaviour in an environment.
-fn behaviour(
-    environment: &dyn Environment,
-    written: &BehaviourFile,
-    policies: &Policies,
-) -> Result<Behaviour, ValueError> {
-    match written {
-        BehaviourFile::Plain(written) => plain(&environment.description().actions, written),
-        BehaviourFile::Saved(saved) => saved_policy(environment, saved, policies),
-        BehaviourFile::Mixture { mixture } => mixed(environment, mixture, policies),
-    }
-}
-
-fn saved_policy(
-    environment: &dyn Environment,
-    saved: &SavedFile,
-    policies: &Policies,
-) -> Result<Behaviour, ValueError> {
-    let path = saved.policy.get_ref();
-    let policy = policies.of(saved).ok_or_else(|| ValueError::new(format!("{path} was not read")))?;
-    policy.check(environment.description()).map_err(|why| ValueError::new(format!("{path}: {why}")))?;
-    match (saved.epsilon, &environment.description().actions) {
-        (None, _) => Ok(Behaviour::Saved(policy)),
-        (Some(_), Actions::Real { .. }) => {
-            Err(ValueError::new("real actions have no greedy one: `epsilon` needs finitely many").help(
-                "mix densities: { mixture = [{ share = 0.1, behaviour = \"uniform\" }, { share = 0.9, behaviour = { policy = … } }] }",
-            ))
-        }
-        (Some(Number(epsilon)), _) if (0.0..=1.0).contains(&epsilon) => {
-            Ok(Behaviour::EpsilonGreedy { of: policy, epsilon })
-        }
-        (Some(Number(epsilon)), _) => Err(ValueError::new(format!(
-            "`epsilon` is {}; a probability lies between 0 and 1",
-            exact_number(epsilon)
-        ))),
-    }
-}
-
-fn mixed(
-    environment: &dyn Environment,
-    parts: &[MixturePart],
-    policies: &Policies,
-) -> Result<Behaviour, ValueError> {
-    if parts.is_empty() {
-        return Err(ValueError::new("a mixture has no parts")
-            .help("{ mixture = [{ share = 0.5, behaviour = \"uniform\" }, …] }"));
-    }
-    let mut mixture = Vec::new();
-    for MixturePart { share: Number(share), behaviour: written } in parts {
-        if !(0.0..=1.0).contains(share) {
-            let share = exact_number(*share);
-            return Err(ValueError::new(format!(
-                "the share of a part of a mixture is {share}; it must lie between 0 and 1"
-            )));
-        }
-        let part = behaviour(environment, written, policies)?;
-        // A part that never acts would still be computed.
-        if *share > 0.0 {
-            mixture.push((*share, part));
-        }
-    }
-    let sum = mixture.iter().fold(0.0, |sum, (share, _)| sum + share);
-    if (sum - 1.0).abs() > 1e-9 {
-        return Err(ValueError::new(format!(
-            "the shares of a mixture sum to {}, not to 1",
-            exact_number(sum)
-        )));
-    }
-    Ok(Behaviour::Mixture(mixture))
-}
-
-/// Returns a behaviour that is the same whatever is observed.
-fn plain(actions: &Actions, written: &Written) -> Result<Behaviour, ValueError> {
-    Ok(match (written, actions) {
-        (Written::Word(_), _) => Behaviour::uniform(actions).ok_or_else(|| {
-            ValueError::new("no behaviour is uniform where actions are not bounded")
-                .help("{ mean = 0, standard_deviation = 1 }")
-        })?,
-        (Written::Table(table), Actions::Finite(names)) => Behaviour::Fixed(probabilities(names, table)?),
-        (Written::Table(table), Actions::Real { .. }) => normal(table)?,
-    })
-}
-
-/// Returns the probability of each action.
-fn probabilities(names: &[&str], table: &BTreeMap<String, Share>) -> Result<Vec<f64>, ValueError> {
-    let mut probabilities = vec![0.0; names.len()];
-    for (name, share) in table {
-        let Some(action) = names.iter().position(|known| known == name) else {
-            return Err(ValueError::new(format!("there is no action `{name}`"))
-                .maybe_help(suggest(name, names.iter().copied())));
-        };
-        match share {
-            Share::Number(Number(x)) if (0.0..=1.0).contains(x) => probabilities[action] = *x,
-            Share::Number(Number(x)) => {
-                return Err(ValueError::new(format!(
-                    "the probability of `{name}` is {}; it must lie between 0 and 1",
-                    exact_number(*x)
-                )));
-            }
-            Share::InState(_) => {
-                return Err(ValueError::new("the states of a simulator have no names")
-                    .help("give a probability for each action: the same in all states"));
-            }
-        }
-    }
-    let sum: f64 = probabilities.iter().sum();
-    if (sum - 1.0).abs() > 1e-9 {
-        return Err(ValueError::new(format!("the probabilities sum to {}, not to 1", exact_number(sum)))
-            .help(format!("the actions are {}", names.join(", "))));
-    }
-    Ok(probabilities)
-}
-
-fn normal(table: &BTreeMap<String, Share>) -> Result<Behaviour, ValueError> {
-    let wrong = || {
-        ValueError::new("the behaviour of a real action is `uniform` or a normal distribution")
-            .help("{ mean = 0, standard_deviation = 1 }")
-    };
-    let number = |name: &str| match table.get(name) {
-        Some(Share::Number(Number(x))) if x.is_finite() => Ok(*x),
-        _ => Err(wrong()),
-    };
-    if table.len() != 2 {
-        return Err(wrong());
-    }
-    let (mean, standard_deviation) = (number("mean")?, number("standard_deviation")?);
-    if standard_deviation <= 0.0 {
-        return Err(ValueError::new(format!(
-            "the standard deviation is {}; it must be above 0",
-            exact_number(standard_deviation)
-        )));
-    }
-    Ok(Behaviour::Normal { mean, standard_deviation })
 }
 
 /// Returns the interest in the states of a simulator.

@@ -35,7 +35,7 @@ impl Experiment {
 
     /// Each λ has its own projected error: the smallest of several is no reason to prefer one.
     fn chooses_among_errors(&self, method: usize) -> Option<String> {
-        self.judged_by.as_ref().filter(|judged| judged.column == "projected_error")?;
+        self.judged_by.iter().find(|judged| judged.column == "projected_error")?;
         let is_separate = |key: &str| self.methods[method].separate.iter().any(|separate| separate == key);
         let lambdas = |grid: &Grid| -> BTreeSet<u64> {
             let axis = own_axis(grid, Role::Critic, "lambda");

@@ -1,8 +1,9 @@
 //! How good the current policy is in a simulator: by rollouts.
 
+use super::external_rollouts::{ExternalRollouts, Trial};
 use super::{Context, Goal, Kind, Measure, Measured, Recorder, single};
 use crate::experiment::RolloutPlan;
-use crate::source::{Simulator, SourceError};
+use crate::source::{Dynamics, Elsewhere, Simulator, SourceError};
 use crate::stop::Stop;
 use emphatic::{
     Action, AsState, Composable, ComposeError, DeterministicLinear, Gaussian, Isa, Learner, Random, Real,
@@ -99,7 +100,6 @@ impl Measure for Tried {
 }
 
 /// The trials of a unit: all of its settings have the same.
-#[derive(Debug)]
 pub(crate) struct Trials {
     simulator: Arc<Simulator>,
     plan: RolloutPlan,
@@ -107,6 +107,9 @@ pub(crate) struct Trials {
     seeds: [u64; 4],
     /// States that the behaviour visits.
     visited: Vec<Vec<f64>>,
+    /// The environments of an environment that lives elsewhere, once they are open, and why they did not go on.
+    external: RefCell<Option<ExternalRollouts>>,
+    failure: RefCell<Option<SourceError>>,
     isa: Isa,
     stop: Stop,
 }
@@ -130,28 +133,74 @@ impl Trials {
             true => simulator.visited_states(random.word(), plan.episodes, plan.every, stop)?,
             false => Vec::new(),
         };
-        Ok(Self { simulator: simulator.clone(), plan, seeds, visited, isa, stop: stop.clone() })
+        let (simulator, stop) = (simulator.clone(), stop.clone());
+        let (external, failure) = (RefCell::default(), RefCell::default());
+        Ok(Self { simulator, plan, seeds, visited, external, failure, isa, stop })
     }
 
-    /// Returns the episodes of an evaluation.
-    fn episodes(&self, starts: Starts, evaluation: u64, actor: &mut dyn Actor) -> Vec<Episode> {
+    /// Returns an error if an environment has failed.
+    pub(crate) fn check(&self) -> Result<(), SourceError> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Returns whether a lane is not tried out: it has diverged, or all is to stop.
+    fn is_idle<R: Real>(&self, learner: &dyn Learner<R>, lane: usize) -> bool {
+        learner.diverged(lane).is_some() || self.stop.is_stopped() || self.failure.borrow().is_some()
+    }
+
+    /// Returns the episodes of an evaluation, lane by lane: those of lanes that are idle are none.
+    fn episodes<R: Real>(
+        &self,
+        starts: Starts,
+        evaluation: u64,
+        learner: &dyn Learner<R>,
+        lanes: usize,
+    ) -> Vec<Vec<Episode>> {
         let seed = self.seeds[starts as usize].wrapping_add(evaluation);
-        self.run(starts, seed, self.plan.gamma, actor)
+        match &self.simulator.dynamics {
+            Dynamics::Here(_) => self.run(starts, seed, self.plan.gamma, learner, lanes),
+            Dynamics::Elsewhere(elsewhere) => {
+                let of_lane = |lane: usize| {
+                    if lane >= lanes || self.is_idle(learner, lane) {
+                        return Vec::new();
+                    }
+                    let mut actor = actor(learner, std::slice::from_ref(&lane), self);
+                    self.run_elsewhere(elsewhere, evaluation, seed, &mut *actor).unwrap_or_else(|error| {
+                        self.failure.replace(Some(error));
+                        Vec::new()
+                    })
+                };
+                (0..R::LANES).map(of_lane).collect()
+            }
+        }
     }
 
-    /// Returns two estimates of the value of each state that the behaviour visits.
-    fn values(&self, evaluation: u64, actor: &mut dyn Actor) -> [Vec<f64>; 2] {
+    /// Returns two estimates of the value of each state that the behaviour visits, lane by lane.
+    fn values<R: Real>(
+        &self,
+        evaluation: u64,
+        learner: &dyn Learner<R>,
+        lanes: usize,
+    ) -> [Vec<Vec<Episode>>; 2] {
         [self.seeds[2], self.seeds[3]].map(|seed| {
-            let episodes =
-                self.run(Starts::Visited, seed.wrapping_add(evaluation), self.simulator.gamma, actor);
-            episodes.iter().map(|episode| episode.total).collect()
+            self.run(Starts::Visited, seed.wrapping_add(evaluation), self.simulator.gamma, learner, lanes)
         })
     }
 
-    fn run(&self, starts: Starts, seed: u64, gamma: f64, actor: &mut dyn Actor) -> Vec<Episode> {
+    /// The policies of all lanes act side by side. Idle ones have no episodes.
+    fn run<R: Real>(
+        &self,
+        starts: Starts,
+        seed: u64,
+        gamma: f64,
+        learner: &dyn Learner<R>,
+        lanes: usize,
+    ) -> Vec<Vec<Episode>> {
+        let acting: Vec<usize> = (0..lanes).filter(|lane| !self.is_idle(learner, *lane)).collect();
+        let mut actor = actor(learner, &acting, self);
         let RolloutPlan { episodes, .. } = self.plan;
         let cap = self.plan.cap_in(&self.simulator);
-        let environment = &*self.simulator.environment;
+        let Some(environment) = self.simulator.here() else { return Vec::new() };
         let mut begin = |number: usize, state: &mut [f64]| {
             let mut random = Random::new(seed, number as u64);
             match starts {
@@ -160,7 +209,35 @@ impl Trials {
             }
             random
         };
-        Rollouts { environment, cap, gamma }.run(actor, episodes, &mut begin, &|| self.stop.is_stopped())
+        let rollouts = Rollouts { environment, cap, gamma };
+        let all = rollouts.run(&mut *actor, acting.len(), episodes, &mut begin, &|| self.stop.is_stopped());
+        let mut of_lanes = vec![Vec::new(); R::LANES];
+        for (lane, of_lane) in acting.iter().zip(all.chunks(episodes.max(1))) {
+            of_lanes[*lane] = of_lane.to_vec();
+        }
+        of_lanes
+    }
+
+    /// The same from where episodes begin, in an environment that lives elsewhere.
+    fn run_elsewhere(
+        &self,
+        elsewhere: &Elsewhere,
+        evaluation: u64,
+        seed: u64,
+        actor: &mut dyn Actor,
+    ) -> Result<Vec<Episode>, SourceError> {
+        let trial = Trial {
+            evaluation,
+            episodes: self.plan.episodes,
+            cap: self.plan.cap_in(&self.simulator),
+            gamma: self.plan.gamma,
+            random: &|number| Random::new(seed, number as u64),
+            is_stopped: &|| self.stop.is_stopped(),
+        };
+        match &mut *self.external.borrow_mut() {
+            Some(open) => open.run(&trial, actor),
+            none => none.insert(ExternalRollouts::open(&*elsewhere.environment, &trial)?).run(&trial, actor),
+        }
     }
 }
 
@@ -183,17 +260,7 @@ impl<R: Real> Recorder<R> for TriedRecorder {
         self.evaluation += 1;
         let shared = &mut self.episodes.borrow_mut().0[starts as usize];
         if shared.as_ref().is_none_or(|(of, _)| *of != evaluation) {
-            let of_lane = |lane: usize| {
-                // What has diverged, or is to stop, has no value.
-                let is_idle =
-                    lane >= self.lanes || learner.diverged(lane).is_some() || self.trials.stop.is_stopped();
-                if is_idle {
-                    Vec::new()
-                } else {
-                    self.trials.episodes(starts, evaluation, &mut *actor(learner, lane, &self.trials))
-                }
-            };
-            *shared = Some((evaluation, (0..R::LANES).map(of_lane).collect()));
+            *shared = Some((evaluation, self.trials.episodes(starts, evaluation, learner, self.lanes)));
         }
         let lanes = shared.as_ref().map_or(&[][..], |(_, lanes)| lanes);
         let mean = |episodes: &Vec<Episode>| {
@@ -219,10 +286,13 @@ struct ValueErrorRecorder {
 
 impl ValueErrorRecorder {
     /// Returns the root of the mean squared error of values, given two estimates of what each should be.
-    fn error(values: &[f64], [first, second]: &[Vec<f64>; 2]) -> f64 {
+    fn error(values: &[f64], [first, second]: [&[Episode]; 2]) -> f64 {
         // Both estimates are independent, so that the mean of the product is the squared error, without their own variance.
-        let products =
-            values.iter().zip(first).zip(second).map(|((v, first), second)| (v - first) * (v - second));
+        let products = values
+            .iter()
+            .zip(first)
+            .zip(second)
+            .map(|((v, first), second)| (v - first.total) * (v - second.total));
         let mean = products.sum::<f64>() / values.len() as f64;
         // Where the error is small beside the noise, the estimate of its square may be negative.
         if mean < 0.0 { 0.0 } else { mean.sqrt() }
@@ -231,7 +301,7 @@ impl ValueErrorRecorder {
 
 impl<R: Real> Recorder<R> for ValueErrorRecorder {
     fn read(&mut self, learner: &mut dyn Learner<R>) -> Vec<R> {
-        let environment = &self.trials.simulator.environment;
+        let Some(environment) = self.trials.simulator.here() else { return vec![R::splat(f64::NAN)] };
         let mut observation = vec![0.0; environment.description().observations.len()];
         let values: Vec<Option<R>> = self
             .trials
@@ -244,26 +314,31 @@ impl<R: Real> Recorder<R> for ValueErrorRecorder {
             .collect();
         let evaluation = self.evaluation;
         self.evaluation += 1;
+        let [first, second] = self.trials.values(evaluation, learner, self.lanes);
         let error = |lane: usize| {
-            if lane >= self.lanes || learner.diverged(lane).is_some() || self.trials.stop.is_stopped() {
+            if first[lane].is_empty() || second[lane].is_empty() {
                 return f64::NAN;
             }
-            let estimates = self.trials.values(evaluation, &mut *actor(learner, lane, &self.trials));
             let of_lane: Vec<f64> =
                 values.iter().map(|value| value.map_or(f64::NAN, |value| value.lane(lane))).collect();
-            Self::error(&of_lane, &estimates)
+            Self::error(&of_lane, [&first[lane], &second[lane]])
         };
         vec![R::from_lanes(error)]
     }
 }
 
-/// Returns the policy of a lane as it acts now.
-fn actor<'a, R: Real>(learner: &'a dyn Learner<R>, lane: usize, trials: &Trials) -> Box<dyn Actor + 'a> {
-    let dimensions = trials.simulator.environment.description().observations.len();
-    let weights = || learner.weights().iter().map(|w| w.lane(lane)).collect::<Vec<f64>>();
+/// Returns the policies of some lanes as they act now.
+fn actor<'a, R: Real>(
+    learner: &'a dyn Learner<R>,
+    lanes: &'a [usize],
+    trials: &Trials,
+) -> Box<dyn Actor + 'a> {
+    let dimensions = trials.simulator.interface.space.len();
+    let of_lane = |lane: &usize| learner.weights().iter().map(|w| w.lane(*lane)).collect::<Vec<f64>>();
+    let weights = || lanes.iter().map(of_lane).collect::<Vec<_>>();
     let policy = learner.policy();
     if let Some(policy) = policy.downcast_ref::<Softmax>() {
-        return Box::new(SoftmaxActor::new(policy.clone(), weights(), dimensions, trials.isa));
+        return Box::new(SoftmaxActor::new(policy.clone(), &weights(), dimensions, trials.isa));
     }
     if let Some(policy) = policy.downcast_ref::<Gaussian>() {
         return Box::new(PolicyActor::new(policy.clone(), weights(), dimensions));
@@ -271,23 +346,29 @@ fn actor<'a, R: Real>(learner: &'a dyn Learner<R>, lane: usize, trials: &Trials)
     if let Some(policy) = policy.downcast_ref::<DeterministicLinear>() {
         return Box::new(PolicyActor::new(policy.clone(), weights(), dimensions));
     }
-    Box::new(AnyActor { learner, lane, dimensions })
+    Box::new(AnyActor { learner, lanes, dimensions })
 }
 
-/// A policy of another kind.
+/// Policies of another kind.
 struct AnyActor<'a, R> {
     learner: &'a dyn Learner<R>,
-    lane: usize,
+    lanes: &'a [usize],
     dimensions: usize,
 }
 
 impl<R: Real> Actor for AnyActor<'_, R> {
-    fn act(&mut self, observations: &[f64], randoms: &mut [Random], actions: &mut [Action]) {
-        let observations = observations.chunks_exact(self.dimensions);
-        for ((observation, random), action) in observations.zip(randoms).zip(actions) {
+    fn act(
+        &mut self,
+        policies: &[usize],
+        observations: &[f64],
+        randoms: &mut [Random],
+        actions: &mut [Action],
+    ) {
+        let observations = policies.iter().zip(observations.chunks_exact(self.dimensions));
+        for (((policy, observation), random), action) in observations.zip(randoms).zip(actions) {
+            let lane = self.lanes[*policy];
             // Its features describe every observation of the simulator, so that there is no error.
-            *action =
-                self.learner.sample(self.lane, observation.as_state(), random).unwrap_or(Action::Number(0));
+            *action = self.learner.sample(lane, observation.as_state(), random).unwrap_or(Action::Number(0));
         }
     }
 }

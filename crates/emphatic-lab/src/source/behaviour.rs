@@ -1,9 +1,9 @@
 //! Behaviours: how actions are drawn in a simulator, and with which probabilities.
 
+use super::Actions;
 use super::saved_policy::{Form, SavedPolicy};
 use emphatic::real::elementary::normal_density;
 use emphatic::{Action, FeatureError, Normal, Policy, Random, Scratch, State, index_at};
-use emphatic_environments::Actions;
 use std::sync::Arc;
 
 /// How actions are drawn.
@@ -46,9 +46,9 @@ enum Distribution {
 impl Behaviour {
     /// All actions alike; `None` if they are not bounded.
     pub(crate) fn uniform(actions: &Actions) -> Option<Self> {
-        match *actions {
+        match actions {
             Actions::Finite(names) => Some(Self::Fixed(vec![1.0 / names.len() as f64; names.len()])),
-            Actions::Real { low, high, .. } => {
+            &Actions::Real { low, high, .. } => {
                 (high - low).is_finite().then_some(Self::Uniform { low, high })
             }
         }
@@ -164,7 +164,7 @@ impl Look {
     }
 
     /// Returns the probability or the density of an action.
-    fn probability(&self, action: Action) -> f64 {
+    pub(crate) fn probability(&self, action: Action) -> f64 {
         match (&self.at, action) {
             (Distribution::Finite(at), Action::Number(action)) => at[action],
             (Distribution::Uniform { low, high }, Action::Real(action)) => {

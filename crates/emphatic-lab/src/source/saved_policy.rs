@@ -1,9 +1,9 @@
 //! The policy of a saved learner, which acts but does not learn.
 
+use super::{Actions, Interface};
 use crate::saved_learner::{FORMAT, Header, read_header};
 use crate::store::fingerprint_of_bytes;
 use emphatic::{BasisRecipe, Features, Gaussian, Numbers, Policy, Softmax};
-use emphatic_environments::{Actions, Description};
 use serde::Deserialize;
 use std::fmt;
 
@@ -122,8 +122,8 @@ impl SavedPolicy {
     }
 
     /// Returns an error if it cannot act in an environment.
-    pub(crate) fn check(&self, environment: &Description) -> Result<(), String> {
-        let observed = environment.observations.len();
+    pub(crate) fn check(&self, environment: &Interface) -> Result<(), String> {
+        let observed = environment.space.len();
         if self.dimensions != observed {
             return Err(format!(
                 "its policy sees observations of {} numbers; those of `{}` have {observed}",
@@ -229,7 +229,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_policy_must_fit_the_environment() {
-        let check = |policy: &SavedPolicy, name: &str| policy.check(find(name).unwrap().description());
+        let check =
+            |policy: &SavedPolicy, name: &str| policy.check(&find(name).unwrap().description().into());
         let softmax = dense_softmax(2, 3, &[0.0; 6]);
         assert_eq!(check(&softmax, "mountain-car"), Ok(()));
         let error = check(&softmax, "cart-pole").unwrap_err();

@@ -1,11 +1,13 @@
 //! An environment that nobody can solve exactly, with a behaviour that acts in it.
 
 use super::behaviour::Look;
-use super::{Behaviour, Source, SourceError, Stream};
+use super::external::{Elsewhere, ExternalOutcome};
+use super::{Actions, Behaviour, Interface, Source, SourceError, Stream};
 use crate::stop::Stop;
+use crate::store::fingerprint;
 use emphatic::basis::Observed;
 use emphatic::{Action, Features, KnownProblem, ProblemError, Random, State, Step};
-use emphatic_environments::{Actions, Environment};
+use emphatic_environments::Environment;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -18,7 +20,8 @@ const TRIAL_STREAM: u64 = 1 << 61;
 /// An environment with a behaviour, a discount and an interest.
 #[derive(Clone, Debug)]
 pub(crate) struct Simulator {
-    pub(crate) environment: Arc<dyn Environment>,
+    pub(crate) interface: Arc<Interface>,
+    pub(crate) dynamics: Dynamics,
     pub(crate) behaviour: Behaviour,
     pub(crate) gamma: f64,
     /// After how many steps an episode is cut short.
@@ -26,6 +29,15 @@ pub(crate) struct Simulator {
     pub(crate) interest: Interest,
     /// The features of the actor and of the critic.
     pub(crate) features: Vec<(&'static str, Features)>,
+}
+
+/// Where an environment lives.
+#[derive(Clone, Debug)]
+pub(crate) enum Dynamics {
+    /// Here: its states can be copied.
+    Here(Arc<dyn Environment>),
+    /// Elsewhere.
+    Elsewhere(Arc<Elsewhere>),
 }
 
 /// The interest in states.
@@ -53,38 +65,38 @@ impl Simulator {
     pub(crate) fn identity(&self) -> Value {
         let features: Vec<(&str, String)> =
             self.features.iter().map(|(name, features)| (*name, features.to_string())).collect();
-        json!({
+        let mut identity = json!({
             "gamma": self.gamma,
             "limit": self.limit,
             "behaviour": format!("{:?}", self.behaviour),
             "interest": format!("{:?}", self.interest),
             "features": features,
-        })
-    }
-
-    /// Starts the stream with this seed and number.
-    fn episodes(&self, seed: u64, number: u64) -> SimulatorStream<'_> {
-        let mut random = Random::new(seed, number);
-        let description = self.environment.description();
-        let mut state = vec![0.0; description.state];
-        self.environment.start(&mut state, &mut random);
-        let mut observation = vec![0.0; description.observations.len()];
-        self.environment.observe(&state, &mut observation);
-        let next = observation.clone();
-        SimulatorStream {
-            simulator: self,
-            look: self.behaviour.look(),
-            random,
-            state,
-            observation,
-            next,
-            steps: 0,
-            gamma: 0.0,
-            ended: false,
+        });
+        if let Dynamics::Elsewhere(elsewhere) = &self.dynamics {
+            identity["environment"] = elsewhere.environment.identity();
+            identity["interface"] = fingerprint(&self.interface.to_json()).into();
         }
+        identity
     }
 
-    /// Returns states of the behaviour's stream with this seed, one in so many steps on average; fewer if it is to stop.
+    /// Returns the environment, if it lives here.
+    pub(crate) fn here(&self) -> Option<&dyn Environment> {
+        if let Dynamics::Here(environment) = &self.dynamics { Some(&**environment) } else { None }
+    }
+
+    /// Returns the environment, if it lives elsewhere.
+    pub(crate) fn elsewhere(&self) -> Option<&Arc<Elsewhere>> {
+        if let Dynamics::Elsewhere(elsewhere) = &self.dynamics { Some(elsewhere) } else { None }
+    }
+
+    /// Starts to walk through an environment that lives here, by the stream with this seed and number.
+    fn walk<'a>(&self, environment: &'a dyn Environment, seed: u64, number: u64) -> Walker<InState<'a>> {
+        let state = vec![0.0; environment.description().state];
+        Walker::new(InState { environment, state }, self, Random::new(seed, number))
+    }
+
+    /// Returns states of the behaviour's stream with this seed, one in so many steps on average; fewer if it is to stop, and none where they
+    /// cannot be copied.
     pub(crate) fn visited_states(
         &self,
         seed: u64,
@@ -92,35 +104,45 @@ impl Simulator {
         every: u64,
         stop: &Stop,
     ) -> Result<Vec<Vec<f64>>, SourceError> {
-        let (mut stream, mut gaps) = (self.episodes(seed, 0), Random::new(seed, 1));
+        let Some(environment) = self.here() else { return Ok(Vec::new()) };
+        let (mut walker, mut gaps) = (self.walk(environment, seed, 0), Random::new(seed, 1));
         let mut states = Vec::with_capacity(count);
         while states.len() < count && !stop.is_stopped() {
             // Between 1 and twice as many: at equal distances only some phases of episodes of equal length would be seen.
             for _ in 0..=gaps.below(2 * every as usize - 1) {
-                stream.next()?;
+                walker.next()?;
             }
             // Of a state in which an episode has ended nothing follows.
-            stream.begin_if_ended();
-            states.push(stream.state.clone());
+            walker.begin_if_ended()?;
+            states.push(walker.place.state.clone());
         }
         Ok(states)
     }
 
-    /// Returns the mean number of steps in an episode, from a trial; `None` if none ended in it.
+    /// Returns the mean number of steps in an episode, from a trial; `None` if none ended in it. An environment that lives elsewhere may take
+    /// long over a trial: there it is at most the limit, and if there is none, episodes may never end.
     pub(crate) fn episode_length(&self) -> Option<f64> {
-        let mut stream = self.episodes(0, TRIAL_STREAM);
+        let Some(environment) = self.here() else { return self.limit.map(|limit| limit as f64) };
+        let mut walker = self.walk(environment, 0, TRIAL_STREAM);
         let mut episodes = 0;
         for _ in 0..TRIAL {
-            stream.next().ok()?;
-            episodes += u64::from(stream.ended);
+            episodes += u64::from(walker.next().ok()?.is_last);
         }
         (episodes > 0).then(|| TRIAL as f64 / episodes as f64)
+    }
+
+    /// Returns the steps of a walk with this simulator's discount and interest.
+    fn steps<W: Walk>(&self, walk: W) -> SimulatorStream<'_, W> {
+        SimulatorStream { simulator: self, walk, gamma: 0.0, has_ended: false }
     }
 }
 
 impl Source for Simulator {
     fn stream(&self, seed: u64, number: u64) -> Box<dyn Stream + '_> {
-        Box::new(self.episodes(seed, number))
+        match &self.dynamics {
+            Dynamics::Here(environment) => Box::new(self.steps(self.walk(&**environment, seed, number))),
+            Dynamics::Elsewhere(elsewhere) => Box::new(self.steps(elsewhere.experience(self, seed, number))),
+        }
     }
 
     fn features(&self) -> Vec<(&'static str, Features)> {
@@ -142,7 +164,7 @@ impl Source for Simulator {
     }
 
     fn actions(&self) -> Option<usize> {
-        match self.environment.description().actions {
+        match &self.interface.actions {
             Actions::Finite(names) => Some(names.len()),
             Actions::Real { .. } => None,
         }
@@ -157,68 +179,159 @@ impl Source for Simulator {
     }
 }
 
-/// Episodes of a behaviour in an environment, one after the other.
-struct SimulatorStream<'a> {
-    simulator: &'a Simulator,
-    /// What the behaviour does in the state.
-    look: Look,
-    random: Random,
+/// An environment in which one episode goes on.
+pub(crate) trait Place {
+    /// Begins another episode, and writes what is observed.
+    fn begin(&mut self, random: &mut Random, observation: &mut [f64]) -> Result<(), SourceError>;
+
+    /// Takes an action, and writes what is observed.
+    fn step(
+        &mut self,
+        action: Action,
+        random: &mut Random,
+        observation: &mut [f64],
+    ) -> Result<ExternalOutcome, SourceError>;
+}
+
+/// A state of an environment that lives here.
+struct InState<'a> {
+    environment: &'a dyn Environment,
     state: Vec<f64>,
+}
+
+impl Place for InState<'_> {
+    fn begin(&mut self, random: &mut Random, observation: &mut [f64]) -> Result<(), SourceError> {
+        self.environment.start(&mut self.state, random);
+        self.environment.observe(&self.state, observation);
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        action: Action,
+        random: &mut Random,
+        observation: &mut [f64],
+    ) -> Result<ExternalOutcome, SourceError> {
+        let outcome = self.environment.step(&mut self.state, action, random);
+        self.environment.observe(&self.state, observation);
+        if !outcome.reward.is_finite() || !observation.iter().all(|x| x.is_finite()) {
+            let name = self.environment.description().name.to_owned();
+            let (reward, observation) = (outcome.reward, observation.to_vec());
+            return Err(SourceError::NotFinite { name, reward, observation });
+        }
+        Ok(ExternalOutcome {
+            reward: outcome.reward,
+            terminated: outcome.is_over,
+            ..ExternalOutcome::default()
+        })
+    }
+}
+
+/// A step of a behaviour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    action: Action,
+    mu: f64,
+    reward: f64,
+    /// Whether the episode begins with it.
+    pub(crate) is_first: bool,
+    /// Whether the episode ends with it, or is cut short there.
+    is_last: bool,
+    terminated: bool,
+    /// The discount, if the environment has one of its own.
+    gamma_next: Option<f64>,
+}
+
+/// Steps of a behaviour, one after the other.
+pub(crate) trait Walk {
+    /// Takes the next step.
+    fn next(&mut self) -> Result<Taken, SourceError>;
+
+    /// Returns what was observed before the last step, and after it.
+    fn observations(&self) -> [&[f64]; 2];
+}
+
+/// A behaviour that acts in an environment, episode after episode.
+pub(crate) struct Walker<P> {
+    place: P,
+    behaviour: Behaviour,
+    /// What it does where the last action was taken.
+    look: Look,
+    limit: Option<u64>,
+    random: Random,
     observation: Vec<f64>,
     /// The observation after the last step.
     next: Vec<f64>,
     /// The number of steps in this episode.
     steps: u64,
-    /// The discount into the state.
-    gamma: f64,
-    /// Whether the episode has ended or was cut short: the next step begins another.
-    ended: bool,
+    /// Whether the episode has ended or was cut short, or none has begun: the next step begins another.
+    has_ended: bool,
 }
 
-impl SimulatorStream<'_> {
+impl<P: Place> Walker<P> {
+    pub(crate) fn new(place: P, simulator: &Simulator, random: Random) -> Self {
+        let observation = vec![0.0; simulator.interface.space.len()];
+        let (behaviour, limit) = (simulator.behaviour.clone(), simulator.limit);
+        let (look, next) = (behaviour.look(), observation.clone());
+        Self { place, behaviour, look, limit, random, observation, next, steps: 0, has_ended: true }
+    }
+
     /// Begins another episode if this one has ended.
-    fn begin_if_ended(&mut self) {
-        if !std::mem::take(&mut self.ended) {
-            return;
+    fn begin_if_ended(&mut self) -> Result<(), SourceError> {
+        if std::mem::take(&mut self.has_ended) {
+            self.place.begin(&mut self.random, &mut self.next)?;
+            self.steps = 0;
         }
-        let environment = &*self.simulator.environment;
-        environment.start(&mut self.state, &mut self.random);
-        environment.observe(&self.state, &mut self.next);
-        (self.steps, self.gamma) = (0, 0.0);
+        Ok(())
     }
 }
 
-impl Stream for SimulatorStream<'_> {
-    fn next(&mut self) -> Result<Option<Step<State<'_>, Action>>, SourceError> {
-        self.begin_if_ended();
-        let Simulator { environment, behaviour, gamma: discount, limit, interest, .. } = self.simulator;
+impl<P: Place> Walk for Walker<P> {
+    fn next(&mut self) -> Result<Taken, SourceError> {
+        self.begin_if_ended()?;
         std::mem::swap(&mut self.observation, &mut self.next);
-        behaviour.see(&self.observation, &mut self.look)?;
+        self.behaviour.see(&self.observation, &mut self.look)?;
         let (action, mu) = self.look.draw(&mut self.random);
         // Also if it is NaN.
         if !(mu > 0.0 && mu.is_finite()) {
             return Err(SourceError::Behaviour { mu, observation: self.observation.clone() });
         }
-        let outcome = environment.step(&mut self.state, action, &mut self.random);
-        environment.observe(&self.state, &mut self.next);
-        if !outcome.reward.is_finite() || !self.next.iter().all(|x| x.is_finite()) {
-            let name = environment.description().name.to_owned();
-            return Err(SourceError::NotFinite {
-                name,
-                reward: outcome.reward,
-                observation: self.next.clone(),
-            });
-        }
+        let ExternalOutcome { reward, terminated, truncated, gamma_next } =
+            self.place.step(action, &mut self.random, &mut self.next)?;
+        let is_first = self.steps == 0;
         self.steps += 1;
-        self.ended = outcome.is_over || limit.is_some_and(|limit| self.steps >= limit);
-        let gamma = self.gamma;
-        self.gamma = if outcome.is_over { 0.0 } else { *discount };
+        self.has_ended = terminated || truncated || self.limit.is_some_and(|limit| self.steps >= limit);
+        Ok(Taken { action, mu, reward, is_first, is_last: self.has_ended, terminated, gamma_next })
+    }
+
+    fn observations(&self) -> [&[f64]; 2] {
+        [&self.observation, &self.next]
+    }
+}
+
+/// The steps of a walk, with discounts and interests.
+struct SimulatorStream<'a, W> {
+    simulator: &'a Simulator,
+    walk: W,
+    /// The discount out of the last state.
+    gamma: f64,
+    has_ended: bool,
+}
+
+impl<W: Walk> Stream for SimulatorStream<'_, W> {
+    fn next(&mut self) -> Result<Option<Step<State<'_>, Action>>, SourceError> {
+        let Simulator { gamma: discount, interest, .. } = self.simulator;
+        let Taken { action, mu, reward, is_first, is_last, terminated, gamma_next } = self.walk.next()?;
+        let gamma = if is_first { 0.0 } else { self.gamma };
+        self.gamma = if terminated { 0.0 } else { gamma_next.unwrap_or(*discount) };
+        self.has_ended = is_last;
+        let [observation, next] = self.walk.observations();
         Ok(Some(Step {
-            state: State::Vector(&self.observation),
+            state: State::Vector(observation),
             action,
             mu,
-            reward: outcome.reward,
-            next: State::Vector(&self.next),
+            reward,
+            next: State::Vector(next),
             gamma,
             gamma_next: self.gamma,
             interest: interest.at(gamma),
@@ -226,7 +339,7 @@ impl Stream for SimulatorStream<'_> {
     }
 
     fn has_ended(&self) -> bool {
-        self.ended
+        self.has_ended
     }
 }
 
@@ -237,9 +350,11 @@ mod tests {
 
     fn simulator(name: &str, limit: Option<u64>) -> Simulator {
         let environment = find(name).unwrap();
-        let behaviour = Behaviour::uniform(&environment.description().actions).unwrap();
+        let interface = Arc::new(Interface::from(environment.description()));
+        let behaviour = Behaviour::uniform(&interface.actions).unwrap();
         Simulator {
-            environment,
+            interface,
+            dynamics: Dynamics::Here(environment),
             behaviour,
             gamma: 0.9,
             limit,
@@ -251,10 +366,10 @@ mod tests {
     #[test]
     fn an_episode_that_is_cut_short_does_not_end_but_the_next_begins() {
         let simulator = simulator("mountain-car", Some(3));
-        let mut stream = simulator.episodes(1, 0);
+        let mut stream = simulator.stream(1, 0);
         let mut steps = Vec::new();
         for _ in 0..7 {
-            let step = Stream::next(&mut stream).unwrap().unwrap();
+            let step = stream.next().unwrap().unwrap();
             let State::Vector(next) = step.next else { unreachable!("it has observations") };
             let State::Vector(state) = step.state else { unreachable!("it has observations") };
             steps.push((step.gamma, step.gamma_next, step.interest, state.to_vec(), next.to_vec()));
@@ -271,11 +386,11 @@ mod tests {
     #[test]
     fn episodes_end_by_a_discount_of_zero() {
         let simulator = simulator("cart-pole", None);
-        let mut stream = simulator.episodes(1, 0);
+        let mut stream = simulator.stream(1, 0);
         let mut lengths = Vec::new();
         let mut steps = 0;
         while lengths.len() < 200 {
-            let gamma_next = Stream::next(&mut stream).unwrap().unwrap().gamma_next;
+            let gamma_next = stream.next().unwrap().unwrap().gamma_next;
             steps += 1;
             assert_eq!(stream.has_ended(), gamma_next == 0.0);
             if gamma_next == 0.0 {

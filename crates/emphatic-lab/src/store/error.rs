@@ -212,6 +212,14 @@ pub enum StoreError {
         "neither the objective nor an error was recorded, so there is nothing to choose the best settings by"
     )]
     NoObjective,
+    /// Settings are not chosen by this quantity.
+    #[error("no settings are chosen by `{quantity}`, but by `{}`", judged_by.join("`, `"))]
+    NotJudgedBy {
+        /// What was asked for.
+        quantity: String,
+        /// What they are chosen by.
+        judged_by: Vec<String>,
+    },
     /// This quantity was not recorded.
     #[error("`{quantity}` was not recorded as a number")]
     NotRecorded {

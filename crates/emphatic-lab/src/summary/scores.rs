@@ -10,25 +10,37 @@ use crate::store::{Kind, StoreError, View};
 use emphatic_text::exact_number;
 use std::collections::HashMap;
 
-/// The best setting of each method.
+/// The settings that are to have fresh runs: the best of each method, by each quantity that settings are judged by.
 pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
-    let Judged { column, goal } = judged_by(experiment)?;
-    let scores = Scores::read(experiment, view, Kind::Results, column)?;
-    let best = |group: &Group| {
-        let comparison = scores.comparison(group, experiment.select, *goal);
-        choose(&comparison.scores).map(|k| group.settings[k])
-    };
-    Ok(groups(experiment).iter().filter_map(best).collect())
+    judged_by(experiment, None)?;
+    let mut chosen = Vec::new();
+    for Judged { column, goal } in &experiment.judged_by {
+        let scores = Scores::read(experiment, view, Kind::Results, column)?;
+        for group in groups(experiment) {
+            let comparison = scores.comparison(&group, experiment.select, *goal);
+            let best = choose(&comparison.scores).map(|k| group.settings[k]);
+            chosen.extend(best.filter(|best| !chosen.contains(best)));
+        }
+    }
+    Ok(chosen)
 }
 
-/// Returns among how many groups of settings the best are chosen.
+/// Returns how many settings have fresh runs, at most.
 pub(crate) fn choices(experiment: &Experiment) -> usize {
-    groups(experiment).len()
+    groups(experiment).len() * experiment.judged_by.len()
 }
 
-/// Returns what settings are judged by.
-pub(super) fn judged_by(experiment: &Experiment) -> Result<&Judged, StoreError> {
-    experiment.judged_by.as_ref().ok_or(StoreError::NoObjective)
+/// Returns what settings are judged by: the first quantity that the experiment names, or the one that is asked for.
+pub(super) fn judged_by<'a>(
+    experiment: &'a Experiment,
+    asked: Option<&str>,
+) -> Result<&'a Judged, StoreError> {
+    let first = experiment.judged_by.first().ok_or(StoreError::NoObjective)?;
+    let Some(asked) = asked else { return Ok(first) };
+    experiment.judged_by.iter().find(|judged| judged.column == asked).ok_or_else(|| StoreError::NotJudgedBy {
+        quantity: asked.to_owned(),
+        judged_by: experiment.judged_by.iter().map(|judged| judged.column.clone()).collect(),
+    })
 }
 
 /// Settings among which the best is chosen.

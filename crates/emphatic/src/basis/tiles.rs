@@ -1,8 +1,8 @@
 //! Tile coding: binary features of a box.
 
 use super::settings::{BasisSetting, BasisSettings, Kind};
-use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, MOST_FEATURES, checked_count};
-use crate::FeatureError;
+use super::{Basis, BasisDeclaration, BasisError, DeclaredBasis, MOST_FEATURES, SIDE_BY_SIDE, checked_count};
+use crate::{FeatureError, Isa};
 use std::collections::HashMap;
 
 /// Tile coding (Sutton and Barto 2018, section 9.5.4) by several grids, each displaced by a part of a tile.
@@ -226,6 +226,16 @@ impl Basis for TileCoder {
             row.push((self.tilings * self.per_tiling, 1.0));
         }
     }
+
+    fn write_active(&self, observations: &[f64], isa: Isa, active: &mut Vec<[usize; SIDE_BY_SIDE]>) -> bool {
+        if !self.is_hashed {
+            isa.run(
+                #[inline(always)]
+                || self.count_side_by_side(observations, active),
+            );
+        }
+        !self.is_hashed
+    }
 }
 
 impl Dimension {
@@ -237,7 +247,8 @@ impl Dimension {
             let place = (share - share.floor()) * self.tiles;
             return if place < self.tiles { place } else { 0.0 };
         }
-        let x = if goes_on { x } else { x.clamp(self.low, self.high) };
+        let x = if !goes_on && x < self.low { self.low } else { x };
+        let x = if !goes_on && x > self.high { self.high } else { x };
         let place = (x - self.low) / (self.high - self.low) * self.tiles;
         if goes_on || place < self.most { place } else { self.most }
     }
@@ -259,10 +270,37 @@ impl TileCoder {
                     *number += tile * dimension.stride;
                 }
             }
-            let whole = numbers.map(|number| ((number + TWO_POW_52).to_bits() & MANTISSA) as usize);
+            let whole = numbers.map(whole);
             row.extend(
                 (first..).zip(&whole[..count]).map(|(tiling, tile)| (tiling * self.per_tiling + tile, 1.0)),
             );
+        }
+    }
+
+    /// [`TileCoder::write_counted`] for several observations, side by side.
+    #[inline(always)]
+    fn count_side_by_side(&self, observations: &[f64], active: &mut Vec<[usize; SIDE_BY_SIDE]>) {
+        active.clear();
+        let tilings = self.tilings + usize::from(self.has_bias);
+        active.extend((0..tilings).map(|tiling| [tiling * self.per_tiling; SIDE_BY_SIDE]));
+        for (i, dimension) in self.dimensions.iter().enumerate() {
+            let mut places = [0.0; SIDE_BY_SIDE];
+            for (place, observation) in
+                places.iter_mut().zip(observations.chunks_exact(self.dimensions.len()))
+            {
+                *place = observation[i];
+            }
+            for place in &mut places {
+                *place = dimension.place(*place, false);
+            }
+            let displacements = &self.displacements[i * self.padded..][..self.tilings];
+            for (numbers, displacement) in active.iter_mut().zip(displacements) {
+                for (number, place) in numbers.iter_mut().zip(&places) {
+                    let tile = floor(place + displacement);
+                    let tile = if tile < dimension.side { tile } else { 0.0 };
+                    *number += whole(tile * dimension.stride);
+                }
+            }
         }
     }
 
@@ -306,6 +344,12 @@ impl TileCoder {
 fn floor(x: f64) -> f64 {
     let rounded = (x + ROUND) - ROUND;
     if rounded > x { rounded - 1.0 } else { rounded }
+}
+
+/// Returns a number between 0 and 2⁵² as an integer, which every instruction set has instructions for.
+#[inline(always)]
+fn whole(x: f64) -> usize {
+    ((x + TWO_POW_52).to_bits() & MANTISSA) as usize
 }
 
 /// Mixes a coordinate into a hash, so that every bit of it reaches every bit of the result.
@@ -359,6 +403,31 @@ mod tests {
         let coder = of_box([-1.2, -0.07], [0.6, 0.07], 8.0, 8.0, &[]);
         assert_eq!(coder.len(), 648);
         assert_eq!(active(&coder, &[-0.4, 0.01]), [31, 112, 194, 274, 365, 446, 526, 608]);
+    }
+
+    #[test]
+    fn observations_side_by_side_have_the_tiles_of_each_alone() {
+        let bias = BasisValue::Flag(true);
+        let wraps = BasisValue::Flags(vec![false, true]);
+        let coders = [
+            of_box([-1.2, -0.07], [0.6, 0.07], 4.0, 8.0, &[("bias", bias.clone())]),
+            of_box([-1.0; 2], [1.0; 2], 5.0, 11.0, &[("wraps", wraps)]),
+            of_box([0.0; 2], [0.5; 2], 3.0, 1.0, &[("edge_tile", bias)]),
+        ];
+        // Some of them are on edges and beyond.
+        let observations: Vec<f64> = (0..2 * SIDE_BY_SIDE).map(|k| (k as f64 - 16.0) / 10.0).collect();
+        for coder in coders {
+            for (isa, count) in Isa::ALL.into_iter().zip([SIDE_BY_SIDE, 5, 1]) {
+                let mut numbers = vec![[7; SIDE_BY_SIDE]; 3];
+                assert!(coder.write_active(&observations[..2 * count], isa, &mut numbers));
+                for (lane, observation) in observations.chunks_exact(2).take(count).enumerate() {
+                    let in_lane: Vec<usize> = numbers.iter().map(|numbers| numbers[lane]).collect();
+                    assert_eq!(in_lane, active(&coder, observation));
+                }
+            }
+        }
+        let hashed = of_box([0.0; 2], [1.0; 2], 3.0, 4.0, &[("memory", BasisValue::Number(40.0))]);
+        assert!(!hashed.write_active(&observations, Isa::Plain, &mut Vec::new()));
     }
 
     #[test]

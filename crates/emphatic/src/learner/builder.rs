@@ -1,6 +1,7 @@
 //! Builds learners: checks that the parts go together, and sets the actor's step-size by name.
 
 use super::divergence::Divergence;
+use super::effective_sample::EffectiveSample;
 use super::warm_up::WarmUp;
 use super::{Actor, Composed, Rule, TimeUnit};
 use crate::catalogue::{Range, Setting};
@@ -113,7 +114,9 @@ impl<R: Real, P: Policy, C: Part<R>, E: Emphasis<R>, K: Rule<R, P, C>> LearnerBu
         };
         let emphasis_learns = emphasis.learns();
         let (critic, emphasis) = (CachedPart::new(critic), CachedPart::new(emphasis));
-        let mut learner = Composed { actor, critic, emphasis, emphasis_learns, features, states, rule };
+        let effective_sample = EffectiveSample::default();
+        let mut learner =
+            Composed { actor, critic, emphasis, emphasis_learns, features, states, rule, effective_sample };
         learner.policy_changed(None);
         Ok(learner)
     }
