@@ -10,20 +10,16 @@ use crate::safetensors_format_1 as format_1;
 use crate::settings::Settings;
 use emphatic::{Numbers, SavedState, Tensors};
 use emphatic_lab::atomic_file::overwrite;
+use emphatic_lab::saved_learner::{FORMAT, Header, read_header};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use safetensors::tensor::{Dtype, Metadata, TensorInfo};
+use safetensors::tensor::{Dtype, TensorInfo};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-
-const FORMAT: &str = "emphatic learner 2";
-
-/// No header is longer.
-const MOST_HEADER: u64 = 100_000_000;
 
 /// How many bytes the tensors may differ from what the settings say.
 const SLACK: f64 = 65536.0;
@@ -133,7 +129,7 @@ pub(crate) fn read_learner(py: Python<'_>, path: PathBuf) -> PyResult<SavedLearn
     let header = py.detach(|| read_header(&mut file)).map_err(&failed)?;
     let header_bytes = memory::PARSED_JSON * header.len() as f64;
     memory::check(header_bytes, || format!("{}: its header", path.display()))?;
-    let metadata = parsed_header(&header).map_err(wrong)?;
+    let metadata = Header::parse(&header).map_err(wrong)?;
     let (settings, problems) = contents(&metadata).map_err(wrong)?;
     check_length(&settings, metadata.data_len()).map_err(wrong)?;
     memory::check(metadata.data_len() as f64, || format!("{}: its tensors", path.display()))?;
@@ -170,61 +166,24 @@ fn check_length(settings: &Settings, len: usize) -> Result<(), String> {
     Err(format!("its tensors have {len} bytes; {right}"))
 }
 
-/// Reads the header of a file, with its length; of a file in another format, no more than that.
-fn read_header(file: &mut File) -> std::io::Result<Vec<u8>> {
-    let mut header = Vec::new();
-    file.take(8).read_to_end(&mut header)?;
-    if let Ok(len) = header[..].try_into().map(u64::from_le_bytes)
-        && len <= MOST_HEADER
-    {
-        file.take(len).read_to_end(&mut header)?;
-    }
-    Ok(header)
-}
-
-/// Parses the header that bytes begin with.
-fn parsed_header(bytes: &[u8]) -> Result<Metadata, String> {
-    let (len, rest) = bytes.split_first_chunk::<8>().ok_or("it has no header")?;
-    let len = usize::try_from(u64::from_le_bytes(*len)).unwrap_or(usize::MAX);
-    let header = rest.get(..len).ok_or("its header is cut, or too long")?;
-    serde_json::from_slice(header).map_err(|error| error.to_string())
-}
-
-/// Returns an entry of the metadata.
-fn entry<'a>(metadata: &'a Metadata, name: &str) -> Result<&'a str, String> {
-    let entries = metadata.metadata().as_ref().ok_or("it has no settings")?;
-    entries.get(name).map(String::as_str).ok_or(format!("its metadata has no `{name}`"))
-}
-
-fn contents(metadata: &Metadata) -> Result<(Settings, Vec<NameAndText>), String> {
-    let settings = entry(metadata, "settings");
-    let settings = match entry(metadata, "format")? {
+fn contents(metadata: &Header) -> Result<(Settings, Vec<NameAndText>), String> {
+    let settings = metadata.entry("settings");
+    let settings = match metadata.entry("format")? {
         FORMAT => parsed(settings?)?,
         format_1::FORMAT => format_1::settings(settings?)?,
         other => return Err(format!("its format is `{other}`; this version reads `{FORMAT}`")),
     };
-    Ok((settings, parsed(entry(metadata, "problems")?)?))
+    Ok((settings, parsed(metadata.entry("problems")?)?))
 }
 
 /// Restores a learner to the state in these bytes. The learner checks the name, the type and the length of every tensor and changes
 /// nothing if one does not fit. Returns γ of the next step.
 pub(crate) fn read_state(bytes: &[u8], learner: &mut BoxedLearner<f64>) -> PyResult<f64> {
     let wrong = |why: String| PyValueError::new_err(format!("this is not the state of a learner: {why}"));
-    let metadata = parsed_header(bytes).map_err(wrong)?;
-    let data = bytes.len().checked_sub(metadata.data_len()).map(|start| &bytes[start..]);
-    let data = data.ok_or_else(|| wrong("it ends too early".to_owned()))?;
-    let mut state = Tensors::default();
-    for (name, info) in metadata.tensors() {
-        let words = data[info.data_offsets.0..info.data_offsets.1].as_chunks().0.iter();
-        let numbers = match info.dtype {
-            Dtype::F64 => Numbers::Real(words.map(|word| f64::from_le_bytes(*word)).collect()),
-            Dtype::U64 => Numbers::Whole(words.map(|word| u64::from_le_bytes(*word)).collect()),
-            other => return Err(wrong(format!("{name} is {other:?}; it must be F64 or U64"))),
-        };
-        state.insert(name, numbers);
-    }
-    if entry(&metadata, "format") == Ok(format_1::FORMAT) {
-        let settings = entry(&metadata, "settings").and_then(format_1::settings).map_err(wrong)?;
+    let header = Header::parse(bytes).map_err(wrong)?;
+    let mut state = header.tensors(bytes).map_err(wrong)?;
+    if header.entry("format") == Ok(format_1::FORMAT) {
+        let settings = header.entry("settings").and_then(format_1::settings).map_err(wrong)?;
         state = format_1::state(&settings, state).map_err(wrong)?;
     }
     let gamma = match state.remove("gamma") {

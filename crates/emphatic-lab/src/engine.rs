@@ -139,9 +139,9 @@ pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, StoreEr
     let identity = experiment.identity();
     let settings = settings_table::encode(experiment, label(&identity, "settings"));
     let settings = settings.map_err(StoreError::parquet(&dir.join(SETTINGS)))?;
-    let texts = experiment.files();
+    let copies = experiment.files();
     let mut files: Vec<(&str, &[u8])> = vec![(SETTINGS, &settings)];
-    files.extend(texts.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
+    files.extend(copies.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
     let (runs, fresh_runs) = (experiment.runs, experiment.fresh_runs);
     Store::open(dir, &Contents { files: &files, identity: &identity, runs, fresh_runs })
 }

@@ -3,20 +3,24 @@
 //! An experiment is a list of grids. The settings of a grid differ in numbers alone, so that they can learn side by side in lanes; they
 //! are numbered throughout the experiment and cut into blocks.
 
+mod behaviour;
 mod evaluation;
 mod fit;
 mod memory;
 mod method;
 mod part;
+mod policies;
 mod scenario;
 mod simulation;
 mod warnings;
 
+pub(crate) use behaviour::with_behaviour;
 pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
 pub(crate) use part::AS_ACTOR;
+pub(crate) use policies::Policies;
 pub use scenario::FindExternal;
 pub(crate) use scenario::Scenario;
-pub(crate) use simulation::{RolloutPlan, simulator_named, with_behaviour};
+pub(crate) use simulation::{RolloutPlan, simulator_named};
 
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
 use crate::measure::{self, Goal, Measured};
@@ -333,6 +337,7 @@ pub struct Experiment {
     runs_in_text: u32,
     runs_span: Range<usize>,
     problem_copies: Vec<ProblemCopy>,
+    policies: Policies,
 }
 
 /// More units of work than can be dealt with.
@@ -371,8 +376,8 @@ impl Experiment {
     fn read(text: &str, around: Surroundings) -> Result<Self, Mistake> {
         let file: ExperimentFile = toml::from_str(text).map_err(|error| Mistake::toml(&error, text))?;
         let mut experiment = Self::without_settings(&file, text)?;
-        let Scenarios { all, copies } = Scenarios::read(&file, around)?;
-        (experiment.scenarios, experiment.problem_copies) = (all, copies);
+        let Scenarios { all, copies, policies } = Scenarios::read(&file, around)?;
+        (experiment.scenarios, experiment.problem_copies, experiment.policies) = (all, copies, policies);
         experiment.check_episodes(&file)?;
         experiment.draw_features()?;
         let evaluates = evaluation::all_evaluate(&file)?;
@@ -433,6 +438,7 @@ impl Experiment {
             runs_in_text: runs as u32,
             runs_span: file.runs.span.clone(),
             problem_copies: Vec::new(),
+            policies: Policies::default(),
         })
     }
 
@@ -712,12 +718,13 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Returns the names and texts of the files that belong to it: `experiment.toml` as run, copies of the problem files that it
-    /// names, and what is known of environments that live elsewhere.
-    pub fn files(&self) -> Vec<(String, String)> {
+    /// Returns the names and bytes of the files that belong to it: `experiment.toml` as run, copies of the problem files and saved
+    /// policies that it names, and what is known of environments that live elsewhere.
+    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
         let copies = self.problem_copies.iter();
         let mut changes: Vec<(Range<usize>, String)> =
             copies.clone().map(|file| (file.span.clone(), file.replacement(&self.text))).collect();
+        changes.extend(self.policies.replacements());
         if self.runs != self.runs_in_text {
             changes.push((self.runs_span.clone(), self.runs.to_string()));
         }
@@ -725,20 +732,21 @@ impl Experiment {
         changes.sort_by_key(|(span, _)| Reverse(span.start));
         let mut text = self.text.clone();
         changes.into_iter().for_each(|(span, with)| text.replace_range(span, &with));
-        let experiment = ("experiment.toml".to_owned(), text);
-        let copies = copies.map(|file| (file.path(), file.text.clone()));
-        std::iter::once(experiment).chain(copies).chain(self.described_environments()).collect()
+        let experiment = ("experiment.toml".to_owned(), text.into_bytes());
+        let copies = copies.map(|file| (file.path(), file.text.clone().into_bytes()));
+        let environments = self.described_environments();
+        std::iter::once(experiment).chain(copies).chain(self.policies.files()).chain(environments).collect()
     }
 
     /// Returns the file that describes the environments that live elsewhere, if there are any.
-    fn described_environments(&self) -> Option<(String, String)> {
+    fn described_environments(&self) -> Option<(String, Vec<u8>)> {
         let elsewhere = |scenario: &'_ Scenario| {
             let environment = scenario.simulator()?.elsewhere()?.environment.clone();
             Some((scenario.problem.clone()?, environment))
         };
         let all: Vec<_> = self.scenarios.iter().filter_map(elsewhere).collect();
         let text = || Described::text(all.iter().map(|(name, environment)| (name.as_str(), &**environment)));
-        (!all.is_empty()).then(|| (source::ENVIRONMENTS.to_owned(), text()))
+        (!all.is_empty()).then(|| (source::ENVIRONMENTS.to_owned(), text().into_bytes()))
     }
 
     /// Returns everything that its results depend on. The number of runs is not part of it, since more can be added.

@@ -3,15 +3,14 @@
 //! These types read the file, with the place of every value, and describe it to `schema`: the comments here are the descriptions in the
 //! JSON Schema. `experiment` checks what the values mean together.
 
+use crate::behaviour_file::BehaviourFile;
 use crate::features_file::FeaturesFile;
 use crate::one_or_list::{Located, OneOrList, Unlocated};
 use crate::schema::{
     ActorSchema, AlgorithmName, Count, CriticSchema, EmphasisSchema, FeaturesSchema, Fraction, PolicySchema,
     ProblemName, Recorded, StepSize, VectorsSchema,
 };
-use emphatic_problems::{
-    Behaviour, DrawnFeatures, Expected, Interest, Number, TargetValue, Whole, scalar_or_table,
-};
+use emphatic_problems::{DrawnFeatures, Expected, Interest, Number, TargetValue, Whole, scalar_or_table};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -38,7 +37,9 @@ pub(crate) struct ExperimentFile {
     pub(crate) gamma: Option<OneOrList<Number>>,
     /// The policy that generates the experience, if not the problem's own: `uniform`, `{ A0 = 0.5, A1 = 0.5 }` in every state, or
     /// `{ S0 = { A0 = 0.5, A1 = 0.5 } }` in some; for a real action `{ mean = 1.0, standard_deviation = 1.0 }`.
-    pub(crate) behaviour: Option<OneOrList<Behaviour>>,
+    /// In a simulator also the policy of a saved learner, `{ policy = "driver.safetensors" }`, perhaps greedy, `{ policy = "driver.safetensors", epsilon = 0.1 }`, or a
+    /// mixture, `{ mixture = [{ share = 0.5, behaviour = "uniform" }, …] }`.
+    pub(crate) behaviour: Option<OneOrList<BehaviourFile>>,
     /// The interest in the states that the objective is made of, if not the problem's own: a number for all states, or
     /// `{ S0 = 1.0, S1 = 0.0 }`, where the states left out keep the problem's. In a simulator: `all`, or `start`, the first state of an episode.
     pub(crate) interest: Option<OneOrList<Interest>>,

@@ -33,6 +33,7 @@
 //! | experiments as understood: scenarios, methods, grids of settings, blocks | `experiment` |
 //! | the catalogue from which learners are composed | `learners` |
 //! | problem files | the crate `emphatic-problems` |
+//! | behaviours as written; saved learners, whose policies may act | `behaviour_file`, [`saved_learner`] |
 //! | sources of experience | `source` |
 //! | experience of a simulator, to be looked at | `simulated` |
 //! | what is recorded: the objective and other measures | `measure` |
@@ -43,6 +44,7 @@
 //! | results | `runs`, `summary`, [`statistics`]; pictures of them in `plot` |
 
 pub mod atomic_file;
+mod behaviour_file;
 mod engine;
 mod estimate;
 mod experiment;
@@ -55,6 +57,7 @@ mod one_or_list;
 mod options;
 mod plot;
 mod runs;
+pub mod saved_learner;
 mod schema;
 mod settings_table;
 mod simulated;

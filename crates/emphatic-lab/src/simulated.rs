@@ -1,13 +1,15 @@
 //! Experience of a behaviour in a simulator, to be looked at before anything is learned from it.
 
-use crate::experiment::{Experiment, simulator_named, with_behaviour};
+use crate::behaviour_file::BehaviourFile;
+use crate::experiment::{Experiment, Policies, simulator_named, with_behaviour};
 use crate::features_file::FeaturesFile;
-use crate::source::{Actions, Behaviour, Simulator, Source, SourceError, Stream};
+use crate::source::{Actions, Simulator, Source, SourceError, Stream};
 use emphatic::{Action, Features, State, Step};
 use emphatic_diagnosis::sampled::Simulation;
-use emphatic_problems::{Behaviour as Written, ValueError};
+use emphatic_problems::ValueError;
 use serde::Deserialize;
 use std::ops::Range;
+use std::path::Path;
 
 /// A simulator with a behaviour, a discount and features.
 #[derive(Debug)]
@@ -65,7 +67,7 @@ impl Simulated {
             }
             let written = arguments.behaviour.map(policy_toml);
             if let Some(written) = &written {
-                simulator = (*with_behaviour(&simulator, &read::<Written>(written)?)?).clone();
+                simulator = behaving(&simulator, written)?;
             }
             let features = features_toml(arguments.features);
             let built = read::<FeaturesFile>(&features)?.of_parts(&simulator.interface.space, &NOWHERE);
@@ -144,10 +146,27 @@ impl Simulated {
 
     /// Returns π(A_t|S_t) of a target, which is written as a behaviour is, at each step.
     pub fn target(&self, text: &str, recorded: &Recorded) -> Result<Vec<f64>, ValueError> {
-        let target = with_behaviour(&self.simulator, &read::<Written>(&policy_toml(text))?)?;
-        let behaviour: &Behaviour = &target.behaviour;
-        Ok(recorded.steps.iter().map(|step| behaviour.probability(step.action)).collect())
+        let target = behaving(&self.simulator, &policy_toml(text))?.behaviour;
+        let mut look = target.look();
+        let mut probability = |step: &Step<State<'_>, Action>| {
+            if let State::Vector(observation) = step.state {
+                target.see(observation, &mut look).map_err(|error| {
+                    ValueError::new(format!(
+                        "the target cannot act where {observation:?} is observed: {error}"
+                    ))
+                })?;
+            }
+            Ok(look.probability(step.action))
+        };
+        recorded.steps().iter().map(&mut probability).collect()
     }
+}
+
+/// Returns a simulator with a behaviour as experiment files have it. Saved policies are looked for where the program is run.
+fn behaving(simulator: &Simulator, written: &str) -> Result<Simulator, ValueError> {
+    let written = read::<BehaviourFile>(written)?;
+    let policies = Policies::of_one(&written, Path::new("")).map_err(|mistake| mistake.error)?;
+    Ok((*with_behaviour(simulator, &written, &policies)?).clone())
 }
 
 /// Where a mistake in an argument is.

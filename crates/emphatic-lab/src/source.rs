@@ -2,20 +2,24 @@
 //!
 //! The engine knows nothing of a problem but what [`Source`] says.
 
+mod behaviour;
 mod chunk;
 mod described;
 mod external;
 mod interface;
 mod recording;
+mod saved_policy;
 mod simulator;
 
+pub(crate) use behaviour::Behaviour;
 pub(crate) use chunk::Chunk;
 pub(crate) use described::{Described, ENVIRONMENTS};
 pub(crate) use external::{Elsewhere, Places};
 pub use external::{ExternalEnvironment, ExternalError, ExternalOutcome, Session};
 pub use interface::{Actions, Interface};
 pub(crate) use recording::bytes;
-pub(crate) use simulator::{Behaviour, Dynamics, Interest, Simulator, TRIAL};
+pub(crate) use saved_policy::SavedPolicy;
+pub(crate) use simulator::{Dynamics, Interest, Simulator, TRIAL};
 
 use emphatic::basis::Observed;
 use emphatic::{
@@ -61,6 +65,16 @@ pub enum SourceError {
     /// An observation that the features cannot describe.
     #[error("the features cannot describe an observation: {0}")]
     Features(#[from] FeatureError),
+    /// A behaviour that leaves the finite numbers.
+    #[error(
+        "the probability of the behaviour's action is {mu} where {observation:?} is observed: its numbers are too large or too small"
+    )]
+    Behaviour {
+        /// The probability, or density.
+        mu: f64,
+        /// What was observed.
+        observation: Vec<f64>,
+    },
 }
 
 /// A source of experience.

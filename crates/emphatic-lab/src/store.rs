@@ -24,8 +24,8 @@ pub(crate) mod manifest;
 mod part_files;
 
 pub use error::StoreError;
-pub(crate) use identity::fingerprint;
 pub use identity::label;
+pub(crate) use identity::{fingerprint, fingerprint_of_bytes};
 pub use part_files::Kind;
 
 use crate::table::{self, EncodedUnit, StoredUnit, Table, Unit};

@@ -44,7 +44,8 @@ fn again(experiment: &Experiment, beside: &Path) -> Experiment {
         fs::write(dir.join(name), text).expect("it is written");
     }
     assert_eq!(files[0].0, "experiment.toml");
-    Experiment::open(&dir.join("experiment.toml")).unwrap_or_else(|error| panic!("{error:?}: {}", files[0].1))
+    Experiment::open(&dir.join("experiment.toml"))
+        .unwrap_or_else(|error| panic!("{error:?}: {}", files[0].1.escape_ascii()))
 }
 
 /// A directory with the good problem file.

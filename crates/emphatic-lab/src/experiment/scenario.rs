@@ -1,7 +1,9 @@
 //! The problems of an experiment: every combination of problem, behaviour and interest.
 
 use super::part::DEFAULT_FEATURES;
-use super::{Cell, simulation};
+use super::policies::{self, Policies};
+use super::{Cell, simulation, with_behaviour};
+use crate::behaviour_file::{BehaviourFile, MixturePart};
 use crate::experiment_file::{ExperimentFile, ProblemValue};
 use crate::measure::DynMeasure;
 use crate::one_or_list::{Located, OneOrList};
@@ -106,11 +108,19 @@ impl Scenario {
     }
 
     /// The same with another behaviour.
-    fn with_behaviour(&self, behaviour: &Behaviour) -> Result<Self, ValueError> {
-        Ok(self.with_world(match &self.world {
-            World::Known(known) => World::Known(behaviour.applied_to(known)?),
-            World::Simulated(simulator) => {
-                World::Simulated(simulation::with_behaviour(simulator, behaviour)?)
+    fn with_behaviour(&self, behaviour: &BehaviourFile, policies: &Policies) -> Result<Self, ValueError> {
+        Ok(self.with_world(match (&self.world, behaviour) {
+            (World::Known(known), BehaviourFile::Plain(behaviour)) => {
+                World::Known(behaviour.applied_to(known)?)
+            }
+            (World::Known(_), _) => {
+                let message =
+                    "saved policies and mixtures act in simulators, and this problem is known exactly";
+                return Err(ValueError::new(message)
+                    .help("give the probabilities of its actions, by state if need be"));
+            }
+            (World::Simulated(simulator), _) => {
+                World::Simulated(with_behaviour(simulator, behaviour, policies)?)
             }
         }))
     }
@@ -240,7 +250,7 @@ fn toml_text(text: &str) -> String {
 }
 
 /// Returns a name for the copy of a file that every file system accepts, even with something before and behind it.
-fn portable(name: &str) -> String {
+pub(super) fn portable(name: &str) -> String {
     const LONGEST: usize = 100;
     let plain = |c: char| if c.is_alphanumeric() || ".-_ ".contains(c) { c } else { '_' };
     let name: String = name.chars().map(plain).collect();
@@ -253,6 +263,7 @@ fn portable(name: &str) -> String {
 pub(super) struct Scenarios {
     pub(super) all: Vec<Scenario>,
     pub(super) copies: Vec<ProblemCopy>,
+    pub(super) policies: Policies,
 }
 
 impl Scenarios {
@@ -268,7 +279,11 @@ impl Scenarios {
         }
         scenarios.read_simulation(file)?;
         if let Some(behaviours) = &file.behaviour {
-            scenarios.spread(behaviours, "behaviour", at(Scenario::with_behaviour), behaviour_text)?;
+            let policies = Policies::read(behaviours, around.beside)?;
+            let with =
+                |scenario: &Scenario, written: &BehaviourFile| scenario.with_behaviour(written, &policies);
+            scenarios.spread(behaviours, "behaviour", at(with), behaviour_text)?;
+            scenarios.policies = policies;
         }
         if let Some(interests) = &file.interest {
             scenarios.spread(interests, "interest", at(Scenario::with_interest), interest_text)?;
@@ -504,12 +519,21 @@ fn label_of(problem: &ProblemValue, all: &[Located<ProblemValue>]) -> String {
     if all.iter().any(is_same) { own } else { file_name(&own) }
 }
 
-fn behaviour_text(behaviour: &Behaviour) -> String {
-    let table = match behaviour {
-        Behaviour::Word(_) => return "uniform".to_owned(),
-        Behaviour::Table(table) => table,
-    };
-    table_text(table, share_text)
+fn behaviour_text(behaviour: &BehaviourFile) -> String {
+    match behaviour {
+        BehaviourFile::Plain(Behaviour::Word(_)) => "uniform".to_owned(),
+        BehaviourFile::Plain(Behaviour::Table(table)) => table_text(table, share_text),
+        BehaviourFile::Saved(saved) => {
+            let name = policies::name_of(saved.policy.get_ref());
+            let epsilon = saved.epsilon.map_or(String::new(), |epsilon| format!(", epsilon = {}", epsilon.0));
+            format!("{{ policy = {name}{epsilon} }}")
+        }
+        BehaviourFile::Mixture { mixture } => {
+            let part =
+                |part: &MixturePart| format!("{} of {}", part.share.0, behaviour_text(&part.behaviour));
+            mixture.iter().map(part).collect::<Vec<_>>().join(" + ")
+        }
+    }
 }
 
 fn target_text(target: &TargetValue) -> String {

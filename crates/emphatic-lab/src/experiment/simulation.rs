@@ -1,4 +1,4 @@
-//! What experiment files say of simulators: discount, features, behaviour, interest and rollouts.
+//! What experiment files say of simulators: discount, features, interest and rollouts.
 
 use super::scenario::{FindExternal, Scenario, Scenarios, World};
 use super::{MOST_EVALUATIONS, whole};
@@ -7,11 +7,9 @@ use crate::features_file::FeaturesFile;
 use crate::one_or_list::{Located, OneOrList};
 use crate::source::{Actions, Behaviour, Dynamics, Elsewhere, Interest, Interface, Simulator};
 use emphatic_environments::Environment;
-use emphatic_problems::{Behaviour as Written, Interest as WrittenInterest, InterestWord};
-use emphatic_problems::{Mistake, Number, Share, ValueError, Whole, suggest};
+use emphatic_problems::{Interest as WrittenInterest, InterestWord, Mistake, Number, ValueError, Whole};
 use emphatic_text::exact_number;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -201,72 +199,6 @@ fn simulated<T>(scenario: &Scenario, key: &str, value: &Located<T>) -> Result<Si
         let message = format!("`{key}` belongs to simulators, and {} is none", scenario.title());
         Mistake::at(&value.span, message).help(format!("the problem has its own {key}: leave the key out"))
     })
-}
-
-/// Returns a simulator with another behaviour.
-pub(crate) fn with_behaviour(simulator: &Simulator, written: &Written) -> Result<Arc<Simulator>, ValueError> {
-    let actions = &simulator.interface.actions;
-    let behaviour = match (written, actions) {
-        (Written::Word(_), _) => Behaviour::uniform(actions).ok_or_else(|| {
-            ValueError::new("no behaviour is uniform where actions are not bounded")
-                .help("{ mean = 0, standard_deviation = 1 }")
-        })?,
-        (Written::Table(table), Actions::Finite(names)) => Behaviour::Fixed(probabilities(names, table)?),
-        (Written::Table(table), Actions::Real { .. }) => normal(table)?,
-    };
-    Ok(Arc::new(Simulator { behaviour, ..simulator.clone() }))
-}
-
-/// Returns the probability of each action.
-fn probabilities(names: &[String], table: &BTreeMap<String, Share>) -> Result<Vec<f64>, ValueError> {
-    let mut probabilities = vec![0.0; names.len()];
-    for (name, share) in table {
-        let Some(action) = names.iter().position(|known| known == name) else {
-            return Err(ValueError::new(format!("there is no action `{name}`"))
-                .maybe_help(suggest(name, names.iter().map(String::as_str))));
-        };
-        match share {
-            Share::Number(Number(x)) if (0.0..=1.0).contains(x) => probabilities[action] = *x,
-            Share::Number(Number(x)) => {
-                return Err(ValueError::new(format!(
-                    "the probability of `{name}` is {}; it must lie between 0 and 1",
-                    exact_number(*x)
-                )));
-            }
-            Share::InState(_) => {
-                return Err(ValueError::new("the states of a simulator have no names")
-                    .help("give a probability for each action: the same in all states"));
-            }
-        }
-    }
-    let sum: f64 = probabilities.iter().sum();
-    if (sum - 1.0).abs() > 1e-9 {
-        return Err(ValueError::new(format!("the probabilities sum to {}, not to 1", exact_number(sum)))
-            .help(format!("the actions are {}", names.join(", "))));
-    }
-    Ok(probabilities)
-}
-
-fn normal(table: &BTreeMap<String, Share>) -> Result<Behaviour, ValueError> {
-    let wrong = || {
-        ValueError::new("the behaviour of a real action is `uniform` or a normal distribution")
-            .help("{ mean = 0, standard_deviation = 1 }")
-    };
-    let number = |name: &str| match table.get(name) {
-        Some(Share::Number(Number(x))) if x.is_finite() => Ok(*x),
-        _ => Err(wrong()),
-    };
-    if table.len() != 2 {
-        return Err(wrong());
-    }
-    let (mean, standard_deviation) = (number("mean")?, number("standard_deviation")?);
-    if standard_deviation <= 0.0 {
-        return Err(ValueError::new(format!(
-            "the standard deviation is {}; it must be above 0",
-            exact_number(standard_deviation)
-        )));
-    }
-    Ok(Behaviour::Normal { mean, standard_deviation })
 }
 
 /// Returns the interest in the states of a simulator.

@@ -1,11 +1,12 @@
 //! An environment that nobody can solve exactly, with a behaviour that acts in it.
 
+use super::behaviour::Look;
 use super::external::{Elsewhere, ExternalOutcome};
-use super::{Actions, Interface, Source, SourceError, Stream};
+use super::{Actions, Behaviour, Interface, Source, SourceError, Stream};
 use crate::stop::Stop;
 use crate::store::fingerprint;
 use emphatic::basis::Observed;
-use emphatic::{Action, Features, KnownProblem, ProblemError, Random, State, Step, index_at};
+use emphatic::{Action, Features, KnownProblem, ProblemError, Random, State, Step};
 use emphatic_environments::Environment;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -37,62 +38,6 @@ pub(crate) enum Dynamics {
     Here(Arc<dyn Environment>),
     /// Elsewhere.
     Elsewhere(Arc<Elsewhere>),
-}
-
-/// How actions are drawn, whatever is observed.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Behaviour {
-    /// With these probabilities.
-    Fixed(Vec<f64>),
-    /// A real action between these bounds, all alike.
-    Uniform { low: f64, high: f64 },
-    /// A real action.
-    Normal { mean: f64, standard_deviation: f64 },
-}
-
-impl Behaviour {
-    /// All actions alike; `None` if they are not bounded.
-    pub(crate) fn uniform(actions: &Actions) -> Option<Self> {
-        match actions {
-            Actions::Finite(names) => Some(Self::Fixed(vec![1.0 / names.len() as f64; names.len()])),
-            &Actions::Real { low, high, .. } => {
-                (high - low).is_finite().then_some(Self::Uniform { low, high })
-            }
-        }
-    }
-
-    /// Returns the probability or density of an action.
-    pub(crate) fn probability(&self, action: Action) -> f64 {
-        match (self, action) {
-            (Self::Fixed(probabilities), Action::Number(action)) => {
-                probabilities.get(action).copied().unwrap_or(0.0)
-            }
-            (Self::Uniform { low, high }, Action::Real(action)) if (*low..=*high).contains(&action) => {
-                1.0 / (high - low)
-            }
-            (Self::Normal { mean, standard_deviation }, Action::Real(action)) => {
-                emphatic::real::elementary::normal_density(action, *mean, *standard_deviation)
-            }
-            _ => 0.0,
-        }
-    }
-
-    /// Draws an action, and returns it with its probability or density.
-    fn draw(&self, random: &mut Random) -> (Action, f64) {
-        match self {
-            Self::Fixed(probabilities) => {
-                let action = index_at(random.uniform(), probabilities.iter().copied());
-                (Action::Number(action), probabilities[action])
-            }
-            Self::Uniform { low, high } => {
-                (Action::Real(low + (high - low) * random.uniform()), 1.0 / (high - low))
-            }
-            Self::Normal { mean, standard_deviation } => {
-                let action = mean + standard_deviation * random.normal();
-                (Action::Real(action), self.probability(Action::Real(action)))
-            }
-        }
-    }
 }
 
 /// The interest in states.
@@ -310,6 +255,8 @@ pub(crate) trait Walk {
 pub(crate) struct Walker<P> {
     place: P,
     behaviour: Behaviour,
+    /// What it does where the last action was taken.
+    look: Look,
     limit: Option<u64>,
     random: Random,
     observation: Vec<f64>,
@@ -325,8 +272,8 @@ impl<P: Place> Walker<P> {
     pub(crate) fn new(place: P, simulator: &Simulator, random: Random) -> Self {
         let observation = vec![0.0; simulator.interface.space.len()];
         let (behaviour, limit) = (simulator.behaviour.clone(), simulator.limit);
-        let next = observation.clone();
-        Self { place, behaviour, limit, random, observation, next, steps: 0, has_ended: true }
+        let (look, next) = (behaviour.look(), observation.clone());
+        Self { place, behaviour, look, limit, random, observation, next, steps: 0, has_ended: true }
     }
 
     /// Begins another episode if this one has ended.
@@ -343,7 +290,12 @@ impl<P: Place> Walk for Walker<P> {
     fn next(&mut self) -> Result<Taken, SourceError> {
         self.begin_if_ended()?;
         std::mem::swap(&mut self.observation, &mut self.next);
-        let (action, mu) = self.behaviour.draw(&mut self.random);
+        self.behaviour.see(&self.observation, &mut self.look)?;
+        let (action, mu) = self.look.draw(&mut self.random);
+        // Also if it is NaN.
+        if !(mu > 0.0 && mu.is_finite()) {
+            return Err(SourceError::Behaviour { mu, observation: self.observation.clone() });
+        }
         let ExternalOutcome { reward, terminated, truncated, gamma_next } =
             self.place.step(action, &mut self.random, &mut self.next)?;
         let is_first = self.steps == 0;
@@ -450,20 +402,5 @@ mod tests {
         assert!((19.0..26.0).contains(&mean), "{mean}");
         let estimated = simulator.episode_length().unwrap();
         assert!((20.0..25.0).contains(&estimated), "{estimated}");
-    }
-
-    #[test]
-    fn densities_belong_to_the_actions_that_are_drawn() {
-        let normal = Behaviour::Normal { mean: 1.0, standard_deviation: 2.0 };
-        let mut random = Random::new(3, 0);
-        let (Action::Real(action), density) = normal.draw(&mut random) else { unreachable!("it is real") };
-        let z = (action - 1.0) / 2.0;
-        let right = (-0.5 * z * z).exp() / (2.0 * (2.0 * std::f64::consts::PI).sqrt());
-        assert!((density - right).abs() < 1e-15);
-        let (Action::Real(action), density) = (Behaviour::Uniform { low: -2.0, high: 2.0 }).draw(&mut random)
-        else {
-            unreachable!("it is real")
-        };
-        assert!((-2.0..2.0).contains(&action) && density == 0.25);
     }
 }

@@ -25,8 +25,13 @@ pub(crate) fn fingerprint(value: &Value) -> String {
             other => other.clone(),
         }
     }
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", sorted(value).to_string().bytes().fold(0xcbf2_9ce4_8422_2325, step))
+    fingerprint_of_bytes(sorted(value).to_string().as_bytes())
+}
+
+/// Returns a short text that differs for different bytes, by FNV-1a.
+pub(crate) fn fingerprint_of_bytes(bytes: &[u8]) -> String {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
 }
 
 /// The keys at which the identity in a directory differs from the one asked for now, with both values.
