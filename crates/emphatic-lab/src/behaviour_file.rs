@@ -118,9 +118,27 @@ impl<'de> Deserialize<'de> for BehaviourFile {
                 Ok(BehaviourFile::Plain(Behaviour::Word(word)))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<BehaviourFile, A::Error> {
-                let table = BTreeMap::deserialize(MapAccessDeserializer::new(map))?;
-                of_table(table).map_err(A::Error::custom)
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<BehaviourFile, A::Error> {
+                let mut table = Table::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    // An action or a state may be called so too, but its probability is no text and no list.
+                    let entry = match key.as_str() {
+                        "policy" | "mixture" => map.next_value::<Spanned<Entry>>()?,
+                        _ => {
+                            table.shares.insert(key, map.next_value()?);
+                            continue;
+                        }
+                    };
+                    let span = entry.span();
+                    match (key.as_str(), entry.into_inner()) {
+                        (_, Entry::Share(share)) => _ = table.shares.insert(key, share),
+                        ("policy", Entry::Text(path)) => table.policy = Some(Spanned::new(span, path)),
+                        ("mixture", Entry::Parts(parts)) => table.mixture = Some(parts),
+                        ("policy", _) => return Err(A::Error::custom("`policy` must be the path of a file")),
+                        _ => return Err(A::Error::custom("`mixture` must be a list of parts")),
+                    }
+                }
+                table.behaviour().map_err(A::Error::custom)
             }
         }
 
@@ -128,38 +146,38 @@ impl<'de> Deserialize<'de> for BehaviourFile {
     }
 }
 
-/// Returns what a table says: an action or a state may be called `policy`, but its probability is no text.
-fn of_table(mut table: BTreeMap<String, Spanned<Entry>>) -> Result<BehaviourFile, String> {
-    if let Some(Entry::Text(path)) = table.get("policy").map(Spanned::get_ref) {
-        let path = Spanned::new(table["policy"].span(), path.clone());
-        table.remove("policy");
-        return saved(path, table);
+/// What a behaviour's table holds.
+#[derive(Default)]
+struct Table {
+    policy: Option<Spanned<String>>,
+    mixture: Option<Vec<MixturePart>>,
+    shares: BTreeMap<String, Share>,
+}
+
+impl Table {
+    fn behaviour(self) -> Result<BehaviourFile, String> {
+        match (self.policy, self.mixture) {
+            (None, None) => Ok(BehaviourFile::Plain(Behaviour::Table(self.shares))),
+            (Some(policy), None) => saved(policy, self.shares),
+            (None, Some(mixture)) => match self.shares.into_keys().next() {
+                None => Ok(BehaviourFile::Mixture { mixture }),
+                Some(key) => Err(format!("`{key}` stands beside `mixture`, which must be alone")),
+            },
+            (Some(_), Some(_)) => {
+                Err("`policy` stands beside `mixture`, which must be alone: make it a part".to_owned())
+            }
+        }
     }
-    if let Some(Entry::Parts(mixture)) = table.get("mixture").map(Spanned::get_ref) {
-        return match table.keys().find(|key| *key != "mixture") {
-            None => Ok(BehaviourFile::Mixture { mixture: mixture.clone() }),
-            Some(key) => Err(format!("`{key}` stands beside `mixture`, which must be alone")),
-        };
-    }
-    let share = |(key, entry): (String, Spanned<Entry>)| match entry.into_inner() {
-        Entry::Share(share) => Ok((key, share)),
-        _ => Err(format!("`{key}` must be {}", Share::EXPECTED)),
-    };
-    let shares: Result<_, String> = table.into_iter().map(share).collect();
-    Ok(BehaviourFile::Plain(Behaviour::Table(shares?)))
 }
 
 /// Returns a saved policy, beside whose path this stands.
-fn saved(
-    policy: Spanned<String>,
-    mut table: BTreeMap<String, Spanned<Entry>>,
-) -> Result<BehaviourFile, String> {
-    let epsilon = match table.remove("epsilon").map(Spanned::into_inner) {
+fn saved(policy: Spanned<String>, mut beside: BTreeMap<String, Share>) -> Result<BehaviourFile, String> {
+    let epsilon = match beside.remove("epsilon") {
         None => None,
-        Some(Entry::Share(Share::Number(epsilon))) => Some(epsilon),
-        Some(_) => return Err("`epsilon` must be a number".to_owned()),
+        Some(Share::Number(epsilon)) => Some(epsilon),
+        Some(Share::InState(_)) => return Err("`epsilon` must be a number".to_owned()),
     };
-    match table.keys().next() {
+    match beside.into_keys().next() {
         None => Ok(BehaviourFile::Saved(SavedFile { policy, epsilon })),
         Some(key) => Err(format!("a saved policy has no `{key}`; beside `policy` there may be `epsilon`")),
     }

@@ -116,7 +116,17 @@ fn behaviours_that_make_no_sense_are_refused_with_the_reason() {
     assert!(car("{ policy = \"cut.safetensors\" }").contains("it has no header"));
     assert!(car("{ policy = \"other\", epsilon = 2 }").contains("`epsilon` is 2"));
     assert!(car("{ policy = \"other\", colour = 2 }").contains("no `colour`"));
-    assert!(car("{ policy = \"other\", epsilon = \"x\" }").contains("`epsilon` must be a number"));
+    assert!(
+        car("{ policy = \"other\", epsilon = \"x\" }").contains("expected a number, found the text \"x\"")
+    );
+    assert!(car("{ policy = \"other\", epsilon = { x = 1 } }").contains("`epsilon` must be a number"));
+    assert!(car("{ policy = \"other\", epsilon = -0.1 }").contains("`epsilon` is -0.1"));
+    assert!(car("{ policy = [] }").contains("`policy` must be the path of a file"));
+    assert!(car("{ mixture = \"other\" }").contains("`mixture` must be a list of parts"));
+    assert!(car("{ policy = \"other\", mixture = [] }").contains("make it a part"));
+    let nested =
+        format!("{}\"uniform\"{}", "{ mixture = [{ share = 1, behaviour = ".repeat(2000), "}]}".repeat(2000));
+    assert!(car(&nested).contains("nest"), "{}", car(&nested));
     assert!(car("{ mixture = [] }").contains("has no parts"));
     assert!(car("{ mixture = [{ share = 0, behaviour = \"uniform\" }] }").contains("sum to 0, not to 1"));
     assert!(car("{ mixture = [{ share = 0.5, behaviour = \"uniform\" }] }").contains("sum to 0.5"));

@@ -112,10 +112,10 @@ impl Policies {
     }
 }
 
-/// Returns what a policy is called in tables, and its copy: the same for the file and the copy.
+/// Returns what a policy is called in tables, and its copy: the same for the file and the copy, and never that of a problem.
 pub(super) fn name_of(path: &str) -> String {
     let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy();
-    portable(&if name.contains('.') { name.into_owned() } else { format!("{name}.safetensors") })
+    portable(&format!("{}.safetensors", name.trim_end_matches(".safetensors")))
 }
 
 fn copy_of(path: &str) -> String {
