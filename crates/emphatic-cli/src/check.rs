@@ -4,7 +4,7 @@ use crate::output::{path, print, warn};
 use crate::progress::{duration, short};
 use crate::run::open_experiment;
 use clap::Args;
-use emphatic_lab::{Estimate, Options, estimate};
+use emphatic_lab::{Collisions, Estimate, Options, collisions, estimate};
 use emphatic_text::{LONGEST_CELL, shortened};
 use miette::miette;
 use std::path::PathBuf;
@@ -60,5 +60,17 @@ pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
         text += &format!("\nand {} fresh runs of each method's best setting", experiment.fresh_runs);
         text += &format!(", about {} more.\n", duration(fresh / threads as f64));
     }
+    let collisions = collisions(&experiment).map_err(|error| miette!("{error}"))?;
+    text.extend(collisions.iter().map(|found| format!("\n{}\n", of_collisions(found))));
     print(&text)
+}
+
+/// Above this share of tiles that collide, more memory is advised.
+const MANY: f64 = 0.1;
+
+fn of_collisions(Collisions { features, steps, tiles, shared, .. }: &Collisions) -> String {
+    let more = if *shared as f64 > MANY * *tiles as f64 { "; more `memory` keeps them apart" } else { "" };
+    format!(
+        "Of {tiles} tiles in {steps} steps of the behaviour {shared} share their feature with another{more} ({features})."
+    )
 }

@@ -45,6 +45,7 @@
 
 pub mod atomic_file;
 mod behaviour_file;
+mod collisions;
 mod engine;
 mod estimate;
 mod experiment;
@@ -70,6 +71,7 @@ pub mod table;
 mod unevenness;
 mod unit;
 
+pub use collisions::{Collisions, collisions};
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, Event, Progress, Report, RunError, run};
 pub use estimate::{Estimate, estimate};

@@ -1,6 +1,7 @@
 //! Experiments whose behaviour is the policy of a saved learner.
 
-use emphatic_lab::{Experiment, LaneCount, Options, Shard, Stop, merge, run};
+use emphatic_lab::store::Kind;
+use emphatic_lab::{Experiment, LaneCount, Options, Shard, Stop, merge, read_runs, run};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -142,4 +143,64 @@ fn behaviours_that_make_no_sense_are_refused_with_the_reason() {
     let known = "problem = \"counterexample\"\nbehaviour = { policy = \"other\" }\nruns = 1\nsteps = 1\n[[method]]\nalgorithm = \"offpac\"\nalpha = 0.1\ncritic = \"exact\"\n";
     let error = Experiment::parse(known, "experiment.toml", dir.path()).unwrap_err().to_string();
     assert!(error.contains("this problem is known exactly"), "{error}");
+}
+
+#[test]
+fn a_run_does_not_go_on_with_another_policy() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = written(dir.path(), EXPERIMENT);
+    let out = dir.path().join("out");
+    run_with(&Experiment::open(&path).unwrap(), &out, |_| {});
+    let before = results(&out);
+    write_driver(&dir.path().join("other"), -21.0);
+    let other = Experiment::open(&path).unwrap();
+    let error = run(&other, &out, &Options::default(), &Stop::default(), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("another experiment"), "{error}");
+    assert!(results(&out) == before);
+}
+
+#[test]
+fn names_of_policies_may_hold_anything() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["a \"b\" \u{7f} \\ #.safetensors", "experiment.toml.safetensors", "ä-ö"] {
+        let toml = serde_json::to_string(name).unwrap().replace('\u{7f}', "\\u007f");
+        let text = EXPERIMENT.replace("\"other\"", &toml);
+        let path = written(dir.path(), &text);
+        write_driver(&dir.path().join(name), -20.0);
+        let experiment = Experiment::open(&path).unwrap();
+        let out = dir.path().join(format!("out-{}", name.len()));
+        run_with(&experiment, &out, |_| {});
+        let copied = Experiment::open(&out.join("experiment.toml")).unwrap();
+        assert_eq!(copied.identity(), experiment.identity(), "{name}");
+    }
+}
+
+#[test]
+fn the_policy_acts_as_the_file_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"
+problem = "mountain-car"
+features = { kind = "observation", scale = "none" }
+behaviour = { policy = "driver.safetensors", epsilon = 0 }
+runs = 1
+steps = 2000
+evaluations = 1
+record = ["rho", "excursions_return"]
+rollouts = { episodes = 4, cap = 30, every = 50 }
+
+[[method]]
+algorithm = "offpac"
+alpha = 0
+critic = { kind = "td", alpha_v = 0.1 }
+"#;
+    let path = written(dir.path(), text);
+    write_driver(&dir.path().join("driver.safetensors"), 50.0);
+    let out = dir.path().join("out");
+    run_with(&Experiment::open(&path).unwrap(), &out, |_| {});
+    let runs = read_runs(&out, Kind::Results, "rho", &[0]).unwrap();
+    // The learner stays uniform. The greedy behaviour takes its action for certain, ρ = 1/3, but where the car stands still, all alike, ρ = 1: at
+    // every start, and at the wall on the left.
+    let rho = runs[&0][0].last().unwrap();
+    let still = (rho - 1.0 / 3.0) * 1.5 * 2000.0;
+    assert!((still - still.round()).abs() < 1e-9 && (5.0..100.0).contains(&still), "{rho}");
 }

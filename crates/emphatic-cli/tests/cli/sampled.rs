@@ -92,3 +92,25 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         refused(&ended(["diagnose"].iter().chain(arguments)), &[why]);
     }
 }
+
+#[test]
+fn check_counts_tiles_that_share_a_feature() {
+    let checked = |memory: usize| {
+        let bench = Bench::empty();
+        let text = format!(
+            "problem = \"cart-pole\"\nfeatures = {{ kind = \"tiles\", tilings = 4, tiles = 6, memory = {memory} }}\nruns = 1\nsteps = 100\n\
+             evaluations = 1\n[[method]]\nalgorithm = \"offpac\"\nalpha = 0.1\ncritic = {{ kind = \"td\", alpha_v = 0.1 }}\n"
+        );
+        std::fs::write(&bench.file, text).unwrap();
+        flat(&printed(["check", &bench.file.display().to_string()]))
+    };
+    let many = checked(64);
+    assert!(
+        many.contains("share their feature with another; more `memory` keeps them apart (tiles,"),
+        "{many}"
+    );
+    // Every feature of the few is shared: 64 features, and more tiles.
+    let few = checked(10_000_000);
+    assert!(few.contains(" tiles in 20000 steps of the behaviour 0 share their feature"), "{few}");
+    assert!(!checked(0).contains("share their feature"));
+}

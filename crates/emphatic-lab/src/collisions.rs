@@ -1,0 +1,77 @@
+//! Counts the tiles that share a feature, where features hash tiles.
+
+use crate::experiment::{Experiment, Scenario};
+use crate::source::{Dynamics, Simulator, Source, SourceError};
+use crate::unit::UnitError;
+use emphatic::basis::BasisValue;
+use emphatic::{Features, State, TileCoder};
+use std::sync::Arc;
+
+/// From how many steps of the behaviour collisions are counted.
+const STEPS: usize = 20_000;
+
+/// The stream of those steps, which no run has.
+const STREAM: u64 = (1 << 61) + 1;
+
+/// The tiles that a behaviour comes by, of features that hash them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Collisions {
+    /// The features, as `kind, setting = value, …`.
+    pub features: String,
+    /// From how many steps they are counted.
+    pub steps: usize,
+    /// The number of tiles.
+    pub tiles: usize,
+    /// How many of them share their feature with another.
+    pub shared: usize,
+}
+
+/// Counts the collisions of all features of an experiment that hash tiles: where several simulators or behaviours have the same features, where
+/// most tiles collide.
+pub fn collisions(experiment: &Experiment) -> Result<Vec<Collisions>, UnitError> {
+    let mut found: Vec<Collisions> = Vec::new();
+    for simulator in experiment.scenarios.iter().filter_map(Scenario::simulator) {
+        // Elsewhere a step may take long.
+        if matches!(simulator.dynamics, Dynamics::Elsewhere(_)) {
+            continue;
+        }
+        for (features, coder) in hashed(simulator) {
+            let (tiles, shared) =
+                coder.collisions(observed(simulator, experiment.seed)?.iter().map(|x| &x[..]));
+            match found.iter_mut().find(|known| known.features == features) {
+                Some(known) if known.shared >= shared => {}
+                Some(known) => (known.tiles, known.shared) = (tiles, shared),
+                None => found.push(Collisions { features, steps: STEPS, tiles, shared }),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Returns what is observed while the behaviour acts.
+fn observed(simulator: &Arc<Simulator>, seed: u64) -> Result<Vec<Vec<f64>>, SourceError> {
+    let mut stream = simulator.stream(seed, STREAM);
+    let mut observations = Vec::with_capacity(STEPS);
+    while observations.len() < STEPS
+        && let Some(step) = stream.next()?
+    {
+        if let State::Vector(observation) = step.state {
+            observations.push(observation.to_vec());
+        }
+    }
+    Ok(observations)
+}
+
+/// Returns the features that hash tiles.
+fn hashed(simulator: &Simulator) -> Vec<(String, TileCoder)> {
+    let of = |(_, features): &(&str, Features)| {
+        let Features::Observed(observed) = features else { return None };
+        let recipe = observed.recipe();
+        let is_hashed =
+            matches!(recipe.values.get("memory"), Some(BasisValue::Number(memory)) if *memory > 0.0);
+        let coder = recipe.build_as().ok().filter(|_| is_hashed)?;
+        Some((recipe.to_string(), coder))
+    };
+    simulator.features.iter().filter_map(of).collect()
+}
