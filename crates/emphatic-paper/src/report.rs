@@ -6,7 +6,7 @@ use crate::figure_numbers::{FigureNumbers, Fresh, MethodNumbers};
 use crate::figures::Figure;
 use crate::panels;
 use crate::reproduce::{Options, Reproduction, SEED};
-use crate::verdict::{JudgedClaim, shown};
+use crate::verdict::{JudgedClaim, shown, with_error};
 use page::Table;
 use serde_json::{Map, Value};
 
@@ -130,7 +130,10 @@ fn fresh_table(figure: &Figure, numbers: &FigureNumbers) -> Table {
 
 fn fresh_row(method: &MethodNumbers, fresh: &Fresh) -> Vec<String> {
     let known = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), shown);
-    let with_error = |mean, error| format!("{} ± {}", known(mean), known(error));
+    let with_error = |mean: Option<f64>, error: Option<f64>| match (mean, error) {
+        (Some(mean), Some(error)) => with_error(mean, error),
+        _ => known(mean),
+    };
     let quantile = |percent: &str| known(fresh.final_quantiles.get(percent).and_then(Value::as_f64));
     vec![
         method.label(),

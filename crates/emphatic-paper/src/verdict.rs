@@ -132,7 +132,7 @@ impl Estimate {
                     () if high <= above || low >= below => Outcome::Fails,
                     () => Outcome::Open,
                 };
-                (format!("{} ± {}", shown(mean), shown(reach)), outcome)
+                (with_error(mean, reach), outcome)
             }
         };
         let finding = match outcome {
@@ -170,6 +170,16 @@ pub fn shown(x: f64) -> String {
     };
     let sign = if x < 0.0 { "−" } else { "" };
     format!("{sign}{size}")
+}
+
+/// A number with its error: as many decimals as two digits of the error need, and at most four.
+pub fn with_error(x: f64, error: f64) -> String {
+    let decimals = if error > 0.0 { (1.0 - error.log10().floor()).clamp(0.0, 4.0) } else { 4.0 };
+    let unit = 10.0_f64.powi(decimals as i32);
+    let rounded = |x: f64| if x.is_finite() { (x * unit).round() / unit } else { x };
+    // What is smaller than four decimals is shown as it is.
+    let error = if error < 1e-4 { error } else { rounded(error) };
+    format!("{} ± {}", shown(rounded(x)), shown(error))
 }
 
 #[cfg(test)]
@@ -221,6 +231,22 @@ mod tests {
         assert_eq!(
             [1.25, 0.0, -0.000_01, 0.871_234, -0.0, 123_456.0, 1e-9].map(shown),
             ["1.25", "0", "−1e-5", "0.8712", "0", "1.235e5", "1e-9"]
+        );
+    }
+
+    #[test]
+    fn errors_say_how_many_decimals_are_worth_showing() {
+        let cases = [
+            (-325.4865, 95.0873),
+            (0.871_234, 0.0123),
+            (1.0, 0.0),
+            (999.9302, 0.0698),
+            (0.5, 1e-6),
+            (2.0, f64::NAN),
+        ];
+        assert_eq!(
+            cases.map(|(x, error)| with_error(x, error)),
+            ["−325 ± 95", "0.871 ± 0.012", "1 ± 0", "999.93 ± 0.07", "0.5 ± 1e-6", "2 ± NaN"]
         );
     }
 }

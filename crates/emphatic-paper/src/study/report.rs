@@ -6,7 +6,7 @@ use super::{Objective, PROBLEMS, StudyProblem, StudyReproduction, panels};
 use crate::report::page::{self, Table};
 use crate::report::{command_of, differences, facts, number, preamble, text};
 use crate::reproduce::Options;
-use crate::verdict::{JudgedClaim, shown};
+use crate::verdict::{JudgedClaim, shown, with_error};
 
 const ABOUT: &str = "The experiments of “Off-Policy Actor-Critic with Emphatic Weightings” (Graves, Imani, Kumaraswamy and White, JMLR 2023), run again with the study's whole grids, and what the study says judged by rules that were written down before they were first run. Settings are chosen by the return, averaged over a run, with a cheap evaluation; curves, tables and claims are about fresh runs of the chosen settings, evaluated thoroughly. Step-size panels show the runs by which settings were chosen. In panels and tables ± is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
 
@@ -111,7 +111,10 @@ fn table(problem: &StudyProblem, numbers: &ObjectiveNumbers) -> Table {
 
 fn row(problem: &StudyProblem, objective: Objective, method: &MethodNumbers) -> Vec<String> {
     let known = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), shown);
-    let with_error = |mean, error| format!("{} ± {}", known(mean), known(error));
+    let with_error = |mean: Option<f64>, error: Option<f64>| match (mean, error) {
+        (Some(mean), Some(error)) => with_error(mean, error),
+        _ => known(mean),
+    };
     let is_it = |found: &&super::Published| {
         (found.objective, found.critic, found.method) == (objective, method.critic, method.method)
     };

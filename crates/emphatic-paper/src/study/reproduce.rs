@@ -152,7 +152,7 @@ mod tests {
         );
         for problem in &PROBLEMS {
             let experiment = experiment(problem, &options(true)).unwrap();
-            let ideal = if problem.id == "jmlr-puddle-world" { 4 * 50 } else { 0 };
+            let ideal = if problem.id == "jmlr-puddle-world" { 4 * 8 } else { 0 };
             assert_eq!(experiment.settings(), 2 * 50 + 4 * 50 + 4 * 250 + ideal, "{}", problem.id);
             assert_eq!((experiment.runs, experiment.fresh_runs), (1, 5));
         }
