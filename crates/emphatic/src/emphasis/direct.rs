@@ -15,6 +15,7 @@ settings! {
     lambda_a: Fraction = 1.0, "λ_a: 1 is full emphasis, 0 none";
     lambda_e: Fraction = 0.5, "λ_e of the return: 1 is the follow-on trace, 0 looks one step back";
     read: Fraction = 1.0, "the share of the return F_t in what is read; 0 reads û(S_t)";
+    least: Fraction = 1.0, "the share that is at least the interest; 0 reads estimates as they are, also negative ones";
     alpha_u: StepSize = 1.0, "step-size of u";
 }
 
@@ -50,11 +51,14 @@ impl Declared for Direct {
 /// M_t = max(i_t, F_t), or max(i_t, û(S_t)), or something between
 /// ```
 ///
+/// With λ_e = 0, `read` and `least` 0 and a constant step-size it is the estimate of Graves and others.
+///
 /// The chain is reversed, so the return is known when S_t is reached and needs no trace of features. It is stable exactly if off-policy
 /// TD(λ_e) with the same features is: its key matrix is the transposed one.
 #[derive(Clone, Debug)]
 pub struct Direct<R = f64> {
     learned: DirectEstimate<R>,
+    least: R,
 }
 
 /// What [`Direct`] learns.
@@ -73,7 +77,8 @@ pub(super) struct DirectEstimate<R> {
 
 impl<R: Real> Direct<R> {
     fn new(features: Features, schedule: Schedule<R>, settings: Settings<R>) -> Result<Self, SettingError> {
-        Ok(Self { learned: DirectEstimate::new(features, schedule, settings)? })
+        let least = settings.number("least")?;
+        Ok(Self { learned: DirectEstimate::new(features, schedule, settings)?, least })
     }
 }
 
@@ -134,7 +139,9 @@ impl<R: Real> Emphasis<R> for Direct<R> {
     #[inline(always)]
     fn weigh(&mut self, step: &Seen, rho: R) -> R {
         let [estimate, follow_on] = self.learned.learn(step, rho);
-        self.learned.estimate.read(R::splat(step.interest), estimate, follow_on)
+        let (interest, none) = (R::splat(step.interest), R::splat(f64::NEG_INFINITY));
+        let read = |least| self.learned.estimate.read_at_least(least, interest, estimate, follow_on);
+        blend(self.least, read(none), read(interest))
     }
 
     #[inline(always)]
