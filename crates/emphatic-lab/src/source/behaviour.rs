@@ -168,7 +168,8 @@ impl Look {
         match (&self.at, action) {
             (Distribution::Finite(at), Action::Number(action)) => at[action],
             (Distribution::Uniform { low, high }, Action::Real(action)) => {
-                if (*low..=*high).contains(&action) { 1.0 / (high - low) } else { 0.0 }
+                let is_within = (*low..=*high).contains(&action);
+                if is_within { 1.0 / (high - low) } else { 0.0 }
             }
             (Distribution::Normal(Normal { mean, standard_deviation, .. }), Action::Real(action)) => {
                 normal_density(action, *mean, *standard_deviation)

@@ -182,7 +182,8 @@ pub(super) mod tests {
     }
 
     fn refusal(bytes: &[u8]) -> String {
-        SavedPolicy::read(bytes).err().expect("it is refused")
+        let Err(error) = SavedPolicy::read(bytes) else { panic!("it is read") };
+        error
     }
 
     #[test]
