@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use emphatic_lab::store;
-use emphatic_lab::{Ending, Event, Experiment, Options, Select, Stop, summarise};
+use emphatic_lab::{Ending, Event, Experiment, Options, Select, Stop, SummaryOptions, summarise_as};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -84,6 +84,7 @@ pub(crate) fn summary(
     py: Python<'_>,
     directory: PathBuf,
     select: Option<&str>,
+    select_by: Option<String>,
 ) -> PyResult<(String, String)> {
     let select = match select {
         None => None,
@@ -93,7 +94,9 @@ pub(crate) fn summary(
             return Err(PyValueError::new_err(format!("select is `{other}`; it must be `final` or `area`")));
         }
     };
-    let summary = py.detach(|| summarise(&directory, select)).map_err(raised)?;
+    let mut options = SummaryOptions::default();
+    (options.select, options.select_by) = (select, select_by);
+    let summary = py.detach(|| summarise_as(&directory, &options)).map_err(raised)?;
     let json = serde_json::to_string(&summary).map_err(wrong_value)?;
     Ok((summary.text(), json))
 }

@@ -8,6 +8,7 @@ use crate::problem::Problem;
 use crate::python_emphasis::{PendingException, catalogue_with};
 use crate::safetensors_file::{StateFile, read_state};
 use crate::settings::{Part, Settings, StateForm};
+use crate::sweep::Start;
 use emphatic::catalogue::{Acts, Role};
 use emphatic::learner::uneven_emphasis;
 use emphatic::{Action, Composable, Draw, Isa, KnownProblem, Recipe, SavedState, State, Step, StepError};
@@ -505,10 +506,21 @@ impl Learner {
         self.sharing(py, Arc::new(Mutex::new(LearnerState { boxed, gamma })))
     }
 
-    /// Returns the weights, `None` if the learner has already learned.
-    pub(crate) fn fresh_weights(&self) -> PyResult<Option<Vec<f64>>> {
-        let learner = &self.lock()?.boxed.learner;
-        (learner.steps() == 0).then(|| memory::copied(learner.weights())).transpose()
+    /// Copies what a sweep starts from.
+    pub(crate) fn start(&self) -> PyResult<Start> {
+        let mut locked = self.lock()?;
+        match locked.boxed.learner.steps() {
+            0 => Ok(Start::New(memory::copied(locked.boxed.learner.weights())?)),
+            steps => {
+                self.check_state_memory()?;
+                Ok(Start::After(steps, locked.boxed.call(|learner| learner.state())?))
+            }
+        }
+    }
+
+    /// γ of the next step.
+    pub(crate) fn gamma(&self) -> PyResult<f64> {
+        Ok(self.lock()?.gamma)
     }
 
     fn lock(&self) -> PyResult<MutexGuard<'_, LearnerState>> {

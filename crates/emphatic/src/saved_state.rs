@@ -99,6 +99,29 @@ impl Numbers {
         if let Self::Whole(numbers) = self { Some(numbers) } else { None }
     }
 
+    /// Whether the bits are the same: zeros have a sign, and NaN is no other than itself.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Real(one), Self::Real(other)) => {
+                one.iter().map(|x| x.to_bits()).eq(other.iter().map(|x| x.to_bits()))
+            }
+            (Self::Whole(one), Self::Whole(other)) => one == other,
+            _ => false,
+        }
+    }
+
+    /// Puts the numbers of learners into lanes; those of the first if lanes share them. `None` if they are of different kinds or lengths.
+    fn in_lanes(each: &[&Self], lanes: usize) -> Option<Self> {
+        let first = *each.first()?;
+        if lanes <= 1 {
+            return Some(first.clone());
+        }
+        Some(match first {
+            Self::Real(_) => Self::Real(woven(each, lanes, Self::real)?),
+            Self::Whole(_) => Self::Whole(woven(each, lanes, Self::whole)?),
+        })
+    }
+
     /// Whether there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -148,6 +171,18 @@ impl Tensors {
 /// Returns the numbers of one lane; all of them if they are shared.
 fn every<T: Copy>(all: &[T], lane: usize, lanes: usize) -> Vec<T> {
     if lanes <= 1 { all.to_vec() } else { all.iter().skip(lane).step_by(lanes).copied().collect() }
+}
+
+/// Returns the first number of every lane, then the second, and so on. Lanes without numbers do as the first.
+fn woven<T: Copy>(each: &[&Numbers], lanes: usize, of_kind: fn(&Numbers) -> Option<&[T]>) -> Option<Vec<T>> {
+    let each: Vec<&[T]> = each.iter().map(|numbers| of_kind(numbers)).collect::<Option<_>>()?;
+    let first = *each.first()?;
+    if each.iter().any(|numbers| numbers.len() != first.len()) {
+        return None;
+    }
+    let of = |k: usize| (0..lanes).map(move |lane| (k, lane));
+    let number = |(k, lane): (usize, usize)| each.get(lane).unwrap_or(&first)[k];
+    Some((0..first.len()).flat_map(of).map(number).collect())
 }
 
 /// The value of a setting in a saved state.
@@ -266,6 +301,45 @@ impl SavedState {
             settings.iter().map(|(name, setting)| (name.clone(), setting.lane(lane))).collect()
         };
         Self { tensors: self.tensors.lane(lane), settings: self.settings.as_ref().map(of) }
+    }
+
+    /// Whether two learners share what those in lanes must share, such as the number of steps and the features that are traced. `self` is a
+    /// state of learners in lanes of their kind, which tells what that is.
+    pub fn shares_lanes(&self, one: &Self, other: &Self) -> bool {
+        let shared = self.tensors.0.iter().filter(|(_, tensor)| tensor.lanes <= 1);
+        shared.map(|(name, _)| name).all(|name| match (one.tensors.0.get(name), other.tensors.0.get(name)) {
+            (Some(one), Some(other)) => one.numbers.is_same(&other.numbers),
+            _ => false,
+        })
+    }
+
+    /// Returns the state in lanes of learners that [share](Self::shares_lanes) what they must: [`SavedState::lane`] returns theirs again. `self` is as
+    /// there; lanes for which there is no state do as the first. `None` if there is no state, or they are of different kinds.
+    ///
+    /// ```
+    /// use emphatic::{Features, Gtd, Lanes, Learner, Real, Softmax, ace};
+    /// fn make<R: Real>(lambda_a: R) -> Result<impl Learner<R>, emphatic::ComposeError> {
+    ///     let critic = Gtd::builder(Features::dense(3)).alpha_v(R::splat(0.05)).alpha_w(R::splat(1e-4)).build()?;
+    ///     let policy = Softmax { features: Features::dense(3), actions: 2 };
+    ///     ace(policy, critic).lambda_a(lambda_a).alpha(R::splat(0.1)).build()
+    /// }
+    /// let (first, second) = (make(0.0)?.state()?, make(0.9)?.state()?);
+    /// let mut learners = make(Lanes([0.0, 0.9]))?;
+    /// let like = learners.state()?;
+    /// assert!(like.shares_lanes(&first, &second));
+    /// let both = like.side_by_side(&[&first, &second]).ok_or("of different kinds")?;
+    /// learners.restore(&both)?;
+    /// assert_eq!(both.lane(1).tensors(), second.tensors());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn side_by_side<'s>(&self, states: &[&'s Self]) -> Option<Self> {
+        let in_lanes = |(name, like): (&String, &Tensor)| {
+            let of = |state: &&'s Self| state.tensors.0.get(name).map(|tensor| &tensor.numbers);
+            let each: Vec<&Numbers> = states.iter().map(of).collect::<Option<_>>()?;
+            Some((name.clone(), Tensor { lanes: like.lanes, numbers: Numbers::in_lanes(&each, like.lanes)? }))
+        };
+        let tensors = self.tensors.0.iter().map(in_lanes).collect::<Option<_>>()?;
+        Some(Self { tensors: Tensors(tensors), settings: self.settings.clone() })
     }
 
     /// The numbers that change.

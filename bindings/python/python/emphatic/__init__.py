@@ -2,7 +2,7 @@
 
 | what | where |
 |---|---|
-| learners | `ACE`, `OffPAC`, `TrueACE`, `COFPAC`, `GeoffPAC`, `DPG`, `TrueDPGE`; `ActorCritic`, `AllActions`, `DeterministicActorCritic`; `load`, `sweep` |
+| learners | `ACE`, `OffPAC`, `TrueACE`, `COFPAC`, `GeoffPAC`, `DPG`, `TrueDPGE`; `ActorCritic`, `AllActions`, `DeterministicActorCritic`; `load`; `sweep` with `Curves` and `EvaluationError` |
 | policies | `Softmax`, `Gaussian`, `DeterministicLinear` |
 | critics | of values: `TD`, `GTD`, `GTD2`, `ProximalGTD2`, `TDRC`, `HTD`, `VTrace`, `TreeBackup`, `ABTD`, `ETD`, `TrueOnlineETD`, `LSTD`, `ELSTD`; of actions: `GQ`, `Advantage`, `Retrace`, `ExpectedTDRC`, `LSTDQ`, `ModelCritic`; of ∂q/∂a: `Compatible`; `ExactCritic` |
 | emphases | `LambdaReturn`, the default of `ACE`; `FollowOn`, the paper's; `Ideal`, `Normalised`, `Truncated`, `Periodic`, `NStep`, `Decayed`, `LC`, `Clipped`; `Direct`, `TDERC`, `GEM`, `LSTDEmphasis`, `XETD`, `ModelEmphasis`, `GradientDICE`, `COPTD`; `NoEmphasis`, `ExactEmphasis`; `PythonEmphasis` with `PartStep` |
@@ -44,7 +44,6 @@ from .learners import (
     TrueDPGE,
     UnevenEmphasisWarning,
     load,
-    sweep,
 )
 from .mixture import EpsilonGreedy, Mixture
 from .parts import Active, Dense, OneHot, Table
@@ -53,6 +52,7 @@ from .rollout import EpisodeError
 from .sampled_diagnosis import SampledDiagnosis, diagnose
 from .simulators import make_vec
 from .solution import Solution
+from .sweep import Curves, EvaluationError, sweep
 
 __all__ = [
     "ACE",
@@ -63,6 +63,7 @@ __all__ = [
     "AllActions",
     "Batch",
     "CriticStability",
+    "Curves",
     "Dense",
     "DeterministicActorCritic",
     "Diagnosis",
@@ -70,6 +71,7 @@ __all__ = [
     "EpisodeError",
     "EpsilonGreedy",
     "Evaluation",
+    "EvaluationError",
     "FileError",
     "Flows",
     "GeoffPAC",

@@ -100,13 +100,16 @@ class Results:
             found = found.append_column(_beside(name, found.column_names), settings[name])
         return found
 
-    def summarise(self, select: Literal["final", "area"] | None = None) -> dict[str, Any]:
+    def summarise(
+        self, select: Literal["final", "area"] | None = None, *, select_by: str | None = None
+    ) -> dict[str, Any]:
         """The best settings, learning curves and intervals: what `emphatic summarise --json` prints. `select` replaces the experiment's
-        own criterion for the best setting."""
-        return json.loads(_native.summary(self.directory, select)[1])  # type: ignore[no-any-return]
+        own criterion for the best setting. `select_by` is the recorded quantity that it is chosen by: one of the experiment's `select_by`,
+        if not the first."""
+        return json.loads(_native.summary(self.directory, select, select_by)[1])  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        return _native.summary(self.directory, None)[0]
+        return _native.summary(self.directory, None, None)[0]
 
     def __repr__(self) -> str:
         return f"Results({str(self.directory)!r})"
