@@ -31,13 +31,16 @@ impl Suggestion {
             true => format!("policy.weights = {weights:?}\n"),
             false => String::new(),
         };
-        let method = |name: &str, algorithm: Algorithm, emphasis: &str, critic: &str| {
-            let (algorithm, alpha) = (algorithm.name, list(&self.alpha));
+        let with = |alpha: &[f64], name: &str, algorithm: Algorithm, emphasis: &str, critic: &str| {
+            let (algorithm, alpha) = (algorithm.name, list(alpha));
             let warm_up = self.warm_up.filter(|_| critic != EXACT);
             let warm_up = warm_up.map_or(String::new(), |share| format!("warm_up = {share}\n"));
             format!(
                 "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\n{emphasis}alpha = [{alpha}]\n{warm_up}critic = {critic}\n{policy}"
             )
+        };
+        let method = |name: &str, algorithm, emphasis: &str, critic: &str| {
+            with(&self.alpha, name, algorithm, emphasis, critic)
         };
         let emphasis = self.emphasis_line();
         let critic = self.critic_value(self.critic.features);
@@ -52,13 +55,14 @@ impl Suggestion {
             let own = self.critic_value(None);
             text += &method("suggestion, the problem's features", self.algorithm, &emphasis, &own);
         }
-        text += "\n# For comparison.";
-        text += &match self.algorithm {
-            Algorithm::OFFPAC => method("full gradient", Algorithm::ACE, "", &critic),
-            Algorithm::DPG => method("full gradient", Algorithm::TRUE_DPGE, "", &critic),
-            Algorithm::TRUE_DPGE => method("semi-gradient", Algorithm::DPG, "", &critic),
-            _ => method("semi-gradient", Algorithm::OFFPAC, "", &critic),
+        text += "\n# For comparison, with step-sizes that move the weights as far.";
+        let (name, algorithm) = match self.algorithm {
+            Algorithm::OFFPAC => ("full gradient", Algorithm::ACE),
+            Algorithm::DPG => ("full gradient", Algorithm::TRUE_DPGE),
+            Algorithm::TRUE_DPGE => ("semi-gradient", Algorithm::DPG),
+            _ => ("semi-gradient", Algorithm::OFFPAC),
         };
+        text += &with(&self.comparison_alpha, name, algorithm, "", &critic);
         if self.emphasis.is_some() {
             text += "\n# With the emphasis computed from the problem: what a better estimate could gain.";
             text += &method("exact emphasis", Algorithm::TRUE_ACE, "", &critic);

@@ -54,6 +54,8 @@ pub struct Suggestion {
     pub lambda_a: Option<f64>,
     /// The range of step-sizes.
     pub alpha: Vec<f64>,
+    /// The same for the method that it is compared with: the semi-gradient, or the full gradient.
+    pub comparison_alpha: Vec<f64>,
     /// The length of runs, in steps.
     pub steps: u64,
     /// The share of a run for which the actor waits while a critic learns.
@@ -127,12 +129,13 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
     };
     let active = start.exact.policy().features().most_active() as f64;
     let size = update_size(start, diagnosis.flows.as_ref(), &choice);
-    let largest = match size {
-        Some(size) if size > 0.0 => LARGEST_MOVE * active / size,
+    let step_sizes = |size: Option<f64>| match size {
+        Some(size) if size > 0.0 => series(LARGEST_MOVE * active / size, STEP_SIZES),
         // The update of a deterministic policy is not sampled: the length of the path decides.
-        _ => time / SHORTEST_RUN,
+        _ => series(time / SHORTEST_RUN, STEP_SIZES),
     };
-    let alpha = series(largest, STEP_SIZES);
+    let alpha = step_sizes(size);
+    let comparison_alpha = step_sizes(update_size(start, diagnosis.flows.as_ref(), &choice.comparison()));
     // There are no step-sizes if the policy is so certain that nothing moves.
     let (middle, last) = (*alpha.get(alpha.len() / 2)?, *alpha.last()?);
     // A learned critic takes longer than an exact one.
@@ -159,7 +162,17 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
     }));
     let Choice { algorithm, emphasis, lambda_a, .. } = choice;
     let critic = critic(&problem.known, kind, features);
-    Some(Suggestion { algorithm, emphasis, lambda_a, alpha, steps, warm_up, critic, reasons })
+    Some(Suggestion {
+        algorithm,
+        emphasis,
+        lambda_a,
+        alpha,
+        comparison_alpha,
+        steps,
+        warm_up,
+        critic,
+        reasons,
+    })
 }
 
 /// An algorithm, its emphasis with λ_a, and why.
@@ -173,6 +186,17 @@ struct Choice {
 impl Choice {
     fn is_semi_gradient(&self) -> bool {
         matches!(self.algorithm, Algorithm::OFFPAC | Algorithm::DPG)
+    }
+
+    /// What it is compared with: its updates are as large as those of the semi-gradient, or of the exact emphasis.
+    fn comparison(&self) -> Self {
+        let algorithm = match self.algorithm {
+            Algorithm::OFFPAC => Algorithm::TRUE_ACE,
+            Algorithm::DPG => Algorithm::TRUE_DPGE,
+            Algorithm::TRUE_DPGE => Algorithm::DPG,
+            _ => Algorithm::OFFPAC,
+        };
+        Self { algorithm, emphasis: None, lambda_a: None, reason: String::new() }
     }
 }
 

@@ -33,14 +33,15 @@ impl SampledDiagnosis {
             self.episodes.steps
         );
         text += "\n# The suggestion.";
-        text += &self.suggestion.method("suggestion", &self.suggestion.emphasis_table());
-        text += "\n# For comparison.";
+        text +=
+            &self.suggestion.method("suggestion", &self.suggestion.emphasis_table(), &self.suggestion.alpha);
+        text += "\n# For comparison, with step-sizes that move the weights as far: a smaller emphasis has larger ones.";
         let lambda_a = self.suggestion.follow_on_lambda_a;
         if self.suggestion.emphasis.kind != "follow-on" && lambda_a > 0.0 {
             let trace = format!("{{ kind = \"follow-on\", lambda_a = {lambda_a:?} }}");
-            text += &self.suggestion.method("follow-on trace", &trace);
+            text += &self.suggestion.method("follow-on trace", &trace, &self.suggestion.follow_on_alpha);
         }
-        text + &self.suggestion.method("semi-gradient", "\"none\"")
+        text + &self.suggestion.method("semi-gradient", "\"none\"", &self.suggestion.semi_gradient_alpha)
     }
 }
 
@@ -50,11 +51,11 @@ impl SampledSuggestion {
         format!("{{ kind = \"{}\", lambda_a = {:?}{lambda_e} }}", self.emphasis.kind, self.lambda_a)
     }
 
-    fn method(&self, name: &str, emphasis: &str) -> String {
+    fn method(&self, name: &str, emphasis: &str, alpha: &[f64]) -> String {
         let Self { algorithm, critic, .. } = self;
         format!(
             "\n[[method]]\nname = \"{name}\"\nalgorithm = \"{algorithm}\"\nemphasis = {emphasis}\nalpha = [{}]\ncritic = {{ kind = \"{critic}\", alpha_v = [{}] }}\n",
-            list(&self.alpha),
+            list(alpha),
             list(&self.alpha_v)
         )
     }

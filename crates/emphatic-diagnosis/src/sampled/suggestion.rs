@@ -39,6 +39,10 @@ pub struct SampledSuggestion {
     pub follow_on_lambda_a: f64,
     /// Step-sizes of the actor.
     pub alpha: Vec<f64>,
+    /// The same for the follow-on trace with its λ_a, whose emphasis is smaller.
+    pub follow_on_alpha: Vec<f64>,
+    /// The same without an emphasis.
+    pub semi_gradient_alpha: Vec<f64>,
     /// The critic.
     pub critic: &'static str,
     /// Step-sizes of the critic.
@@ -75,7 +79,9 @@ pub(super) fn suggest(
         }
     };
     let mut reasons = vec![("emphasis", why)];
-    let (alpha, why) = step_sizes(experience, activity, policies);
+    let alphas = |lambda_a| step_sizes(experience, activity, policies, lambda_a);
+    let (alpha, why) = alphas(1.0);
+    let (follow_on_alpha, semi_gradient_alpha) = (alphas(follow_on_lambda_a).0, alphas(0.0).0);
     reasons.push(("step-sizes", why));
     reasons.push(("critic", critic_reason(policies)));
     let norm = activity.mean_square_norm;
@@ -100,6 +106,8 @@ pub(super) fn suggest(
         lambda_a: 1.0,
         follow_on_lambda_a,
         alpha,
+        follow_on_alpha,
+        semi_gradient_alpha,
         critic,
         alpha_v,
         reasons,
@@ -112,11 +120,12 @@ fn lambda_e(growth: f64) -> f64 {
     if largest >= LAMBDA_E { LAMBDA_E } else { (100.0 * largest).floor() / 100.0 }
 }
 
-/// Step-sizes of the actor, and why.
+/// Step-sizes of the actor with this λ_a, and why.
 fn step_sizes(
     experience: &Experience,
     activity: &Activity,
     policies: &[SampledPolicy],
+    lambda_a: f64,
 ) -> (Vec<f64>, String) {
     // The first is the target, or where learning starts.
     let Some(first) = policies.first() else { return (Vec::new(), String::new()) };
@@ -127,7 +136,9 @@ fn step_sizes(
         Some(size) => (size, "ρδ, with the values in which TD(0) comes to rest, is"),
         None => (reward, "the reward is"),
     };
-    let emphasis = first.spread.mean_follow_on.value;
+    let interest =
+        experience.steps.iter().map(|step| step.interest).sum::<f64>() / experience.steps.len() as f64;
+    let emphasis = (1.0 - lambda_a) * interest + lambda_a * first.spread.mean_follow_on.value;
     let size = error * emphasis * activity.mean_square_norm.sqrt();
     let active = activity.most_active as f64;
     let alpha = series(LARGEST_MOVE * active / size, STEP_SIZES);

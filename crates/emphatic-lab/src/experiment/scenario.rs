@@ -525,8 +525,8 @@ fn behaviour_text(behaviour: &BehaviourFile) -> String {
         BehaviourFile::Plain(Behaviour::Table(table)) => table_text(table, share_text),
         BehaviourFile::Saved(saved) => {
             let name = policies::name_of(saved.policy.get_ref());
-            let epsilon = saved.epsilon.map_or(String::new(), |epsilon| format!(", epsilon = {}", epsilon.0));
-            format!("{{ policy = {name}{epsilon} }}")
+            let name = name.trim_end_matches(".safetensors");
+            saved.epsilon.map_or(name.to_owned(), |epsilon| format!("ε = {} of {name}", epsilon.0))
         }
         BehaviourFile::Mixture { mixture } => {
             let part =
