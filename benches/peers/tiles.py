@@ -4,16 +4,15 @@ import itertools
 
 import numpy as np
 
-NAME = "ACE on tiles"
-
 FEATURES, ACTIVE, ACTIONS = 201, 9, 3
 MU, LAMBDA_E = 1 / 3, 0.5
 
 
-def grid():
-    """The settings, one per row: the step-sizes of actor, critic and emphasis, divided by the number of active features, and lambda."""
-    alphas = [[2.0**-k / ACTIVE for k in powers] for powers in (range(6, 14), range(3, 7), range(6, 10))]
-    return np.array(list(itertools.product(*alphas, [0.0, 0.5])))
+def grids():
+    """The settings of each workload, one per row: the step-sizes of actor, critic and emphasis, divided by the number of active features, and lambda."""
+    alphas = [[2.0**-k / ACTIVE for k in powers] for powers in (range(6, 14), range(3, 7), range(6, 14))]
+    workloads = {"ACE on tiles, no trace": 0.0, "ACE on tiles, traces": 0.5}
+    return {name: np.array(list(itertools.product(*alphas, [lam]))) for name, lam in workloads.items()}
 
 
 def load(path):

@@ -74,4 +74,5 @@ def tuned(settings, steps):
 
 
 if __name__ == "__main__":
-    sweep.main(tiles.NAME, tiles.grid(), with_jax, load=tiles.load, plain=plain, tuned=tuned)
+    for name, settings in tiles.grids().items():
+        sweep.main(name, settings, with_jax, load=tiles.load, plain=plain, tuned=tuned)

@@ -365,7 +365,7 @@ mod tests {
         run(bench, None, &Lengths { figure_3: 20, figure_4: 20, figure_5: 10, tdrc: 20, tiles: 20 }).unwrap();
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 19);
+        assert_eq!(lines.len(), 21);
         // The weights are the same with f64 and in lanes.
         let probe = |k: usize| lines[k].split_once("\"probe\"").unwrap().1;
         for (alone, lanes) in [
@@ -382,6 +382,7 @@ mod tests {
             (14, 15),
             (14, 16),
             (17, 18),
+            (19, 20),
         ] {
             assert_eq!(probe(alone), probe(lanes));
         }

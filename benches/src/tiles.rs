@@ -1,4 +1,4 @@
-//! ACE with a learned emphasis and TDRC(λ) on tiles of Mountain Car, over a grid of step-sizes and λ; and what a tile coder and the simulators
+//! ACE with a learned emphasis and TDRC(λ) on tiles of Mountain Car, over a grid of step-sizes; and what a tile coder and the simulators
 //! take.
 
 use crate::{Bench, Experience, Numbers, composed, write_numbers};
@@ -74,21 +74,25 @@ pub(crate) fn measure(bench: &mut Bench<impl Write>, steps: &[Experience]) -> Re
             .with_features(features.clone());
         Recipe::new(RuleKind::Taken, policy, critic, emphasis, numbers.alpha).with_actions(ACTIONS)
     };
-    let (name, settings) = ("ACE on tiles", settings());
-    bench.measure(name, Isa::Plain, &settings, steps, |block| composed::<f64>(&[], block, recipe))?;
-    bench.measure(name, Isa::best(), &settings, steps, |block| composed::<Lanes<16>>(&[], block, recipe))
+    // Without a trace nothing but what is active changes, which the critic knows.
+    for (name, lambda) in [("ACE on tiles, no trace", 0.0), ("ACE on tiles, traces", 0.5)] {
+        let settings = settings(lambda);
+        bench.measure(name, Isa::Plain, &settings, steps, |block| composed::<f64>(&[], block, recipe))?;
+        bench.measure(name, Isa::best(), &settings, steps, |block| {
+            composed::<Lanes<16>>(&[], block, recipe)
+        })?;
+    }
+    Ok(())
 }
 
 /// 256 settings. The step-sizes are powers of two, so that every peer has the same; `alpha_w` is that of the emphasis.
-fn settings() -> Vec<Numbers> {
+fn settings(lambda: f64) -> Vec<Numbers> {
     let power = |exponent: i32| 2.0_f64.powi(-exponent);
     let mut settings = Vec::new();
     for alpha in (6..14).map(power) {
         for alpha_v in (3..7).map(power) {
-            for alpha_w in (6..10).map(power) {
-                let numbers = |lambda| Numbers { alpha, alpha_v, alpha_w, lambda, ..Numbers::default() };
-                settings.extend([0.0, 0.5].map(numbers));
-            }
+            let numbers = |alpha_w| Numbers { alpha, alpha_v, alpha_w, lambda, ..Numbers::default() };
+            settings.extend((6..14).map(power).map(numbers));
         }
     }
     settings

@@ -12,6 +12,7 @@ use std::time::Instant;
 const ROUNDS: usize = 3;
 
 const PROGRAM: &str = "target/release/emphatic-bench";
+const EMPHATIC: &str = "target/release/emphatic";
 
 /// How many times as fast as something else the lanes should be.
 struct Goal {
@@ -21,16 +22,19 @@ struct Goal {
     aim: f64,
 }
 
-const GOALS: [Goal; 9] = [
+const GOALS: [Goal; 12] = [
     Goal { workload: "figure 3", against: "f64", at_least: 4.0, aim: 6.0 },
     Goal { workload: "figure 3", against: "numba, plain", at_least: 4.0, aim: 8.0 },
     Goal { workload: "figure 3", against: "jax, plain", at_least: 7.0, aim: 12.0 },
     Goal { workload: "figure 4, exact critic", against: "f64", at_least: 4.0, aim: 6.0 },
     Goal { workload: "TDRC", against: "numba, plain", at_least: 8.0, aim: 8.0 },
     Goal { workload: "TDRC", against: "jax, plain", at_least: 8.0, aim: 8.0 },
-    Goal { workload: "ACE on tiles", against: "numba, plain", at_least: 8.0, aim: 8.0 },
-    Goal { workload: "ACE on tiles", against: "jax, plain", at_least: 8.0, aim: 8.0 },
-    Goal { workload: "ACE on tiles", against: "numpy", at_least: 1000.0, aim: 1000.0 },
+    Goal { workload: "ACE on tiles, no trace", against: "numba, plain", at_least: 8.0, aim: 8.0 },
+    Goal { workload: "ACE on tiles, no trace", against: "jax, plain", at_least: 8.0, aim: 8.0 },
+    Goal { workload: "ACE on tiles, no trace", against: "numpy", at_least: 1000.0, aim: 1000.0 },
+    Goal { workload: "ACE on tiles, traces", against: "numba, plain", at_least: 8.0, aim: 8.0 },
+    Goal { workload: "ACE on tiles, traces", against: "jax, plain", at_least: 8.0, aim: 8.0 },
+    Goal { workload: "ACE on tiles, traces", against: "numpy", at_least: 1000.0, aim: 1000.0 },
 ];
 
 /// How much longer than in Rust a step from Python may take at most, in nanoseconds.
@@ -150,8 +154,8 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
     run(cargo().args(["build", "--release", "--package", "emphatic-bench", "--package", "emphatic-cli"]))?;
     let python = environment(target, peers)?;
     let with_peers = peers.then_some(python.as_path());
-    let [mut updates, mut parts, mut command_line, mut solutions, mut steps, mut simulators] =
-        [(); 6].map(|()| Measurements::default());
+    let [mut updates, mut parts, mut command_line, mut solutions, mut steps, mut simulators, mut sweeps] =
+        [(); 7].map(|()| Measurements::default());
     for round in 1..=ROUNDS {
         let begin = |what: &str| eprintln!("round {round} of {ROUNDS}: {what}");
         begin("emphatic");
@@ -182,6 +186,8 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
             }
         }
     }
+    eprintln!("whole sweeps, once: they take minutes");
+    sweep(target, with_peers, &mut sweeps)?;
     updates.compare_with("f64")?;
     parts.compare_with("f64")?;
     solutions.compare_with("emphatic")?;
@@ -192,6 +198,7 @@ pub(crate) fn bench(peers: bool) -> Result<(), String> {
         "command_line": report_command_line(&updates, &command_line),
         "solutions": solutions.report("exact solution", "seconds", |by| by == "emphatic"),
         "simulators": simulators.report("simulators and tile coding", "ns/step", |by| by.starts_with("Rust, 64") || by == "one by one"),
+        "sweeps": sweeps.report("whole sweeps on all cores", "seconds", |by| by == "emphatic"),
         "python": steps.report("learning from Python", "ns/step", |by| by == "package, learn"),
         "python_goals": report_python_goals(&steps),
     });
@@ -230,7 +237,7 @@ fn on_one_core(program: impl AsRef<std::ffi::OsStr>) -> Command {
 
 /// Runs figure 3's experiment as a user would, evaluations and writing included, and summarises it. The times are in seconds.
 fn run_whole_experiment(target: &Path, all: &mut Measurements) -> Result<(), String> {
-    let (program, out) = ("target/release/emphatic", target.join("fig3"));
+    let (program, out) = (EMPHATIC, target.join("fig3"));
     let mut measure = |by: &str, command: &mut Command| {
         let start = Instant::now();
         output(command)?;
@@ -258,6 +265,37 @@ fn run_whole_experiment(target: &Path, all: &mut Measurements) -> Result<(), Str
         measure(by, &mut command)?;
     }
     measure("summarise", Command::new(program).arg("summarise").arg(&out))
+}
+
+/// Sweeps in Mountain Car on all cores, as users would: the name, and how many times as large as the file the whole is.
+const SWEEPS: [(&str, f64); 2] = [("sweep", 1.0), ("study", 270.0)];
+/// How many pairs of a setting and a run the peer does of each: they take minutes.
+const PAIRS: &str = "4";
+
+/// Runs whole sweeps from the command line, and parts of them in Python. The times are in seconds, of the whole.
+fn sweep(target: &Path, python: Option<&Path>, all: &mut Measurements) -> Result<(), String> {
+    for (name, times) in SWEEPS {
+        let out = target.join(name);
+        if out.exists() {
+            std::fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+        }
+        let mut command = Command::new(EMPHATIC);
+        command.args(["run", &format!("benches/{name}.toml"), "--quiet", "--out"]).arg(&out);
+        let start = Instant::now();
+        output(&mut command)?;
+        let time = times * start.elapsed().as_secs_f64();
+        all.add(Measured {
+            workload: name.to_owned(),
+            by: "emphatic".to_owned(),
+            time,
+            megabytes: None,
+            probe: Value::Null,
+        });
+        if let Some(python) = python {
+            all.add_printed(Command::new(python).args(["benches/peers/whole_sweep.py", name, PAIRS]))?;
+        }
+    }
+    Ok(())
 }
 
 /// Solves two grids exactly: by sparse elimination, SciPy's, and dense elimination. The peer compares v and m with ours in every
