@@ -130,6 +130,7 @@ class Corridor(gymnasium.Env[Any, Any]):
             "word": (4, "much", False, False, {}),
             "tuple": (4, 0.0, False, {}),
             "gamma": (4, 0.0, False, False, {"gamma_next": 1.5}),
+            "discount": (4, 0.0, False, False, {"gamma_next": "none"}),
         }
         return answers[str(Corridor.fails)]  # type: ignore[no-any-return]
 
@@ -423,6 +424,17 @@ critic = { kind = "td", alpha_v = 0.1 }
     assert np.any(one != 0)
 
 
+def test_a_wrapper_with_other_arguments_is_another_environment(tmp_path: Path) -> None:
+    file = written(tmp_path, CART_POLE.replace("CartPole-v1", "cart"))
+
+    def sticky(repeats: float) -> Any:
+        return gymnasium.wrappers.StickyAction(gymnasium.make("CartPole-v1"), repeats)
+
+    run(file, tmp_path / "out", env=lambda: sticky(0.25))
+    with pytest.raises(ValueError, match="another"):
+        run(file, tmp_path / "out", env=lambda: sticky(0.5))
+
+
 # --- The same bits ---
 
 
@@ -508,6 +520,7 @@ def test_the_command_cannot_run_it(tmp_path: Path) -> None:
         ("word", r"step\(\) returned the reward 'much'; it must be a real number"),
         ("tuple", r"it must return \(observation, reward, terminated, truncated, info\)"),
         ("gamma", r"gamma_next 1.5; it must lie between 0 and 1"),
+        ("discount", r'returned info\["gamma_next"\] = \'none\'; it must be a real number'),
     ],
 )
 def test_an_environment_that_fails(tmp_path: Path, fails: str, says: str) -> None:

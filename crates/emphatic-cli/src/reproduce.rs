@@ -46,7 +46,7 @@ pub(crate) struct ReproduceArguments {
     /// Which figures, if not all of the paper's
     #[arg(value_name = "FIGURE", value_parser = PossibleValuesParser::new(names()))]
     figures: Vec<String>,
-    /// A tenth of the runs or less, for a first look
+    /// Few runs, and of the follow-up study a thin grid, for a first look
     #[arg(long, conflicts_with = "runs")]
     quick: bool,
     /// How many runs to choose settings by, if not as in the paper

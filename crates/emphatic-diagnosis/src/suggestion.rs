@@ -136,6 +136,8 @@ pub(crate) fn suggest<P: Policy, M: Diagnosable<P>>(
     };
     let alpha = step_sizes(size);
     let comparison_alpha = step_sizes(update_size(start, diagnosis.flows.as_ref(), &choice.comparison()));
+    // An update of an unusual size has none of its own.
+    let comparison_alpha = if comparison_alpha.is_empty() { alpha.clone() } else { comparison_alpha };
     // There are no step-sizes if the policy is so certain that nothing moves.
     let (middle, last) = (*alpha.get(alpha.len() / 2)?, *alpha.last()?);
     // A learned critic takes longer than an exact one.

@@ -120,6 +120,34 @@ fn a_trace_without_finite_variance_looks_like_it() {
     assert!(text.contains("looks infinite") && text.contains("always bestseller"), "{text}");
 }
 
+/// A trace that grew beyond the finite numbers and was cut by ρ = 0 was once called perfectly even, and suggested.
+#[test]
+fn a_trace_that_overflows_is_not_even() {
+    let step = |t: usize| {
+        // Action 0 almost always, although μ is 1/2.
+        let action = usize::from(t == 1500);
+        let gamma = if t == 0 { 0.0 } else { 0.99 };
+        Step { state: 0, action, next: 0, mu: 0.5, reward: 1.0, gamma, gamma_next: 0.99, interest: 1.0 }
+    };
+    let sample: Vec<OwnStep> = (0..2000).map(step).collect();
+    let found = diagnosed(&sample, &Features::one_hot(1), None).unwrap();
+    let always = &found.policies[1];
+    assert!(always.spread.effective_samples[0].share.value < 0.01, "{:?}", always.spread);
+    assert_eq!(found.suggestion.emphasis.kind, "lambda-return");
+}
+
+/// Two steps in three are taken at the first state, so that a sample's key matrix of ETD(0) may be anything; its expectation is never negative.
+#[test]
+fn etd_is_never_called_unstable() {
+    let problem = ProblemFile::open("theta-2theta".as_ref()).unwrap();
+    for count in [100, 150, 200, 300] {
+        let sample = steps(&problem, count);
+        let target = sample.iter().map(|step| f64::from(u8::from(step.next == 1))).collect();
+        let found = diagnosed(&sample, &Features::from(problem.known.critic()), Some(target)).unwrap();
+        assert_ne!(found.policies[0].critics.as_ref().unwrap().etd.stable, Some(false));
+    }
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let (sample, features) = (steps(&shop(), 200), Features::one_hot(3));

@@ -1,10 +1,11 @@
 //! Counts the tiles that share a feature, where features hash tiles.
 
-use crate::experiment::{Experiment, Scenario};
+use crate::experiment::Experiment;
 use crate::source::{Dynamics, Simulator, Source, SourceError};
 use crate::unit::UnitError;
 use emphatic::basis::BasisValue;
 use emphatic::{Features, State, TileCoder};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// From how many steps of the behaviour collisions are counted.
@@ -30,13 +31,20 @@ pub struct Collisions {
 /// Counts the collisions of all features of an experiment that hash tiles: where several simulators or behaviours have the same features, where
 /// most tiles collide.
 pub fn collisions(experiment: &Experiment) -> Result<Vec<Collisions>, UnitError> {
-    let mut found: Vec<Collisions> = Vec::new();
-    for simulator in experiment.scenarios.iter().filter_map(Scenario::simulator) {
+    let (mut found, mut counted) = (Vec::<Collisions>::new(), HashSet::new());
+    for scenario in &experiment.scenarios {
+        let Some(simulator) = scenario.simulator() else { continue };
         // Elsewhere a step may take long.
         if matches!(simulator.dynamics, Dynamics::Elsewhere(_)) {
             continue;
         }
         for (features, coder) in hashed(simulator) {
+            // Nothing else changes what is observed.
+            let observed_by =
+                scenario.columns.iter().filter(|(key, _)| ["problem", "behaviour"].contains(&&**key));
+            if !counted.insert(format!("{:?} {features}", observed_by.collect::<Vec<_>>())) {
+                continue;
+            }
             let (tiles, shared) =
                 coder.collisions(observed(simulator, experiment.seed)?.iter().map(|x| &x[..]));
             match found.iter_mut().find(|known| known.features == features) {

@@ -79,9 +79,15 @@ impl Simulated {
         Some(of())
     }
 
-    /// Returns the first simulator of an experiment; `None` if it has none.
-    pub fn of_experiment(experiment: &Experiment) -> Option<Self> {
+    /// Returns the simulator of an experiment; `None` if it has none. An experiment with several, or several behaviours, is refused.
+    pub fn of_experiment(experiment: &Experiment) -> Option<Result<Self, ValueError>> {
         let simulator = experiment.scenarios.iter().find_map(|scenario| scenario.simulator())?;
+        if experiment.scenarios.len() > 1 {
+            let message =
+                format!("its lists make {} problems, and a diagnosis is of one", experiment.scenarios.len());
+            let help = "leave one value of problem, features, gamma, behaviour and interest";
+            return Some(Err(ValueError::new(message).help(help)));
+        }
         let simulator = (**simulator).clone();
         let written = Simulation {
             problem: format!("{:?}", simulator.interface.name),
@@ -89,7 +95,7 @@ impl Simulated {
             features: String::new(),
             behaviour: None,
         };
-        Some(Self { simulator, written })
+        Some(Ok(Self { simulator, written }))
     }
 
     /// The name of the simulator.
@@ -100,6 +106,11 @@ impl Simulated {
     /// What an experiment file would say of it.
     pub fn written(&self) -> &Simulation {
         &self.written
+    }
+
+    /// Whether its behaviour names files, which an experiment looks for beside itself.
+    pub fn names_files(&self) -> bool {
+        self.simulator.behaviour.is_saved()
     }
 
     /// The features of the critic.
@@ -213,15 +224,26 @@ fn policy_toml(text: &str) -> String {
 /// `name=value` with quotes where they are needed.
 fn setting_toml(word: &str) -> String {
     let (name, value) = word.split_once('=').map_or((word, ""), |(name, value)| (name.trim(), value.trim()));
+    // TOML knows neither `.5` nor `infinity`.
+    if let Ok(number) = value.parse::<f64>()
+        && value.parse::<i64>().is_err()
+    {
+        return format!("{} = {}", toml_name(name), format!("{number:?}").to_lowercase());
+    }
     let is_word = !value.is_empty()
-        && value.parse::<f64>().is_err()
+        && value.parse::<i64>().is_err()
         && !value.starts_with(['[', '"', '{'])
         && !["true", "false"].contains(&value);
-    let name = match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() {
+    let name = toml_name(name);
+    if is_word { format!("{name} = {value:?}") } else { format!("{name} = {value}") }
+}
+
+/// A name with quotes where they are needed.
+fn toml_name(name: &str) -> String {
+    match name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.is_empty() {
         true => name.to_owned(),
         false => format!("{name:?}"),
-    };
-    if is_word { format!("{name} = {value:?}") } else { format!("{name} = {value}") }
+    }
 }
 
 /// Splits a text at its commas, but not at those of a list.
@@ -254,7 +276,8 @@ mod tests {
             "{ kind = \"tiles\", tilings = 8, tiles = [4, 8], bias = true, outside = \"clip\" }"
         );
         assert_eq!(policy_toml("uniform"), "\"uniform\"");
-        assert_eq!(policy_toml("torque -1=0.5,idle=.5"), "{ \"torque -1\" = 0.5, idle = .5 }");
+        assert_eq!(policy_toml("torque -1=0.5,idle=.5"), "{ \"torque -1\" = 0.5, idle = 0.5 }");
+        assert_eq!(policy_toml("mean=-1,standard_deviation=1."), "{ mean = -1, standard_deviation = 1.0 }");
         assert_eq!(policy_toml("{ a = 1 }"), "{ a = 1 }");
     }
 

@@ -174,8 +174,8 @@ pub struct FreshSummary {
     pub curve: Vec<Point>,
 }
 
-/// In how many steps a warning counts.
-const PER_STEPS: u64 = 1_000_000;
+/// Enough steps to tell that an emphasis is uneven. (Runs may be counted in episodes.)
+const ENOUGH_STEPS: u64 = 1_000_000;
 
 /// The quantiles of fresh runs in a summary.
 const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
@@ -446,7 +446,7 @@ impl<'a> Summariser<'a> {
             }
             let mut shares: Vec<f64> = runs.iter().filter_map(Run::last).collect();
             shares.sort_by(f64::total_cmp);
-            let words = uneven_emphasis(PER_STEPS, quantile(&shares, 0.5)?)?;
+            let words = uneven_emphasis(ENOUGH_STEPS, quantile(&shares, 0.5)?)?;
             Some(format!("{}: {words}", print::label(&method.method, &method.values)))
         };
         Ok(methods.iter().zip(runs).filter_map(warning).collect())

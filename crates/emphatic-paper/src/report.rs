@@ -34,7 +34,7 @@ pub(crate) fn page(reproduction: &Reproduction, asked: &[&Figure], options: &Opt
 
 pub(crate) fn facts(command: &str, whole: &str, options: &Options) -> Vec<(String, String)> {
     let scale = match (options.quick, options.runs) {
-        (true, _) => "a tenth of the runs or less, for a first look".to_owned(),
+        (true, _) => "few runs, for a first look".to_owned(),
         (_, Some(runs)) => format!("{runs} runs"),
         _ => whole.to_owned(),
     };

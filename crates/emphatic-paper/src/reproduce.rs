@@ -21,7 +21,7 @@ use thiserror::Error;
 pub struct Options {
     /// How many runs settings are chosen by, if not as in the files.
     pub runs: Option<u32>,
-    /// A tenth of the runs, fresh ones included, for a first look.
+    /// Few runs, fresh ones included, and of the follow-up study a thin grid, for a first look.
     pub quick: bool,
     /// The seed of all randomness, if not that of the files.
     pub seed: Option<u64>,

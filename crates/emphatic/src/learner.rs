@@ -126,7 +126,7 @@ pub trait Learner<R: Real>: Send {
     fn diverged(&self, lane: usize) -> Option<u64>;
 
     /// Returns how many of the steps at which the actor learned the updates count like, as a share of them: (Σ|M|)² / (n Σ M²), estimated from one step
-    /// in sixteen since the policy's weights were set. It is 1 if all count alike, near 0 if the emphasis of a few outweighs all others: see [`uneven_emphasis`]. `None` if the actor has
+    /// in sixteen. It is 1 if all count alike, near 0 if the emphasis of a few outweighs all others: see [`uneven_emphasis`]. `None` if the actor has
     /// not learned, or the lane has diverged.
     fn effective_sample(&self, lane: usize) -> Option<f64>;
 

@@ -585,6 +585,7 @@ class Direct(Part):
     `lambda_a`: λ_a: 1 is full emphasis, 0 none.
     `lambda_e`: λ_e of the return: 1 is the follow-on trace, 0 looks one step back.
     `read`: the share of the return F_t in what is read; 0 reads û(S_t).
+    `least`: the share that is at least the interest; 0 reads estimates as they are, also negative ones.
     `alpha_u`: step-size of u.
     `features`: what it sees of a state; left out, what the policy sees.
     `schedule`: the schedule that multiplies the step-sizes.
@@ -593,6 +594,7 @@ class Direct(Part):
     lambda_a: float = 1.0
     lambda_e: float = 0.5
     read: float = 1.0
+    least: float = 1.0
     alpha_u: float = 1.0
     features: Features | None = None
     schedule: Schedule = PerFeature()

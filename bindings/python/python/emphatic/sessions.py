@@ -219,11 +219,17 @@ class Session:
             ) from None
         self._see(observation, i, "step()")
         gamma = info.get("gamma_next") if info else None
+        returned = "the environment's step() returned"
+        paid = self._number(reward, f"{returned} the reward", i)
+        discount = None if gamma is None else self._number(gamma, f'{returned} info["gamma_next"] =', i)
+        return paid, bool(terminated), bool(truncated), discount
+
+    @staticmethod
+    def _number(x: Any, what: str, i: int) -> float:
         try:
-            return float(reward), bool(terminated), bool(truncated), None if gamma is None else float(gamma)
+            return float(x)
         except (TypeError, ValueError) as error:
-            message = f"the environment's step() returned the reward {reward!r}; it must be a real number"
-            raise SessionError(message, i) from error
+            raise SessionError(f"{what} {x!r}; it must be a real number", i) from error
 
     def _see(self, observation: Any, i: int, method: str) -> None:
         try:
@@ -297,11 +303,16 @@ def _identity(env: Any) -> dict[str, Any]:
     spec = env.spec
     return {
         "class": _qualified(type(env.unwrapped)),
-        "wrappers": [type(layer).__name__ for layer in _layers(env)],
+        "wrappers": [_wrapper(layer) for layer in _layers(env)],
         "id": None if spec is None else spec.id,
         "kwargs": {} if spec is None else {key: value for key, value in spec.kwargs.items()},
         "max_episode_steps": _limit(env),
     }
+
+
+def _wrapper(layer: Any) -> dict[str, Any]:
+    """Returns the class of a wrapper, and its arguments if it keeps them, as those of Gymnasium do."""
+    return {"class": _qualified(type(layer)), "kwargs": getattr(layer, "_saved_kwargs", {})}
 
 
 def _qualified(kind: type) -> str:

@@ -12,7 +12,7 @@ use miette::{MietteDiagnostic, miette};
 use std::path::Path;
 
 /// The most steps: all of them are kept.
-const MOST_STEPS: u64 = 10_000_000;
+const MOST_STEPS: u64 = 1_000_000;
 
 /// What is said of a simulator.
 #[derive(Args)]
@@ -54,7 +54,8 @@ pub(super) fn simulated(arguments: &DiagnoseArguments) -> miette::Result<Option<
     let name = file.to_string_lossy();
     if file.is_file() {
         let experiment = is_experiment(file).then(|| Experiment::open(file)).transpose()?;
-        let found = experiment.as_ref().map(Simulated::of_experiment);
+        let found = experiment.as_ref().map(|experiment| Simulated::of_experiment(experiment).transpose());
+        let found = found.transpose().map_err(refused)?;
         return match (found, own.given()) {
             (Some(None), _) => Err(wrong(
                 format!("the experiment {} has no simulator", output::path(file)),
@@ -103,7 +104,9 @@ fn only_simulators(flag: &str) -> miette::Report {
 /// Whether a file is an experiment: problems have no methods.
 fn is_experiment(file: &Path) -> bool {
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    text.lines().any(|line| line.trim_start().starts_with("[[method]]"))
+    // Not parsed: a file with a mistake is an experiment, too.
+    let begins = |line: &str| line.replace([' ', '\t'], "");
+    text.lines().map(begins).any(|line| line.starts_with("[[method]]") || line.starts_with("method="))
 }
 
 pub(super) fn diagnose(arguments: &DiagnoseArguments, simulated: &Simulated) -> miette::Result<()> {
@@ -113,6 +116,13 @@ pub(super) fn diagnose(arguments: &DiagnoseArguments, simulated: &Simulated) -> 
             return Err(wrong(
                 format!("{} is an experiment already", output::path(&arguments.file)),
                 "emphatic run",
+            ));
+        }
+        let has_a_directory = path.parent().is_some_and(|parent| !parent.as_os_str().is_empty());
+        if has_a_directory && simulated.names_files() {
+            return Err(wrong(
+                format!("{} would look for the saved policy beside itself", output::path(path)),
+                "write it to the directory that you are in, from which the policy's path is",
             ));
         }
         check_new(path)?;

@@ -94,6 +94,17 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
 }
 
 #[test]
+fn an_experiment_with_several_problems_is_not_diagnosed_by_its_first() {
+    let bench = Bench::empty();
+    let text = "problem = \"cart-pole\"\ngamma = [0.9, 0.99]\nfeatures = \"observation\"\nruns = 1\nsteps = 100\nevaluations = 1\n\
+                [[ method ]]\nalgorithm = \"offpac\"\nalpha = 0.1\ncritic = { kind = \"td\", alpha_v = 0.1 }\n";
+    std::fs::write(&bench.file, text).unwrap();
+    refused(&ended_on("diagnose", &bench.file, &[]), &["its lists make 2 problems"]);
+    std::fs::write(&bench.file, text.replace("[0.9, 0.99]", "0.9")).unwrap();
+    succeeded(ended_on("diagnose", &bench.file, &["--steps", "1000"]));
+}
+
+#[test]
 fn check_counts_tiles_that_share_a_feature() {
     let checked = |memory: usize| {
         let bench = Bench::empty();

@@ -47,7 +47,8 @@ pub(super) fn follow_on(experience: &Experience, ratios: &[f64]) -> Vec<f64> {
     for (step, rho) in experience.steps.iter().zip(ratios) {
         let f = step.interest + if step.gamma > 0.0 { step.gamma * past } else { 0.0 };
         trace.push(f);
-        past = rho * f;
+        // The trace may have overflowed, and what is cut is zero all the same.
+        past = if *rho == 0.0 { 0.0 } else { rho * f };
     }
     trace
 }
@@ -64,7 +65,11 @@ pub(super) fn spread(experience: &Experience, ratios: &[f64], trace: &[f64]) -> 
         block.iter_mut().zip(numbers).for_each(|(sum, x)| *sum += x);
     }
     let mean = |of: usize| jackknife(&blocks, |sums| sums[of] / sums[0]);
-    let share = |count: f64, sum: f64, squares: f64| effective_share(count, sum, squares).unwrap_or(1.0);
+    let share = |count: f64, sum: f64, squares: f64| match sum == 0.0 {
+        true => 1.0,
+        // Of a trace that is no number, no step counts.
+        false => effective_share(count, sum, squares).unwrap_or(0.0),
+    };
     let with_lambda_a = |lambda_a: f64| {
         let (l, k) = (lambda_a, 1.0 - lambda_a);
         let of = |[count, _, _, f, ff, i, ii, fi, _]: &[f64; 9]| {

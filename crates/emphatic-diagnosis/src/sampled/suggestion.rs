@@ -145,7 +145,10 @@ fn step_sizes(
     let Some(largest) = alpha.last() else {
         return (
             vec![0.001, 0.01, 0.1],
-            "every reward is zero, so that there is nothing to measure them by".to_owned(),
+            match size.is_finite() {
+                true => "every reward is zero, so that there is nothing to measure them by".to_owned(),
+                false => "the follow-on trace leaves the finite numbers, so that there is nothing to measure them by".to_owned(),
+            },
         );
     };
     let why = format!(

@@ -525,7 +525,8 @@ fn behaviour_text(behaviour: &BehaviourFile) -> String {
         BehaviourFile::Plain(Behaviour::Table(table)) => table_text(table, share_text),
         BehaviourFile::Saved(saved) => {
             let name = policies::name_of(saved.policy.get_ref());
-            let name = name.trim_end_matches(".safetensors");
+            // A policy may be called like another behaviour.
+            let name = name.strip_suffix(".safetensors").filter(|name| *name != "uniform").unwrap_or(&name);
             saved.epsilon.map_or(name.to_owned(), |epsilon| format!("ε = {} of {name}", epsilon.0))
         }
         BehaviourFile::Mixture { mixture } => {

@@ -23,6 +23,17 @@ pub(crate) enum Behaviour {
     Mixture(Vec<(f64, Behaviour)>),
 }
 
+impl Behaviour {
+    /// Whether it acts by a saved policy, or may do so.
+    pub(crate) fn is_saved(&self) -> bool {
+        match self {
+            Self::Fixed(_) | Self::Uniform { .. } | Self::Normal { .. } => false,
+            Self::Saved(_) | Self::EpsilonGreedy { .. } => true,
+            Self::Mixture(parts) => parts.iter().any(|(_, part)| part.is_saved()),
+        }
+    }
+}
+
 /// The distribution of actions in one state, with room for what it is computed from, so that no step allocates.
 pub(crate) struct Look {
     at: Distribution,
@@ -109,6 +120,10 @@ impl Behaviour {
 
 /// μ(a) = ε/n, and the most probable actions share 1 − ε besides.
 fn make_greedy(at: &mut [f64], epsilon: f64) {
+    // What is no probability stays so, and is refused where it is to act.
+    if at.iter().any(|p| p.is_nan()) {
+        return;
+    }
     let most = at.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let any = epsilon / at.len() as f64;
     let share = (1.0 - epsilon) / at.iter().filter(|p| **p == most).count() as f64;
@@ -226,6 +241,14 @@ mod tests {
     fn by_hand(action: f64, mean: f64, deviation: f64) -> f64 {
         let z = (action - mean) / deviation;
         (-0.5 * z * z).exp() / (deviation * (2.0 * std::f64::consts::PI).sqrt())
+    }
+
+    /// Once every action had the probability ε/n, and the last one was drawn.
+    #[test]
+    fn what_is_no_probability_is_not_made_one() {
+        let mut at = [f64::NAN; 3];
+        make_greedy(&mut at, 0.3);
+        assert!(at.iter().all(|p| p.is_nan()));
     }
 
     #[test]

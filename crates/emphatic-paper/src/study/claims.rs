@@ -6,7 +6,8 @@
 //! score of the best method, whichever its critic, minus the return of the policy that all start from. *At least as good* is not to be worse by
 //! more than 5 % of the gap; *hardly* to learn is to gain less than 5 % of it.
 //!
-//! The rules were written before the study was first run, and no threshold has been changed since.
+//! The rules were written before the study was first run, and no threshold has been changed since. Before it was first run with its whole grids, two were brought
+//! into line with what the study says: J2 and J5 are about the plots that there are, and J14 compares with OffPAC with ETD, too.
 
 use super::numbers::{MethodNumbers, ProblemNumbers, RunScores};
 use super::{CRITICS, Critic, Interest, METHODS, Method, OBJECTIVES, Objective};
@@ -14,7 +15,7 @@ use crate::verdict::{Condition, Estimate, JudgedClaim, Verdict};
 use Critic::{Etd, Tdrc};
 use Interest::{All, Start};
 use Method::{Direct, Ideal, OffPac, Trace};
-use Objective::Episodic;
+use Objective::{Episodic, Excursions};
 use emphatic_lab::statistics::mean;
 
 /// A difference of this share of the gap is none.
@@ -63,6 +64,17 @@ impl Evidence<'_> {
             .collect()
     }
 
+    /// The conditions of what the study reports of Mountain Car and of Puddle World: of the latter there is no plot of excursions with ETD.
+    fn in_tables_and_plots(
+        &self,
+        conditions: impl Fn(&OfProblem, Critic) -> Vec<Condition>,
+    ) -> Vec<Condition> {
+        let plots = [(Episodic, Tdrc), (Episodic, Etd), (Excursions, Tdrc)];
+        let of_plots = plots
+            .map(|(objective, critic)| self.in_problem(PUDDLE_WORLD, objective, |of| conditions(of, critic)));
+        [self.everywhere(MOUNTAIN_CAR, &conditions), of_plots.concat()].concat()
+    }
+
     /// The conditions of one objective of a problem.
     fn in_problem(
         &self,
@@ -103,7 +115,9 @@ impl OfProblem<'_> {
     /// The score of the best method minus that of the policy that all start from.
     fn gap(&self) -> f64 {
         let all = METHODS.iter().flat_map(|method| CRITICS.map(|critic| (*method, critic)));
-        let best = all.filter_map(|with| self.method(with)?.fresh.mean).fold(f64::NEG_INFINITY, f64::max);
+        // The mean of those that did not diverge is about something else.
+        let whole = all.filter_map(|with| self.method(with)).filter(|method| method.fresh.diverged == 0);
+        let best = whole.filter_map(|method| method.fresh.mean).fold(f64::NEG_INFINITY, f64::max);
         best - self.start()
     }
 
@@ -174,12 +188,11 @@ pub const CLAIMS: [StudyClaim; 15] = [
         id: "J2",
         problems: &[MOUNTAIN_CAR, PUDDLE_WORLD],
         text: "With the follow-on trace, ACE is worse than OffPAC (tables of Mountain Car, plots of Puddle World)",
-        rule: "in both problems, with either critic and by either objective, the score of OffPAC is above that of trace",
+        rule: "in both problems, with either critic and by either objective (in Puddle World by excursions with TDRC only), the score of OffPAC is above that of trace",
         judge: |e| {
-            let conditions = |of: &OfProblem, critic| {
+            e.in_tables_and_plots(|of, critic| {
                 vec![of.lead((OffPac, critic), (Trace(All), critic), MEAN).above(0.0)]
-            };
-            [MOUNTAIN_CAR, PUDDLE_WORLD].map(|id| e.everywhere(id, conditions)).concat()
+            })
         },
     },
     StudyClaim {
@@ -208,12 +221,11 @@ pub const CLAIMS: [StudyClaim; 15] = [
         id: "J5",
         problems: &[MOUNTAIN_CAR, PUDDLE_WORLD],
         text: "The direct estimate is better than the follow-on trace (tables, plots)",
-        rule: "in both problems, with either critic and by either objective, the score of direct is above that of trace",
+        rule: "in both problems, with either critic and by either objective (in Puddle World by excursions with TDRC only), the score of direct is above that of trace",
         judge: |e| {
-            let conditions = |of: &OfProblem, critic| {
+            e.in_tables_and_plots(|of, critic| {
                 vec![of.lead((Direct(All), critic), (Trace(All), critic), MEAN).above(0.0)]
-            };
-            [MOUNTAIN_CAR, PUDDLE_WORLD].map(|id| e.everywhere(id, conditions)).concat()
+            })
         },
     },
     StudyClaim {
@@ -255,9 +267,7 @@ pub const CLAIMS: [StudyClaim; 15] = [
                     vec![of.lead((OffPac, Tdrc), (OffPac, Etd), MEAN).above(0.0)]
                 })
             };
-            [(MOUNTAIN_CAR, Episodic), (MOUNTAIN_CAR, Objective::Excursions), (PUDDLE_WORLD, Episodic)]
-                .map(one)
-                .concat()
+            [(MOUNTAIN_CAR, Episodic), (MOUNTAIN_CAR, Excursions), (PUDDLE_WORLD, Episodic)].map(one).concat()
         },
     },
     StudyClaim {
@@ -344,7 +354,8 @@ pub const CLAIMS: [StudyClaim; 15] = [
                         .map(|method| of.lead((method, critic), (OffPac, Tdrc), END).below(of.tolerance()))
                         .to_vec()
                 };
-                CRITICS.map(one).concat()
+                let alone = of.lead((OffPac, Etd), (OffPac, Tdrc), END).below(of.tolerance());
+                [CRITICS.map(one).concat(), vec![alone]].concat()
             })
         },
     },

@@ -87,10 +87,11 @@ pub fn effective_share(count: f64, sum: f64, squares: f64) -> Option<f64> {
 /// Returns what to say of an emphasis with this effective sample, if updates are dominated by few of so many steps; `None` if not.
 pub fn uneven_emphasis(steps: u64, share: f64) -> Option<String> {
     (steps >= FEW_STEPS && share < TINY).then(|| {
-        let like = (share * steps as f64).round().max(1.0);
-        let steps_word = if like == 1.0 { "one" } else { &like.to_string() };
+        // Two digits.
+        let percent = 100.0 * share;
+        let decimals = if percent > 0.0 { (1.0 - percent.log10().floor()).clamp(1.0, 9.0) as usize } else { 0 };
         format!(
-            "the emphasis is so uneven that {steps} steps count like {steps_word}: lower lambda_a, or use the learned emphasis `lambda-return` (with a smaller lambda_e, if it is that already)"
+            "the emphasis is so uneven that only {percent:.decimals$} % of the steps count: lower lambda_a, or use the learned emphasis `lambda-return` (with a smaller lambda_e, if it is that already)"
         )
     })
 }
@@ -144,7 +145,11 @@ mod tests {
         assert_eq!(uneven_emphasis(1999, 0.0), None);
         assert_eq!(uneven_emphasis(1_000_000, 0.025), None);
         let words = uneven_emphasis(100_000, 0.00012).unwrap();
-        assert!(words.starts_with("the emphasis is so uneven that 100000 steps count like 12:"), "{words}");
-        assert!(uneven_emphasis(3000, 0.0).unwrap().contains("count like one:"));
+        assert!(
+            words.starts_with("the emphasis is so uneven that only 0.012 % of the steps count:"),
+            "{words}"
+        );
+        assert!(uneven_emphasis(3000, 0.0).unwrap().contains("only 0 % of"));
+        assert!(uneven_emphasis(3000, 0.0123).unwrap().contains("only 1.2 % of"));
     }
 }

@@ -129,6 +129,10 @@ impl LearnedEmphasis {
             return None;
         }
         let number = |name: &str| given.number(name);
+        // What is read is at least the interest here, where that is asked for at all.
+        if number("least").is_some_and(|least| least != 1.0) {
+            return None;
+        }
         let features = match &emphasis.features {
             Some(Features::Table(own)) => own,
             _ => features,
@@ -228,6 +232,10 @@ mod tests {
         assert_eq!(unknown(Role::Critic, &critic), ["exact", "advantage", "compatible"]);
         let emphasis = |part: &PartRecipe| EmphasisKind::of_part(part, &features).is_some();
         assert!(unknown(Role::Emphasis, &emphasis).is_empty());
+        // The limit of what is at least the interest was once shown for what need not be.
+        let as_it_is = PartRecipe::new("direct").with("alpha_u", 1.0).with("lambda_e", 0.0).with("read", 0.0);
+        assert!(EmphasisKind::of_part(&as_it_is, &features).is_some());
+        assert!(EmphasisKind::of_part(&as_it_is.with("least", 0.0), &features).is_none());
     }
 
     /// Once second weights with a step-size of zero were taken for weights with the step-size of the first.
