@@ -335,9 +335,6 @@ def test_sweeps_that_make_no_sense() -> None:
     for threads, error in [(0, ValueError), (-1, ValueError), (1.5, TypeError), (2**70, ValueError)]:
         with pytest.raises(error, match="threads"):
             untyped.sweep([agent], batch, threads=threads)
-    agent.learn(batch)
-    with pytest.raises(ValueError, match=r"settings\[1\] has already learned"):
-        emphatic.sweep([AGENTS["ACE"](), agent], batch)
 
 
 # --- Parts ---

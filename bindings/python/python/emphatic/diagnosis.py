@@ -164,6 +164,8 @@ class Suggestion:
 
     algorithm, emphasis, lambda_a, alpha
         The algorithm; its emphasis (`kind`, and `lambda_e` of a λ-return) with λ_a if it has a choice; and step-sizes to try.
+    comparison_alpha
+        Step-sizes of what to compare it with, the semi-gradient or the full gradient, that move the weights as far.
     critic
         The critic and what to try for it, by the names that experiment files have.
     steps, warm_up
@@ -176,6 +178,7 @@ class Suggestion:
     emphasis: dict[str, Any] | None
     lambda_a: float | None
     alpha: list[float]
+    comparison_alpha: list[float]
     critic: dict[str, Any]
     steps: int
     warm_up: float | None

@@ -79,6 +79,9 @@ impl Policy for Softmax {
         } else if let Ok(three) = <&mut [R; 3]>::try_from(&mut out[..]) {
             *three = outputs(x, weights);
             softmax(three);
+        } else if let Ok(four) = <&mut [R; 4]>::try_from(&mut out[..]) {
+            *four = outputs(x, weights);
+            softmax(four);
         } else {
             any_outputs(x, weights, out);
             softmax(out);
@@ -106,14 +109,12 @@ impl StochasticPolicy for Softmax {
 
     #[inline(always)]
     fn add_score<R: Real>(&self, x: Row, at: &Vec<R>, action: usize, scale: R, weights: &mut [R]) -> R {
-        // Two and three actions are the commonest; with their number known, scores are computed once and not for each feature.
-        if self.actions == 2 {
-            let c = [scale * score(0, action, at), scale * score(1, action, at)];
-            return add_outputs(x, c, weights);
-        }
-        if self.actions == 3 {
-            let c = [0, 1, 2].map(|b| scale * score(b, action, at));
-            return add_outputs(x, c, weights);
+        // Two to four actions are the commonest; with their number known, scores are computed once and not for each feature.
+        match self.actions {
+            2 => return add_scores::<R, 2>(x, at, action, scale, weights),
+            3 => return add_scores::<R, 3>(x, at, action, scale, weights),
+            4 => return add_scores::<R, 4>(x, at, action, scale, weights),
+            _ => {}
         }
         let mut sum = R::zero();
         for (f, x) in x.iter() {
@@ -155,6 +156,16 @@ fn score<R: Real>(b: usize, action: usize, at: &[R]) -> R {
     R::splat(f64::from(u8::from(b == action))) - at[b]
 }
 
+/// Adds scale · ∂ ln π(a)/∂θ to the weights of K actions.
+#[inline(always)]
+fn add_scores<R: Real, const K: usize>(x: Row, at: &[R], action: usize, scale: R, weights: &mut [R]) -> R {
+    let mut c = [R::zero(); K];
+    for (b, c) in c.iter_mut().enumerate() {
+        *c = scale * score(b, action, at);
+    }
+    add_outputs(x, c, weights)
+}
+
 /// The two-action case with one exp: e^{−|x−y|} is the smaller probability's share.
 #[inline(always)]
 fn softmax_of_two<R: Real>(x: R, y: R) -> (R, R) {
@@ -187,6 +198,29 @@ fn softmax<R: Real>(preferences: &mut [R]) {
 mod tests {
     use super::*;
     use crate::{AsState, Random};
+
+    /// What is written for a known number of actions is what is written for any.
+    #[test]
+    fn numbers_of_actions_do_not_matter() {
+        for actions in 2..=6 {
+            let policy = Softmax { features: Features::dense(3), actions };
+            let weights: Vec<f64> = (0..3 * actions).map(|k| (k as f64 * 0.7).sin()).collect();
+            let mut scratch = crate::Scratch::default();
+            let x = policy.features.row([1.0, -0.3, 2.5].as_state(), &mut scratch);
+            let at = policy.distribution_at(&weights, x);
+            let mut right = vec![0.0; actions];
+            any_outputs(x, &weights, &mut right);
+            Softmax::probabilities_of(&mut right);
+            assert_eq!(at, right);
+            let mut changed = weights.clone();
+            policy.add_score(x, &at, 1, 0.4, &mut changed);
+            for (k, (changed, weight)) in changed.iter().zip(&weights).enumerate() {
+                let (f, b) = (k / actions, k % actions);
+                let taken = f64::from(u8::from(b == 1));
+                assert_eq!(*changed, weight + 0.4 * (taken - at[b]) * [1.0, -0.3, 2.5][f]);
+            }
+        }
+    }
 
     #[test]
     fn probabilities_and_score_by_hand() {
