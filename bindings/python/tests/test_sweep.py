@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import emphatic
-from agents import AGENTS, VALUES, experience
+from agents import AGENTS, experience
 from emphatic import ACE, EvaluationError, FollowOn, OneHot, Softmax
 
 gymnasium = pytest.importorskip("gymnasium")
@@ -49,7 +49,7 @@ def test_evaluations_change_nothing(name: str) -> None:
 
 def cart_pole_agents() -> tuple[list[ACE], emphatic.Batch]:
     tiles = emphatic.TileCoder([-2.4, -2, -0.2, -2], [2.4, 2, 0.2, 2], tiles=3, tilings=4)
-    batch = emphatic.collect(gymnasium.make("CartPole-v1"), emphatic.Uniform(2), 600, gamma=0.9, seed=1)
+    batch = emphatic.collect(gymnasium.make("CartPole-v1"), "uniform", 600, seed=1, gamma=0.9)
     critic = emphatic.TDRC(0.1)
     return [ACE(Softmax(tiles, 2), critic, alpha=alpha) for alpha in (0.01, 0.1, 1.0)], batch
 
@@ -72,8 +72,8 @@ def test_values_are_those_of_evaluate() -> None:
 
 def test_learners_that_diverged_are_not_evaluated() -> None:
     problem = emphatic.Problem.open("counterexample")
-    alphas = (0.1, 1e300)
-    agents = [ACE(Softmax(OneHot(3), 2), VALUES, alpha=alpha, emphasis=FollowOn()) for alpha in alphas]
+    critics = [emphatic.TD(alpha_v=alpha_v) for alpha_v in (0.1, 1e200)]
+    agents = [ACE(Softmax(OneHot(3), 2), critic, alpha=0.1, emphasis=FollowOn()) for critic in critics]
     batch = problem.stream(400, seed=1)
     curves = emphatic.sweep(agents, batch, evaluations=2, evaluate=lambda agent: agent.weights.sum())
     assert curves.agents[1].diverged is not None
@@ -106,7 +106,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         with pytest.raises(kind, match=says):
             untyped.sweep(agents, batch, **arguments)
 
-    one = {"evaluate": lambda agent: 1.0}
+    one: dict[str, Any] = {"evaluate": lambda agent: 1.0}
     refused("env is given, but no evaluations", env="CartPole-v1")
     refused("but not how to evaluate", evaluations=3)
     refused("env is given without episodes", evaluations=3, env="CartPole-v1", seed=1)
