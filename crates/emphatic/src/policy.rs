@@ -169,12 +169,13 @@ pub(crate) fn add_outputs<R: Real, const K: usize>(x: Row, c: [R; K], weights: &
 /// [`outputs`] where their number is not known at compile time.
 #[inline(always)]
 pub(crate) fn any_outputs<R: Real>(x: Row, weights: &[R], out: &mut [R]) {
-    out.fill(R::zero());
-    for (f, x) in x.iter() {
-        let x = R::splat(x);
-        let of_feature = &weights[f * out.len()..];
-        for (y, w) in out.iter_mut().zip(of_feature) {
-            *y += x * *w;
+    let count = out.len();
+    // One after the other: otherwise the compiler makes vectors of outputs, not of lanes.
+    for (k, y) in out.iter_mut().enumerate() {
+        let mut sum = R::zero();
+        for (f, x) in x.iter() {
+            sum += R::splat(x) * weights[f * count + k];
         }
+        *y = sum;
     }
 }

@@ -79,9 +79,6 @@ impl Policy for Softmax {
         } else if let Ok(three) = <&mut [R; 3]>::try_from(&mut out[..]) {
             *three = outputs(x, weights);
             softmax(three);
-        } else if let Ok(four) = <&mut [R; 4]>::try_from(&mut out[..]) {
-            *four = outputs(x, weights);
-            softmax(four);
         } else {
             any_outputs(x, weights, out);
             softmax(out);
@@ -109,17 +106,19 @@ impl StochasticPolicy for Softmax {
 
     #[inline(always)]
     fn add_score<R: Real>(&self, x: Row, at: &Vec<R>, action: usize, scale: R, weights: &mut [R]) -> R {
-        // Two to four actions are the commonest; with their number known, scores are computed once and not for each feature.
+        // Two and three actions are the commonest; with their number known, all are added at once.
         match self.actions {
             2 => return add_scores::<R, 2>(x, at, action, scale, weights),
             3 => return add_scores::<R, 3>(x, at, action, scale, weights),
-            4 => return add_scores::<R, 4>(x, at, action, scale, weights),
             _ => {}
         }
+        // One after the other: otherwise the compiler makes vectors of actions, not of lanes.
         let mut sum = R::zero();
-        for (f, x) in x.iter() {
-            for (b, w) in weights[f * self.actions..][..self.actions].iter_mut().enumerate() {
-                *w += scale * score(b, action, at) * R::splat(x);
+        for b in 0..self.actions {
+            let c = scale * score(b, action, at);
+            for (f, x) in x.iter() {
+                let w = &mut weights[f * self.actions + b];
+                *w += c * R::splat(x);
                 sum += w.nan_unless_finite();
             }
         }
