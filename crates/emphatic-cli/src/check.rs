@@ -10,8 +10,8 @@ use miette::miette;
 use std::path::PathBuf;
 
 pub(crate) const EXAMPLES: &str = "\
-The time is an estimate from a trial of a fraction of a second. In a simulator, evaluations are rollouts, which take longer or shorter as
-policies learn.
+The time is an estimate from a trial of a fraction of a second. In a simulator, evaluations are rollouts, which take as
+long as this only if every episode lasts until its cap.
 
 Examples:
   emphatic check experiment.toml
@@ -54,7 +54,8 @@ pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     // Where evaluations are nothing beside learning, nobody asks.
     if evaluating > 0.1 * learning {
         time("  to learn", learning);
-        time("  to evaluate", evaluating);
+        let rollouts = experiment.has_rollouts();
+        time(if rollouts { "  to evaluate, at most" } else { "  to evaluate" }, evaluating);
     }
     if experiment.fresh_runs > 0 {
         text += &format!("\nand {} fresh runs of each method's best setting", experiment.fresh_runs);

@@ -17,7 +17,7 @@ mod signals;
 mod solve;
 mod summarise;
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use emphatic_text::is_unprintable;
 use output::{print_json, print_unchanged, report_error, say};
@@ -124,7 +124,10 @@ pub(crate) enum Exit {
 
 fn main() -> ExitCode {
     signals::survive_file_limits();
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| exit_with_usage(&error));
+    // A negative number is a wrong value, not an unknown option.
+    let command = Arguments::command().mut_subcommands(|command| command.allow_negative_numbers(true));
+    let matches = command.try_get_matches().and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = matches.unwrap_or_else(|error| exit_with_usage(&error));
     match perform(arguments.command) {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Stopped) => ExitCode::from(130),

@@ -515,6 +515,12 @@ impl Experiment {
         Ok(())
     }
 
+    /// Whether policies are tried out, in which case nobody knows how long an evaluation takes.
+    pub fn has_rollouts(&self) -> bool {
+        let mut measures = self.scenarios.iter().flat_map(|scenario| &scenario.measures);
+        measures.any(|measure| measure.trials() > 0)
+    }
+
     /// Returns about how many steps an evaluation of the run with this stream takes at most, where policies are tried out, or as many as take the same time.
     pub(crate) fn tried_steps(&self, scenario: usize, stream: u64) -> f64 {
         let Some(simulator) = self.scenarios[scenario].simulator() else { return 0.0 };
@@ -755,13 +761,17 @@ impl Experiment {
             columns.iter().map(|(name, cell)| (name.clone(), cell.json())).collect()
         };
         let grid = |g: &Grid| {
-            json!({
+            let mut grid = json!({
                 "method": self.methods[g.method].name,
                 "scenario": g.structure.scenario,
                 "values": cells(&g.columns),
-                "weights": g.weights,
                 "grid": g.axes.iter().map(|a| (a.column.clone(), json!(a.values))).collect::<Value>(),
-            })
+            });
+            // With many features there are millions of zeros.
+            if g.weights.iter().any(|weight| *weight != 0.0) {
+                grid["weights"] = json!(g.weights);
+            }
+            grid
         };
         // A problem counts by its name, or by the text of its file, not by what it is called.
         let problem = |s: &Scenario| {

@@ -65,11 +65,11 @@ impl Simulated {
                     simulator.gamma
                 )));
             }
-            let written = arguments.behaviour.map(policy_toml);
+            let written = arguments.behaviour.map(policy_toml).transpose()?;
             if let Some(written) = &written {
                 simulator = behaving(&simulator, written)?;
             }
-            let features = features_toml(arguments.features);
+            let features = features_toml(arguments.features)?;
             let built = read::<FeaturesFile>(&features)?.of_parts(&simulator.interface.space, &NOWHERE);
             simulator.features = built.map_err(|mistake| mistake.error)?;
             let gamma = simulator.gamma;
@@ -157,7 +157,7 @@ impl Simulated {
 
     /// Returns π(A_t|S_t) of a target, which is written as a behaviour is, at each step.
     pub fn target(&self, text: &str, recorded: &Recorded) -> Result<Vec<f64>, ValueError> {
-        let target = behaving(&self.simulator, &policy_toml(text))?.behaviour;
+        let target = behaving(&self.simulator, &policy_toml(text)?)?.behaviour;
         let mut look = target.look();
         let mut probability = |step: &Step<State<'_>, Action>| {
             if let State::Vector(observation) = step.state {
@@ -196,46 +196,49 @@ fn read<T: serde::de::DeserializeOwned>(value: &str) -> Result<T, ValueError> {
 }
 
 /// `tiles,tilings=8,tiles=8` as experiment files have it.
-fn features_toml(text: &str) -> String {
+fn features_toml(text: &str) -> Result<String, ValueError> {
     if text.trim_start().starts_with(['{', '"']) {
-        return text.to_owned();
+        return Ok(text.to_owned());
     }
     let mut words = outside_brackets(text).into_iter();
     let kind = words.next().unwrap_or_default();
-    let settings: Vec<String> = words.map(|word| format!(", {}", setting_toml(word))).collect();
-    match settings.is_empty() {
+    let settings: Vec<String> = words.map(setting_toml).collect::<Result<_, _>>()?;
+    Ok(match settings.is_empty() {
         true => format!("{kind:?}"),
-        false => format!("{{ kind = {kind:?}{} }}", settings.concat()),
-    }
+        false => format!("{{ kind = {kind:?}, {} }}", settings.join(", ")),
+    })
 }
 
 /// `uniform`, or `left=0.2,right=0.8`, as experiment files have it.
-fn policy_toml(text: &str) -> String {
-    match text.contains('=') {
+fn policy_toml(text: &str) -> Result<String, ValueError> {
+    Ok(match text.contains('=') {
         _ if text.trim_start().starts_with(['{', '"']) => text.to_owned(),
         true => {
-            let shares: Vec<String> = outside_brackets(text).into_iter().map(setting_toml).collect();
+            let shares: Vec<String> =
+                outside_brackets(text).into_iter().map(setting_toml).collect::<Result<_, _>>()?;
             format!("{{ {} }}", shares.join(", "))
         }
         false => format!("{:?}", text.trim()),
-    }
+    })
 }
 
 /// `name=value` with quotes where they are needed.
-fn setting_toml(word: &str) -> String {
+fn setting_toml(word: &str) -> Result<String, ValueError> {
     let (name, value) = word.split_once('=').map_or((word, ""), |(name, value)| (name.trim(), value.trim()));
+    if name.is_empty() || value.is_empty() {
+        return Err(ValueError::new(format!("`{word}` is no setting")).help("name=value, such as tilings=8"));
+    }
     // TOML knows neither `.5` nor `infinity`.
     if let Ok(number) = value.parse::<f64>()
         && value.parse::<i64>().is_err()
     {
-        return format!("{} = {}", toml_name(name), format!("{number:?}").to_lowercase());
+        return Ok(format!("{} = {}", toml_name(name), format!("{number:?}").to_lowercase()));
     }
-    let is_word = !value.is_empty()
-        && value.parse::<i64>().is_err()
+    let is_word = value.parse::<i64>().is_err()
         && !value.starts_with(['[', '"', '{'])
         && !["true", "false"].contains(&value);
     let name = toml_name(name);
-    if is_word { format!("{name} = {value:?}") } else { format!("{name} = {value}") }
+    Ok(if is_word { format!("{name} = {value:?}") } else { format!("{name} = {value}") })
 }
 
 /// A name with quotes where they are needed.
@@ -270,15 +273,26 @@ mod tests {
 
     #[test]
     fn arguments_are_read_as_files_are() {
-        assert_eq!(features_toml("observation"), "\"observation\"");
+        assert_eq!(features_toml("observation").unwrap(), "\"observation\"");
         assert_eq!(
-            features_toml("tiles, tilings=8,tiles=[4, 8],bias=true,outside=clip"),
+            features_toml("tiles, tilings=8,tiles=[4, 8],bias=true,outside=clip").unwrap(),
             "{ kind = \"tiles\", tilings = 8, tiles = [4, 8], bias = true, outside = \"clip\" }"
         );
-        assert_eq!(policy_toml("uniform"), "\"uniform\"");
-        assert_eq!(policy_toml("torque -1=0.5,idle=.5"), "{ \"torque -1\" = 0.5, idle = 0.5 }");
-        assert_eq!(policy_toml("mean=-1,standard_deviation=1."), "{ mean = -1, standard_deviation = 1.0 }");
-        assert_eq!(policy_toml("{ a = 1 }"), "{ a = 1 }");
+        assert_eq!(policy_toml("uniform").unwrap(), "\"uniform\"");
+        assert_eq!(policy_toml("torque -1=0.5,idle=.5").unwrap(), "{ \"torque -1\" = 0.5, idle = 0.5 }");
+        assert_eq!(
+            policy_toml("mean=-1,standard_deviation=1.").unwrap(),
+            "{ mean = -1, standard_deviation = 1.0 }"
+        );
+        assert_eq!(policy_toml("{ a = 1 }").unwrap(), "{ a = 1 }");
+    }
+
+    #[test]
+    fn a_setting_without_a_value_is_named() {
+        for wrong in ["tiles,", "tiles,tilings", "tiles,tilings=", "tiles,=8"] {
+            assert!(features_toml(wrong).unwrap_err().message.ends_with("is no setting"), "{wrong}");
+        }
+        assert!(policy_toml("left=0.2,right").is_err());
     }
 
     fn mistake(name: &str, arguments: SimulatedArguments) -> ValueError {

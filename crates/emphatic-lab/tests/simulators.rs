@@ -226,3 +226,26 @@ fn settings_share_their_random_numbers() {
     }
     assert_ne!(runs[&0][0].values, runs[&0][1].values);
 }
+
+/// All weights of the start were once written down, millions of zeros.
+#[test]
+fn weights_of_zero_are_not_part_of_the_identity() {
+    let text = "problem = \"mountain-car\"\nfeatures = { kind = \"tiles\", tilings = 1, tiles = 300 }\nruns = 1\nsteps = 1\nevaluations = 1\n\
+                [[method]]\nalgorithm = \"offpac\"\nalpha = 0.1\ncritic = { kind = \"td\", alpha_v = 0.1 }\n";
+    let experiment = Experiment::parse(text, "car.toml", Path::new("")).unwrap();
+    assert!(experiment.identity().to_string().len() < 2000);
+}
+
+#[test]
+fn an_action_that_is_never_taken_is_warned_of() {
+    let warnings = |behaviour: &str| {
+        let text = format!(
+            "problem = \"mountain-car\"\nfeatures = \"observation\"\nbehaviour = {behaviour}\nruns = 1\nsteps = 1\nevaluations = 1\n\
+             [[method]]\nalgorithm = \"offpac\"\nalpha = 0.1\ncritic = {{ kind = \"td\", alpha_v = 0.1 }}\n"
+        );
+        Experiment::parse(&text, "car.toml", Path::new("")).unwrap().warnings()
+    };
+    assert!(warnings("\"uniform\"").is_empty());
+    let of_idle = warnings("{ backward = 0.5, forward = 0.5 }");
+    assert_eq!(of_idle, ["the behaviour never takes `idle`: what comes of it cannot be learned"]);
+}

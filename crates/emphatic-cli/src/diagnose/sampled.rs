@@ -68,6 +68,12 @@ pub(super) fn simulated(arguments: &DiagnoseArguments) -> miette::Result<Option<
             (found, _) => Ok(found.flatten()),
         };
     }
+    if name.starts_with("gymnasium:") {
+        return Err(wrong(
+            format!("`{name}` lives in Python"),
+            "collect steps there, and diagnose them: emphatic.diagnose(emphatic.collect(...), features)",
+        ));
+    }
     if emphatic_environments::find(&name).is_some() && own.features.is_none() {
         return Err(wrong(
             format!("`{name}` is a simulator and needs --features of what is observed"),

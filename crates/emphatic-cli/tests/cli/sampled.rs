@@ -71,7 +71,7 @@ fn what_is_written_can_be_run() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_the_reason() {
-    let wrong: [(&[&str], &str); 12] = [
+    let wrong: [(&[&str], &str); 15] = [
         (&["mountain-cra", "--features", TILES], "did you mean `mountain-car`?"),
         (&["mountain-cra"], "did you mean `mountain-car`?"),
         (&["mountain-car"], "needs --features"),
@@ -87,6 +87,9 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
         (&["mountain-car", "--features", TILES, "--steps", "10"], "a diagnosis needs at least 100"),
         (&["mountain-car", "--features", TILES, "--starts", "3"], "--starts is about flows"),
         (&["counterexample", "--features", TILES], "--features is for simulators"),
+        (&["mountain-car", "--features", "tiles,tilings"], "`tilings` is no setting"),
+        (&["mountain-car", "--features", TILES, "--gamma", "-1"], "the discount is -1"),
+        (&["gymnasium:CartPole-v1", "--features", TILES], "lives in Python"),
     ];
     for (arguments, why) in wrong {
         refused(&ended(["diagnose"].iter().chain(arguments)), &[why]);

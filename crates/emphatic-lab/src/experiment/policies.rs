@@ -123,15 +123,15 @@ fn copy_of(path: &str) -> String {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let about = file.metadata().map_err(|error| error.to_string())?;
+    // Asked first: whoever opens a named pipe waits for another who writes.
+    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !about.is_file() {
         return Err("this is not a file".to_owned());
     }
     if about.len() > MOST_BYTES {
         return Err(format!("it has {} bytes; at most {MOST_BYTES} are read", about.len()));
     }
-    let mut bytes = Vec::new();
+    let (file, mut bytes) = (File::open(path).map_err(|error| error.to_string())?, Vec::new());
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)
 }

@@ -92,6 +92,17 @@ impl Scenario {
         if let World::Simulated(simulator) = &self.world { Some(simulator) } else { None }
     }
 
+    /// Returns an action that the behaviour never takes in a simulator, whatever is observed.
+    pub(super) fn never_taken(&self) -> Option<&str> {
+        let simulator = self.simulator()?;
+        let (source::Actions::Finite(names), source::Behaviour::Fixed(shares)) =
+            (&simulator.interface.actions, &simulator.behaviour)
+        else {
+            return None;
+        };
+        names.iter().zip(shares).find(|(_, share)| **share == 0.0).map(|(name, _)| name.as_str())
+    }
+
     /// Returns the mean number of steps in an episode of the behaviour; `None` if episodes never end.
     pub(super) fn episode_length(&self) -> Option<f64> {
         // In a simulator it takes a trial.

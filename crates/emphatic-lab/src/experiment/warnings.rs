@@ -18,6 +18,9 @@ impl Experiment {
         };
         let uncovered = self.scenarios.iter().filter_map(Scenario::uncovered);
         let mut warnings: Vec<String> = uncovered.map(warning).collect();
+        warnings.extend(self.scenarios.iter().filter_map(Scenario::never_taken).map(|action| {
+            format!("the behaviour never takes `{action}`: what comes of it cannot be learned")
+        }));
         warnings.dedup();
         warnings.extend((0..self.methods.len()).filter_map(|method| self.chooses_among_errors(method)));
         let mut of_grids: Vec<String> = Vec::new();
