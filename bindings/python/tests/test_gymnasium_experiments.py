@@ -130,6 +130,7 @@ class Corridor(gymnasium.Env[Any, Any]):
             "word": (4, "much", False, False, {}),
             "tuple": (4, 0.0, False, {}),
             "gamma": (4, 0.0, False, False, {"gamma_next": 1.5}),
+            "flag": (4, 0.0, None, False, {}),
             "discount": (4, 0.0, False, False, {"gamma_next": "none"}),
         }
         return answers[str(Corridor.fails)]  # type: ignore[no-any-return]
@@ -520,6 +521,7 @@ def test_the_command_cannot_run_it(tmp_path: Path) -> None:
         ("word", r"step\(\) returned the reward 'much'; it must be a real number"),
         ("tuple", r"it must return \(observation, reward, terminated, truncated, info\)"),
         ("gamma", r"gamma_next 1.5; it must lie between 0 and 1"),
+        ("flag", r"returned terminated = None; it must be True or False"),
         ("discount", r'returned info\["gamma_next"\] = \'none\'; it must be a real number'),
     ],
 )

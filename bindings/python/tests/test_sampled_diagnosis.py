@@ -119,6 +119,25 @@ def test_an_uneven_emphasis_is_warned_of_once() -> None:
         emphatic.sweep([certain(emphatic.FollowOn(x)) for x in (0, 0.9, 1)], batch)
 
 
+def test_actions_that_are_never_taken_are_counted() -> None:
+    """The one with the highest number was once forgotten: all was well with what is left."""
+    gymnasium = pytest.importorskip("gymnasium")
+    env, features = gymnasium.make("CartPole-v1"), emphatic.Dense(4)
+    batch = emphatic.collect(env, [1.0, 0.0], 500, seed=1, gamma=0.9)
+    for part in (batch, batch[100:], emphatic.Batch.concatenate([batch[:100], batch[100:]])):
+        assert any(
+            "never takes some of its actions" in word for word in emphatic.diagnose(part, features).verdict
+        )
+    # A batch of one's own does not know, but a target does.
+    own = emphatic.Batch(
+        batch.x, batch.action, batch.reward, batch.x_next, mu=1.0, gamma_next=batch.gamma_next
+    )
+    agent = emphatic.OffPAC(emphatic.Softmax(features, actions=2), emphatic.TD(0.1), alpha=0.1)
+    for target in (agent, np.full((500, 2), 0.5)):
+        found = emphatic.diagnose(own, features, target=target)
+        assert any("never takes some of its actions" in word for word in found.verdict)
+
+
 def test_without_an_emphasis_all_steps_count() -> None:
     agent = certain(emphatic.NoEmphasis())
     agent.learn(endless(1000))

@@ -61,6 +61,9 @@ class Batch:
     terminated: Bools
     truncated: Bools
 
+    # How many actions there are, where that is known: some may never be taken.
+    _action_count: ClassVar[int] = 0
+
     # Without this Python would iterate by `batch[0]`, `batch[1]`, …
     __iter__: ClassVar[None] = None
 
@@ -104,6 +107,10 @@ class Batch:
             truncated=limits,
         )
 
+    def _with_actions(self, count: int) -> Batch:
+        object.__setattr__(self, "_action_count", count)
+        return self
+
     def _set(self, **columns: NDArray[Any]) -> None:
         for name, column in columns.items():
             object.__setattr__(self, name, column)
@@ -130,7 +137,8 @@ class Batch:
                 f"a slice by {steps.step} leaves steps out or turns them round; "
                 "traces need each step after the one before, so slice by 1"
             )
-        return Batch._of({name: column[steps] for name, column in self._columns().items()})
+        part = Batch._of({name: column[steps] for name, column in self._columns().items()})
+        return part._with_actions(self._action_count)
 
     def __repr__(self) -> str:
         ends = f"{self.terminated.sum()} terminated, {self.truncated.sum()} truncated"
@@ -157,7 +165,8 @@ class Batch:
             if ours != first:
                 raise ValueError(f"batches[{i}] has {ours}, batches[0] has {first}; they must be alike")
         columns = [part._columns() for part in parts]
-        return Batch._of({name: np.concatenate([column[name] for column in columns]) for name in columns[0]})
+        whole = Batch._of({name: np.concatenate([column[name] for column in columns]) for name in columns[0]})
+        return whole._with_actions(max(part._action_count for part in parts))
 
 
 def _column(name: str, array: NDArray[Any], steps: int) -> NDArray[Any]:

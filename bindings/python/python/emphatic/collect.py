@@ -125,18 +125,18 @@ def collect(
                 run_several(env, trajectories, actions, seed)
     except EpisodeError as error:
         if plan.steps:
-            error.batch = _batch(trajectories)
+            error.batch = _batch(trajectories, actions)
         raise
-    return _batch(trajectories)
+    return _batch(trajectories, actions)
 
 
-def _batch(trajectories: list[Trajectory]) -> Batch:
+def _batch(trajectories: list[Trajectory], actions: ActionSpace) -> Batch:
     parts = [trajectory.columns.taken() for trajectory in trajectories if len(trajectory.columns)]
     columns: dict[str, Any] = {}
     for name in _Columns.names:  # The parts of one column are free before the next is put together.
         each = [part.pop(name) for part in parts]
         columns[name] = each[0] if len(each) == 1 else np.concatenate(each)
-    return Batch(**columns)
+    return Batch(**columns)._with_actions(actions.count if actions.discrete else 0)
 
 
 def _checked_interest(interest: Any) -> float:

@@ -212,7 +212,7 @@ class Problem(_native.Problem):
             convert.count(run, "run", 0),
         )
         ended = columns["gamma_next"] == 0
-        return Batch(**columns, terminated=ended)
+        return Batch(**columns, terminated=ended)._with_actions(len(self.actions or ()))
 
     def objective(self, weights: npt.ArrayLike) -> float:
         """J_μ of the policy with these weights, in the shape of a learner's."""

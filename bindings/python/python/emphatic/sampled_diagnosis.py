@@ -59,7 +59,9 @@ def diagnose(
     stable with them, and what to start with.
 
     `target` is a learner, its π(·|S_t) at every step `[T, actions]`, or π(A_t|S_t) of the actions taken `[T]`. Left out, the policies are asked
-    about that always take one action: what a learned policy comes to. `actions` is how many there are, if not as many as the batch has.
+    about that always take one action: what a learned policy comes to. `actions` is how many there are;
+    left out, as many as the target has, or as were there where the batch was collected, and in a batch of your own as many as it shows: an action that the
+    behaviour never takes is not missed there.
 
     >>> import emphatic
     >>> problem = emphatic.Problem.open("counterexample")
@@ -77,8 +79,8 @@ def diagnose(
         )
     count = 0
     if finite:
-        seen = int(batch.action.max(initial=-1)) + 1
-        count = max(seen, 1) if actions is None else convert.count(actions, "actions")
+        seen = max(int(batch.action.max(initial=-1)) + 1, batch._action_count or _of_target(target), 1)
+        count = seen if actions is None else convert.count(actions, "actions")
     probabilities = None if target is None else _probabilities(target, batch, count)
     found, text = _native.diagnose_batch(batch, features, count, probabilities)
     data = json.loads(found)
@@ -93,6 +95,14 @@ def diagnose(
         data=data,
         _text=text,
     )
+
+
+def _of_target(target: Learner | npt.ArrayLike | None) -> int:
+    """Returns how many actions a target has, if it tells."""
+    if isinstance(target, Learner):
+        return int(getattr(target.policy, "actions", 0))
+    shape = np.shape(target) if target is not None else ()
+    return shape[1] if len(shape) == 2 else 0
 
 
 def _probabilities(target: Learner | npt.ArrayLike, batch: Batch, actions: int) -> Floats:

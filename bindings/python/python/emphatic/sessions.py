@@ -219,6 +219,11 @@ class Session:
             ) from None
         self._see(observation, i, "step()")
         gamma = info.get("gamma_next") if info else None
+        for name, flag in (("terminated", terminated), ("truncated", truncated)):
+            if flag is None:
+                raise SessionError(
+                    f"the environment's step() returned {name} = None; it must be True or False", i
+                )
         returned = "the environment's step() returned"
         paid = self._number(reward, f"{returned} the reward", i)
         discount = None if gamma is None else self._number(gamma, f'{returned} info["gamma_next"] =', i)
