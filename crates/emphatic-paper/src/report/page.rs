@@ -115,8 +115,8 @@ fn dark_colours(figures: &[Figure]) -> String {
 fn header(report: &Report) -> String {
     let figure = |figure: &Figure| (figure.id.clone(), figure.name.clone());
     let claims = (!report.claims.is_empty()).then(|| ("claims".into(), "Claims".into()));
-    let differences =
-        (!report.differences.is_empty()).then(|| ("differences".into(), "Differences from the paper".into()));
+    let differences = (!report.differences.is_empty())
+        .then(|| ("differences".into(), "Differences from the original".into()));
     let links = claims.into_iter().chain(report.figures.iter().map(figure)).chain(differences);
     let links: String =
         links.map(|(id, name): (String, String)| format!("<li>{}</li>", link(&id, &name))).collect();
@@ -288,7 +288,7 @@ fn differences(report: &Report) -> String {
     let about = prose(&report.differences_about);
     format!(
         "<section id=\"differences\" aria-labelledby=\"differences-title\">\n\
-         <h2 id=\"differences-title\">Differences from the paper</h2>\n<p>{about}</p>\n<dl class=\"differences\">\n{items}</dl>\n</section>\n"
+         <h2 id=\"differences-title\">Differences from the original</h2>\n<p>{about}</p>\n<dl class=\"differences\">\n{items}</dl>\n</section>\n"
     )
 }
 
