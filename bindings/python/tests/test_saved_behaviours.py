@@ -108,8 +108,7 @@ def recorded(results: emphatic.Results) -> float:
     return float(table["rho"].to_pylist()[-1])
 
 
-def test_the_file_says_the_same_as_collect(tmp_path: Path) -> None:
-    # The same probabilities for the same actions, by both ways of saying it.
+def test_collect_has_the_same_probabilities() -> None:
     agent = climber()
     own = Mixture([(0.25, "uniform"), (0.75, EpsilonGreedy(agent, epsilon=0.1))])
     Hill.taken = []

@@ -17,12 +17,18 @@ gymnasium = pytest.importorskip("gymnasium")
 untyped: Any = emphatic
 
 
+def different(name: str, count: int) -> list[Any]:
+    """Returns learners that start from different weights."""
+    agents = [AGENTS[name]() for _ in range(count)]
+    for k, agent in enumerate(agents):
+        agent.weights = agent.weights + 0.1 * k
+    return agents
+
+
 @pytest.mark.parametrize("name", AGENTS)
 def test_a_sweep_goes_on_to_the_bit(name: str) -> None:
     """From learners that have learned, some from more steps than others, and from one that has not."""
-    agents = [AGENTS[name]() for _ in range(18)]
-    for k, agent in enumerate(agents):
-        agent.weights = agent.weights + 0.1 * k
+    agents = different(name, 18)
     batch = experience(agents[0])
     for k, agent in enumerate(agents[1:]):
         agent.learn(batch)
@@ -36,9 +42,7 @@ def test_a_sweep_goes_on_to_the_bit(name: str) -> None:
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_evaluations_change_nothing(name: str) -> None:
-    agents = [AGENTS[name]() for _ in range(3)]
-    for k, agent in enumerate(agents):
-        agent.weights = agent.weights + 0.1 * k
+    agents = different(name, 3)
     batch = experience(agents[0])
     curves = emphatic.sweep(agents, batch, evaluations=[0, 7, 20], evaluate=lambda agent: agent.steps)
     assert curves.steps.tolist() == [0, 7, 20] and curves.values.tolist() == [[0.0, 7.0, 20.0]] * 3

@@ -128,12 +128,20 @@ fn fresh_table(figure: &Figure, numbers: &FigureNumbers) -> Table {
     }
 }
 
-fn fresh_row(method: &MethodNumbers, fresh: &Fresh) -> Vec<String> {
-    let known = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), shown);
-    let with_error = |mean: Option<f64>, error: Option<f64>| match (mean, error) {
+/// A number that may be missing.
+pub(crate) fn known(x: Option<f64>) -> String {
+    x.map_or_else(|| "–".to_owned(), shown)
+}
+
+/// The same with its error, if there is one.
+pub(crate) fn known_with_error(mean: Option<f64>, error: Option<f64>) -> String {
+    match (mean, error) {
         (Some(mean), Some(error)) => with_error(mean, error),
         _ => known(mean),
-    };
+    }
+}
+
+fn fresh_row(method: &MethodNumbers, fresh: &Fresh) -> Vec<String> {
     let quantile = |percent: &str| known(fresh.final_quantiles.get(percent).and_then(Value::as_f64));
     vec![
         method.label(),
@@ -141,11 +149,11 @@ fn fresh_row(method: &MethodNumbers, fresh: &Fresh) -> Vec<String> {
         critic(&method.best.critic),
         method.best.probability_best.map_or_else(|| "–".to_owned(), |p| format!("{:.0} %", 100.0 * p)),
         fresh.runs.to_string(),
-        with_error(fresh.final_mean, fresh.final_sem),
+        known_with_error(fresh.final_mean, fresh.final_sem),
         quantile("5"),
         quantile("50"),
         quantile("95"),
-        with_error(fresh.aliased_mean, fresh.aliased_sem),
+        known_with_error(fresh.aliased_mean, fresh.aliased_sem),
         fresh.diverged.to_string(),
     ]
 }

@@ -4,9 +4,9 @@ use super::numbers::{MethodNumbers, ObjectiveNumbers, ProblemNumbers};
 use super::published::Score;
 use super::{Objective, PROBLEMS, StudyProblem, StudyReproduction, panels};
 use crate::report::page::{self, Table};
-use crate::report::{command_of, differences, facts, number, preamble, text};
+use crate::report::{command_of, differences, facts, known_with_error, number, preamble, text};
 use crate::reproduce::Options;
-use crate::verdict::{JudgedClaim, shown, with_error};
+use crate::verdict::{JudgedClaim, shown};
 
 const ABOUT: &str = "The experiments of “Off-Policy Actor-Critic with Emphatic Weightings” (Graves, Imani, Kumaraswamy and White, JMLR 2023), run again with the study's whole grids, and what the study says judged by rules that were written down before they were first run. Settings are chosen by the return, averaged over a run, with a cheap evaluation; curves, tables and claims are about fresh runs of the chosen settings, evaluated thoroughly. Step-size panels show the runs by which settings were chosen. In panels and tables ± is one standard error. “Certainty” is the share of resamples of the runs in which the chosen setting is the best of its grid.";
 
@@ -112,11 +112,6 @@ fn table(problem: &StudyProblem, numbers: &ObjectiveNumbers) -> Table {
 }
 
 fn row(problem: &StudyProblem, objective: Objective, method: &MethodNumbers) -> Vec<String> {
-    let known = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), shown);
-    let with_error = |mean: Option<f64>, error: Option<f64>| match (mean, error) {
-        (Some(mean), Some(error)) => with_error(mean, error),
-        _ => known(mean),
-    };
     let is_it = |found: &&super::Published| {
         (found.objective, found.critic, found.method) == (objective, method.critic, method.method)
     };
@@ -134,9 +129,9 @@ fn row(problem: &StudyProblem, objective: Objective, method: &MethodNumbers) -> 
     vec![
         method.method.to_string(),
         method.critic.to_string(),
-        with_error(fresh.mean, fresh.mean_error),
+        known_with_error(fresh.mean, fresh.mean_error),
         mean,
-        with_error(fresh.end, fresh.end_error),
+        known_with_error(fresh.end, fresh.end_error),
         end,
         chosen("alpha"),
         chosen("alpha_v"),
