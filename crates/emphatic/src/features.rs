@@ -210,6 +210,12 @@ impl<'a> Row<'a> {
     pub fn iter(self) -> impl Iterator<Item = (usize, f64)> + Clone + use<'a> {
         self.entries.iter().copied()
     }
+
+    /// The same, two by two, and the one that is left over.
+    #[inline(always)]
+    pub(crate) fn by_twos(self) -> (&'a [[(usize, f64); 2]], &'a [(usize, f64)]) {
+        self.entries.as_chunks()
+    }
 }
 
 /// Room for the rows of states that do not come from a table.

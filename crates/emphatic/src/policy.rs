@@ -170,11 +170,21 @@ pub(crate) fn add_outputs<R: Real, const K: usize>(x: Row, c: [R; K], weights: &
 #[inline(always)]
 pub(crate) fn any_outputs<R: Real>(x: Row, weights: &[R], out: &mut [R]) {
     let count = out.len();
-    // One after the other: otherwise the compiler makes vectors of outputs, not of lanes.
-    for (k, y) in out.iter_mut().enumerate() {
+    // By twos: a sum alone waits for itself, and of more the compiler makes vectors of outputs, not of lanes.
+    let (pairs, last) = out.as_chunks_mut::<2>();
+    for (pair, y) in pairs.iter_mut().enumerate() {
+        let mut sums = [R::zero(); 2];
+        for (f, x) in x.iter() {
+            let (x, at) = (R::splat(x), f * count + 2 * pair);
+            sums[0] += x * weights[at];
+            sums[1] += x * weights[at + 1];
+        }
+        *y = sums;
+    }
+    if let [y] = last {
         let mut sum = R::zero();
         for (f, x) in x.iter() {
-            sum += R::splat(x) * weights[f * count + k];
+            sum += R::splat(x) * weights[f * count + count - 1];
         }
         *y = sum;
     }

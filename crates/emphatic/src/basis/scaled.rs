@@ -58,6 +58,11 @@ impl Basis for Scaled {
         self.low.len() + usize::from(self.has_bias)
     }
 
+    /// What is zero in the observation is zero in the features, too, unless it is moved: then it need not be listed.
+    fn is_dense(&self) -> bool {
+        self.scale == Scale::Range
+    }
+
     fn write(&self, observation: &[f64], row: &mut Vec<(usize, f64)>) {
         let norm = match self.scale {
             Scale::Norm => observation.iter().map(|x| x * x).sum::<f64>().sqrt(),
@@ -70,7 +75,11 @@ impl Basis for Scaled {
             Scale::Range => 2.0 * ((x - low) / (high - low)) - 1.0,
             Scale::Norm | Scale::None => x / norm,
         };
-        row.extend(observation.iter().zip(ranges).map(scaled).enumerate());
+        let scaled = observation.iter().zip(ranges).map(scaled).enumerate();
+        match self.is_dense() {
+            true => row.extend(scaled),
+            false => row.extend(scaled.filter(|(_, x)| *x != 0.0)),
+        }
         if self.has_bias {
             row.push((self.low.len(), 1.0));
         }
@@ -83,15 +92,16 @@ mod tests {
 
     #[test]
     fn observations_are_scaled() {
-        let row = |scale: &str, observation: [f64; 2]| -> Vec<f64> {
+        let row = |scale: &str, observation: [f64; 2]| -> Vec<(usize, f64)> {
             let recipe = BasisRecipe::new("observation").with("low", [0.0, -2.0]).with("high", [4.0, 2.0]);
             let features = recipe.with("scale", scale).with("bias", true).build().unwrap();
             let mut room = features.scratch();
-            features.row(State::Vector(&observation), &mut room).iter().map(|(_, x)| x).collect()
+            features.row(State::Vector(&observation), &mut room).iter().collect()
         };
-        assert_eq!(row("range", [3.0, -2.0]), [0.5, -1.0, 1.0]);
-        assert_eq!(row("norm", [3.0, 4.0]), [0.6, 0.8, 1.0]);
-        assert_eq!(row("norm", [0.0, 0.0]), [0.0, 0.0, 1.0]);
-        assert_eq!(row("none", [3.0, -2.0]), [3.0, -2.0, 1.0]);
+        assert_eq!(row("range", [3.0, -2.0]), [(0, 0.5), (1, -1.0), (2, 1.0)]);
+        assert_eq!(row("range", [2.0, 0.0]), [(0, 0.0), (1, 0.0), (2, 1.0)]);
+        assert_eq!(row("norm", [3.0, 4.0]), [(0, 0.6), (1, 0.8), (2, 1.0)]);
+        assert_eq!(row("norm", [0.0, 0.0]), [(2, 1.0)]);
+        assert_eq!(row("none", [0.0, -2.0]), [(1, -2.0), (2, 1.0)]);
     }
 }

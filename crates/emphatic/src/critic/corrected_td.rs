@@ -48,7 +48,7 @@ impl<R: Real, const W: usize, const T: usize> CorrectedTd<R, W, T> {
     #[inline(always)]
     pub(super) fn begin(&mut self, step: &Seen, decay: Option<[R; T]>, scale: [R; T]) {
         self.schedule.begin(step.x);
-        self.traced.decay(decay, |_| {});
+        self.traced.decay(decay);
         self.traced.add(
             step.x.iter(),
             #[inline(always)]

@@ -1,7 +1,7 @@
 //! Gradient temporal-difference learning: what GTD(λ), TDRC(λ), GQ(λ) and expected TDRC(λ) have in common.
 
 use super::pairs::{mean, pair};
-use super::shrinking::Shrinking;
+use super::shrinking::{Shrinking, shrunk};
 use super::traced::Traced;
 use crate::action::number;
 use crate::{Features, Real, Row, Schedule, Seen, StateError, Visitor};
@@ -196,51 +196,71 @@ impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
         next: impl FnOnce() -> N,
         by: impl Fn(&Schedule<R>, usize, R) -> R,
     ) -> R {
-        let Self { sizes: StepSizes { lambda, .. }, alpha, alpha_h, schedule, traced, shrinking, .. } = self;
+        let Self {
+            sizes: StepSizes { lambda, beta, .. }, alpha, alpha_h, schedule, traced, shrinking, ..
+        } = self;
         let mut x_h = traced.dot(H, x.clone());
         if REGULARISED {
             x_h *= shrinking.common;
         }
         // e·h of the new trace, from the old one: decay (e·h) + scale (x·h).
-        let mut trace_h = scale * x_h;
-        if gamma > 0.0 && !lambda.all_zero() {
-            let mut decayed_h = R::zero();
-            let decay = rho * (R::splat(gamma) * *lambda);
-            traced.decay(
-                Some([decay]),
-                #[inline(always)]
-                |cell| decayed_h += cell.traces[0] * cell.weights[H],
-            );
-            trace_h += if REGULARISED { shrinking.common * decayed_h } else { decayed_h };
-        } else {
-            traced.decay(None, |_| {});
-        }
-        traced.add(
-            x.clone(),
-            #[inline(always)]
-            |_, x| [scale * x],
-        );
-
+        let (mut trace_h, mut decayed_h, before) = (scale * x_h, R::zero(), shrinking.common);
+        let decay = (gamma > 0.0 && !lambda.all_zero()).then(|| [rho * (R::splat(gamma) * *lambda)]);
         let (step, mut step_h, mut step_x) = (*alpha * delta, *alpha_h * delta, *alpha_h * x_h);
         let mut sum = rho.nan_unless_finite() + step.nan_unless_finite() + step_h.nan_unless_finite();
+        // If each feature has a step-size of its own, h is drawn to zero in active features alone.
+        let (mut own, mut of_active) = (None, None);
         if REGULARISED {
-            sum += shrinking.shrink(traced, schedule, *alpha_h * self.sizes.beta, x.clone());
+            let rate = *alpha_h * *beta;
+            if schedule.is_per_feature() {
+                of_active = Some(rate);
+            } else {
+                own = shrinking.shrink(if schedule.is_constant() { rate } else { rate * schedule.factor(0) });
+            }
             let inverse = R::one() / shrinking.common;
             (step_h, step_x) = (step_h * inverse, step_x * inverse);
         }
-        traced.each(
+        traced.step(
+            decay,
+            x.clone(),
+            #[inline(always)]
+            |cell| decayed_h += cell.traces[0] * cell.weights[H],
+            #[inline(always)]
+            |k, x, cell| {
+                cell.traces[0] += scale * R::splat(x);
+                if REGULARISED
+                    && x != 0.0
+                    && let Some(rate) = of_active
+                {
+                    let h = cell.weights[H];
+                    cell.weights[H] = h - rate * schedule.factor(k) * h;
+                }
+            },
             #[inline(always)]
             |k, cell| {
-                let [weight, second] = &mut cell.weights;
-                *weight += by(schedule, k, step) * cell.traces[0];
-                *second += by(schedule, k, step_h) * cell.traces[0];
+                let ([weight, second], [trace]) = (&mut cell.weights, cell.traces);
+                if REGULARISED && let Some(factor) = own {
+                    *second = shrunk(*second, factor);
+                }
+                *weight += by(schedule, k, step) * trace;
+                *second += by(schedule, k, step_h) * trace;
                 sum += weight.nan_unless_finite() + second.nan_unless_finite();
             },
         );
+        if REGULARISED && let Some(factor) = own {
+            traced.each_other(|cell| {
+                cell.weights[H] = shrunk(cell.weights[H], factor);
+                sum += cell.weights[H].nan_unless_finite();
+            });
+        }
+        trace_h += if REGULARISED { before * decayed_h } else { decayed_h };
         for (k, x) in x {
             let second = &mut traced.cells[k].weights[H];
             *second -= by(schedule, k, step_x) * R::splat(x);
             sum += second.nan_unless_finite();
+        }
+        if REGULARISED {
+            sum += shrinking.end(traced);
         }
         if gamma_next > 0.0 {
             let correction = self.correction * R::splat(gamma_next) * trace_h;
@@ -262,7 +282,7 @@ impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
         x: impl Iterator<Item = (usize, f64)> + Clone,
         next: impl FnOnce() -> N,
     ) -> R {
-        let Self { sizes: StepSizes { lambda, .. }, alpha, alpha_h, schedule, traced, shrinking, .. } = self;
+        let Self { sizes: StepSizes { lambda, beta, .. }, alpha, alpha_h, traced, shrinking, .. } = self;
         let mut x_h = R::zero();
         for (cell, (_, x)) in traced.cells.iter().zip(x.clone()) {
             x_h += cell.weights[H] * R::splat(x);
@@ -270,36 +290,41 @@ impl<R: Real, const REGULARISED: bool> GradientTd<R, REGULARISED> {
         if REGULARISED {
             x_h *= shrinking.common;
         }
-        let mut trace_h = scale * x_h;
-        if gamma > 0.0 && !lambda.all_zero() {
-            let decay = rho * (R::splat(gamma) * *lambda);
-            let mut decayed_h = R::zero();
-            traced.decay_all(
-                Some([decay]),
-                #[inline(always)]
-                |cell| decayed_h += cell.traces[0] * cell.weights[H],
-            );
-            trace_h += if REGULARISED { shrinking.common * decayed_h } else { decayed_h };
-        } else {
-            traced.decay_all(None, |_| {});
-        }
+        let (mut trace_h, mut decayed_h, before) = (scale * x_h, R::zero(), shrinking.common);
+        let decay = (gamma > 0.0 && !lambda.all_zero()).then(|| [rho * (R::splat(gamma) * *lambda)]);
         let (step, mut step_h, mut step_x) = (*alpha * delta, *alpha_h * delta, *alpha_h * x_h);
-        let mut sum = R::zero();
+        let mut own = None;
         if REGULARISED {
-            sum += shrinking.shrink(traced, schedule, *alpha_h * self.sizes.beta, x.clone());
+            own = shrinking.shrink(*alpha_h * *beta);
             let inverse = R::one() / shrinking.common;
             (step_h, step_x) = (step_h * inverse, step_x * inverse);
         }
-        for (cell, (_, x)) in traced.cells.iter_mut().zip(x) {
-            let x = R::splat(x);
-            let ([weight, second], [trace]) = (&mut cell.weights, &mut cell.traces);
-            *trace += scale * x;
-            *weight += step * *trace;
-            *second = *second + step_h * *trace - step_x * x;
-            sum += weight.nan_unless_finite() + second.nan_unless_finite();
+        // Two sums, which need not wait for one another.
+        let mut sums = [rho.nan_unless_finite() + step.nan_unless_finite(), step_h.nan_unless_finite()];
+        traced.step_all(
+            decay,
+            x,
+            #[inline(always)]
+            |cell| decayed_h += cell.traces[0] * cell.weights[H],
+            #[inline(always)]
+            |x, cell| {
+                let x = R::splat(x);
+                let ([weight, second], [trace]) = (&mut cell.weights, &mut cell.traces);
+                if REGULARISED && let Some(factor) = own {
+                    *second = shrunk(*second, factor);
+                }
+                *trace += scale * x;
+                *weight += step * *trace;
+                *second = *second + step_h * *trace - step_x * x;
+                sums[0] += weight.nan_unless_finite();
+                sums[1] += second.nan_unless_finite();
+            },
+        );
+        trace_h += if REGULARISED { before * decayed_h } else { decayed_h };
+        let [mut sum, mut corrected] = sums;
+        if REGULARISED {
+            sum += shrinking.end(traced);
         }
-        // A sum of its own, which need not wait for the other.
-        let mut corrected = R::zero();
         if gamma_next > 0.0 {
             let correction = self.correction * R::splat(gamma_next) * trace_h;
             for (cell, (_, x)) in traced.cells.iter_mut().zip(next()) {

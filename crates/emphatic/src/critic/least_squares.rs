@@ -87,7 +87,7 @@ impl<R: Real> LeastSquares<R> {
         difference: impl Iterator<Item = (usize, R)> + Clone,
     ) -> R {
         let Self { traced, system, .. } = self;
-        traced.decay(decay.map(|decay| [decay]), |_| {});
+        traced.decay(decay.map(|decay| [decay]));
         traced.add(
             x,
             #[inline(always)]

@@ -63,34 +63,27 @@ impl<R: Real> LinearTd<R> {
         x: impl Iterator<Item = (usize, f64)> + Clone,
     ) -> R {
         let Self { alpha, schedule, traced, .. } = self;
-        traced.decay(decay.map(|decay| [decay]), |_| {});
-        traced.add(
-            x.clone(),
-            #[inline(always)]
-            |_, x| [scale * x],
-        );
         let step = *alpha * delta;
         let mut sum = decay.map_or(R::zero(), R::nan_unless_finite)
             + scale.nan_unless_finite()
             + step.nan_unless_finite();
-        if schedule.is_constant() {
-            traced.each(
-                #[inline(always)]
-                |_, cell| {
-                    cell.weights[0] += step * cell.traces[0];
-                    sum += cell.weights[0].nan_unless_finite();
-                },
-            );
-        } else {
-            schedule.begin_at(x);
-            traced.each(
-                #[inline(always)]
-                |k, cell| {
-                    cell.weights[0] += step * schedule.factor(k) * cell.traces[0];
-                    sum += cell.weights[0].nan_unless_finite();
-                },
-            );
+        let is_constant = schedule.is_constant();
+        if !is_constant {
+            schedule.begin_at(x.clone());
         }
+        traced.step(
+            decay.map(|decay| [decay]),
+            x,
+            |_| {},
+            #[inline(always)]
+            |_, x, cell| cell.traces[0] += scale * R::splat(x),
+            #[inline(always)]
+            |k, cell| {
+                let step = if is_constant { step } else { step * schedule.factor(k) };
+                cell.weights[0] += step * cell.traces[0];
+                sum += cell.weights[0].nan_unless_finite();
+            },
+        );
         sum
     }
 

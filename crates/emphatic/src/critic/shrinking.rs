@@ -1,7 +1,7 @@
 //! Second weights that are drawn to zero at every step: the regularisation of TDRC.
 
 use super::traced::Traced;
-use crate::{Real, Schedule};
+use crate::Real;
 
 /// h ← (1 − rate) h, without touching every feature at every step: h = `common` h̃, and only `common` shrinks.
 ///
@@ -30,49 +30,36 @@ impl<R: Real> Shrinking<R> {
         Self { common: R::one(), is_slow, all_slow: (R::one() - is_slow).all_zero() }
     }
 
-    /// Draws h to zero at a rate, which is multiplied by the schedule's factor. If each feature has a step-size of its own, this applies to active features alone.
-    /// Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    /// Draws h to zero at a rate, if all features have the same. Returns by what each h̃ is to be multiplied, if by anything.
     #[inline(always)]
-    pub(super) fn shrink<const W: usize, const T: usize>(
-        &mut self,
-        traced: &mut Traced<R, W, T>,
-        schedule: &Schedule<R>,
-        rate: R,
-        x: impl Iterator<Item = (usize, f64)>,
-    ) -> R {
-        if schedule.is_per_feature() {
-            let mut sum = R::zero();
-            for (k, x) in x {
-                let h = &mut traced.cells[k].weights[H];
-                if x != 0.0 {
-                    *h -= rate * schedule.factor(k) * *h;
-                    sum += h.nan_unless_finite();
-                }
-            }
-            return sum;
-        }
-        let keep = R::one() - if schedule.is_constant() { rate } else { rate * schedule.factor(0) };
+    pub(super) fn shrink(&mut self, rate: R) -> Option<R> {
+        let keep = R::one() - rate;
         self.common = R::zero().if_less(self.is_slow, self.common * keep, self.common);
+        (!self.all_slow).then(|| R::zero().if_less(self.is_slow, R::one(), keep))
+    }
+
+    /// Ends a step: sees to it that `common` does not get too small. Returns the sum of [`Real::nan_unless_finite`] over the weights it changed.
+    #[inline(always)]
+    pub(super) fn end<const W: usize, const T: usize>(&mut self, traced: &mut Traced<R, W, T>) -> R {
         let is_small = self.common.if_less(R::splat(SMALL), R::one(), R::zero());
-        if self.all_slow && is_small.all_zero() {
-            return R::zero();
+        let mut sum = R::zero();
+        if !is_small.all_zero() {
+            let choose = |small, otherwise| R::zero().if_less(is_small, small, otherwise);
+            self.common = choose(self.common * R::splat(LARGE), self.common);
+            let factor = choose(R::splat(SMALL), R::one());
+            for h in traced.weights_mut(H) {
+                *h = shrunk(*h, factor);
+                sum += h.nan_unless_finite();
+            }
         }
-        let own = R::zero().if_less(is_small, R::splat(SMALL), R::one());
-        self.common = R::zero().if_less(is_small, self.common * R::splat(LARGE), self.common);
-        multiply(traced, R::zero().if_less(self.is_slow, own, keep))
+        sum
     }
 }
 
-/// h̃ ← factor h̃. Returns the sum of [`Real::nan_unless_finite`].
+/// A second weight, multiplied. −0 becomes 0, as it would where only other lanes trace the feature.
 #[inline(always)]
-fn multiply<R: Real, const W: usize, const T: usize>(traced: &mut Traced<R, W, T>, factor: R) -> R {
-    let mut sum = R::zero();
-    for h in traced.weights_mut(H) {
-        // −0 becomes 0, as it would where only other lanes trace the feature.
-        *h = *h * factor + R::zero();
-        sum += h.nan_unless_finite();
-    }
-    sum
+pub(super) fn shrunk<R: Real>(h: R, factor: R) -> R {
+    h * factor + R::zero()
 }
 
 #[cfg(test)]
@@ -86,10 +73,11 @@ mod tests {
         let rates = Lanes([0.0, 0.001, 0.4, 0.9375, 0.95, 1.0, 1.5, 1.0 / 3.0]);
         let (mut traced, mut shrinking) = (Traced::<Lanes<8>, 2, 1>::new(2), Shrinking::new(rates));
         let mut expected = [Lanes::splat(0.0); 2];
-        let schedule = Schedule::default();
         for t in 0..3000 {
-            let changed = shrinking.shrink(&mut traced, &schedule, rates, std::iter::empty());
-            assert_eq!(changed, Lanes::splat(0.0));
+            if let Some(factor) = shrinking.shrink(rates) {
+                traced.weights_mut(H).for_each(|h| *h = shrunk(*h, factor));
+            }
+            assert_eq!(shrinking.end(&mut traced), Lanes::splat(0.0));
             traced.cells[t % 2].weights[H] += Lanes::splat(1.0) / shrinking.common;
             for h in &mut expected {
                 *h *= Lanes::splat(1.0) - rates;

@@ -60,9 +60,9 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
         sum
     }
 
-    /// Begins a step: multiplies each trace by its factor, and shows what is left to a function. Without factors all traces start afresh.
+    /// Begins a step: multiplies each trace by its factor. Without factors all traces start afresh.
     #[inline(always)]
-    pub(super) fn decay(&mut self, by: Option<[R; T]>, mut show: impl FnMut(&Cell<R, W, T>)) {
+    pub(super) fn decay(&mut self, by: Option<[R; T]>) {
         if let Some(by) = by {
             let mut kept = 0;
             for entry in 0..self.listed {
@@ -72,7 +72,6 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
                     continue;
                 }
                 cell.decay(&by);
-                show(cell);
                 self.traced[kept] = (k, at);
                 kept += 1;
             }
@@ -118,29 +117,94 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
         }
     }
 
-    /// [`Self::decay`] for all features, whether they are listed or not. It is for states that list all features in their order: the
-    /// traces then list them all too, so there is no list to keep. The same bits.
+    /// A whole step in one pass: multiplies each trace by its factor, lets `add` change the numbers of active features, and then `change` those of all that are traced. In between,
+    /// when its traces have decayed and nothing has been added, each feature is shown to `show`: first those that are active. Without factors all traces start afresh.
     #[inline(always)]
-    pub(super) fn decay_all(&mut self, by: Option<[R; T]>, mut show: impl FnMut(&Cell<R, W, T>)) {
-        if self.listed < self.cells.len() {
-            self.list_all();
+    pub(super) fn step(
+        &mut self,
+        by: Option<[R; T]>,
+        x: impl Iterator<Item = (usize, f64)>,
+        mut show: impl FnMut(&Cell<R, W, T>),
+        mut add: impl FnMut(usize, f64, &mut Cell<R, W, T>),
+        mut change: impl FnMut(usize, &mut Cell<R, W, T>),
+    ) {
+        match &by {
+            Some(_) if self.now.is_multiple_of(FORGET_EVERY) => self.forget(),
+            Some(_) => {}
+            None => self.clear(),
         }
-        if let Some(by) = by {
-            for cell in &mut self.cells {
+        let by = by.unwrap_or([R::zero(); T]);
+        self.now = self.now.wrapping_add(1);
+        // No entry is out of date here, so that there is room for those that become so.
+        let before = self.listed;
+        for (k, x) in x {
+            let cell = &mut self.cells[k];
+            if cell.active_at != self.now {
+                if cell.active_at != 0 {
+                    cell.decay(&by);
+                    show(cell);
+                }
+                cell.active_at = self.now;
+                self.traced[self.listed] = (k, self.now);
+                self.listed += 1;
+            }
+            add(k, x, cell);
+        }
+        let mut kept = 0;
+        for entry in 0..self.listed {
+            let (k, at) = self.traced[entry];
+            let cell = &mut self.cells[k];
+            if cell.active_at != at {
+                continue;
+            }
+            if entry < before {
                 cell.decay(&by);
                 show(cell);
             }
-            if self.now.is_multiple_of(FORGET_EVERY) {
-                for cell in &mut self.cells {
-                    cell.traces = cell.traces.map(forgotten);
-                }
-            }
-        } else {
+            change(k, cell);
+            self.traced[kept] = (k, at);
+            kept += 1;
+        }
+        self.listed = kept;
+    }
+
+    /// [`Self::step`] for states that list all features in their order: the traces then list them all too, so there is no list to keep. `change` adds to the traces, too. The same bits.
+    #[inline(always)]
+    pub(super) fn step_all(
+        &mut self,
+        by: Option<[R; T]>,
+        x: impl Iterator<Item = (usize, f64)>,
+        mut show: impl FnMut(&Cell<R, W, T>),
+        mut change: impl FnMut(f64, &mut Cell<R, W, T>),
+    ) {
+        if self.listed < self.cells.len() {
+            self.list_all();
+        }
+        if by.is_some() && self.now.is_multiple_of(FORGET_EVERY) {
             for cell in &mut self.cells {
-                cell.traces = [R::zero(); T];
+                cell.traces = cell.traces.map(forgotten);
             }
         }
         self.now = self.now.wrapping_add(1);
+        let cells = self.cells.iter_mut().zip(x);
+        if let Some(by) = by {
+            for (cell, (_, x)) in cells {
+                cell.decay(&by);
+                show(cell);
+                change(x, cell);
+            }
+        } else {
+            for (cell, (_, x)) in cells {
+                cell.traces = [R::zero(); T];
+                change(x, cell);
+            }
+        }
+    }
+
+    /// Shows each feature that is not traced to a function, which may change its numbers. Only after [`Self::step`] or [`Self::step_all`].
+    #[inline(always)]
+    pub(super) fn each_other(&mut self, mut change: impl FnMut(&mut Cell<R, W, T>)) {
+        self.cells.iter_mut().filter(|cell| cell.active_at == 0).for_each(&mut change);
     }
 
     #[cold]
@@ -246,7 +310,7 @@ mod tests {
 
     /// e ← γ e + 2 x, where feature k is active.
     fn step(traced: &mut Traced<f64, 1, 1>, decay: Option<f64>, k: usize) {
-        traced.decay(decay.map(|decay| [decay]), |_| {});
+        traced.decay(decay.map(|decay| [decay]));
         traced.add(std::iter::once((k, 1.0)), |_, x| [2.0 * x]);
     }
 
@@ -290,7 +354,7 @@ mod tests {
     fn two_traces_of_other_features_are_refused() {
         let mut traced = Traced::<f64, 1, 2>::new(3);
         for k in [2, 0] {
-            traced.decay(Some([0.5, 0.25]), |_| {});
+            traced.decay(Some([0.5, 0.25]));
             traced.add(std::iter::once((k, 1.0)), |_, x| [x, 2.0 * x]);
         }
         let mut saved = SavedState::empty();

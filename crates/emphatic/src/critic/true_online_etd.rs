@@ -123,7 +123,7 @@ impl<R: Real> TrueOnlineEtd<R> {
         }
         // v̂(S_{t+1}) before the update, for the next step.
         self.before = traced.dot(0, step.x_next.iter());
-        traced.decay(decay.map(|decay| [decay]), |_| {});
+        traced.decay(decay.map(|decay| [decay]));
         for (k, x) in step.x.iter() {
             e_x += traced.cells[k].traces[0] * R::splat(x);
         }

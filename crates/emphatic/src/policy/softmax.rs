@@ -112,17 +112,20 @@ impl StochasticPolicy for Softmax {
             3 => return add_scores::<R, 3>(x, at, action, scale, weights),
             _ => {}
         }
-        // One after the other: otherwise the compiler makes vectors of actions, not of lanes.
-        let mut sum = R::zero();
+        // One action after the other: otherwise the compiler makes vectors of actions, not of lanes. Two sums, which need not wait for one another.
+        let mut sums = [R::zero(); 2];
+        let (pairs, last) = x.by_twos();
         for b in 0..self.actions {
             let c = scale * score(b, action, at);
-            for (f, x) in x.iter() {
-                let w = &mut weights[f * self.actions + b];
-                *w += c * R::splat(x);
-                sum += w.nan_unless_finite();
+            for [one, other] in pairs {
+                sums[0] += self.add(c, *one, b, weights);
+                sums[1] += self.add(c, *other, b, weights);
+            }
+            for one in last {
+                sums[0] += self.add(c, *one, b, weights);
             }
         }
-        sum
+        sums[0] + sums[1]
     }
 }
 
@@ -138,6 +141,14 @@ impl FinitePolicy for Softmax {
 }
 
 impl Softmax {
+    /// θ_{f,b} ← θ_{f,b} + c x_f. Returns its [`Real::nan_unless_finite`].
+    #[inline(always)]
+    fn add<R: Real>(&self, c: R, (f, x): (usize, f64), b: usize, weights: &mut [R]) -> R {
+        let w = &mut weights[f * self.actions + b];
+        *w += c * R::splat(x);
+        w.nan_unless_finite()
+    }
+
     /// Turns preferences into probabilities, as in [`Policy::distribution`].
     #[inline(always)]
     pub fn probabilities_of<R: Real>(preferences: &mut [R]) {
