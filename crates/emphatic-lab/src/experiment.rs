@@ -6,6 +6,8 @@
 mod behaviour;
 mod evaluation;
 mod fit;
+mod grid;
+mod identity;
 mod memory;
 mod method;
 mod part;
@@ -15,6 +17,7 @@ mod simulation;
 mod warnings;
 
 pub(crate) use behaviour::with_behaviour;
+pub(crate) use grid::{OwnInterest, Structure};
 pub(crate) use memory::{MOST_BYTES, NUMBER, gigabytes};
 pub(crate) use part::AS_ACTOR;
 pub(crate) use policies::Policies;
@@ -25,18 +28,15 @@ pub(crate) use simulation::{RolloutPlan, simulator_named};
 use crate::experiment_file::{ExperimentFile, MethodFile, Select};
 use crate::measure::{self, Goal, Measured};
 use crate::one_or_list::{Located, OneOrList};
-use crate::source::{self, Described};
-use crate::store::fingerprint;
-use emphatic::catalogue::{Algorithm, Catalogue, Role, Setting, Signal};
-use emphatic::learner::WARM_UP;
-use emphatic::{Features, PartRecipe, Random, Recipe, Subset, Table};
+use crate::source;
+use emphatic::catalogue::{Catalogue, Role, Signal};
+use emphatic::{Features, Random, Recipe, Table};
 use emphatic_problems::{
     DrawnFeatures, FileError, Mistake, ReadError, ValueError, Whole, read_text, suggest,
 };
-use part::LAMBDA_A;
+use grid::{Axis, Grid, Owner};
 use scenario::{ProblemCopy, Scenarios, Surroundings};
 use serde_json::{Value, json};
-use std::cmp::Reverse;
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use thiserror::Error;
@@ -138,25 +138,6 @@ pub(crate) struct Judged {
     pub(crate) goal: Goal,
 }
 
-/// What settings that share the lanes of one learner have in common.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Structure {
-    pub(crate) scenario: usize,
-    /// The parts of the learner, without their numbers.
-    pub(crate) recipe: Recipe,
-    /// The method's own interest.
-    pub(crate) interest: Option<OwnInterest>,
-}
-
-/// The interest of a method, if not the experiment's.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum OwnInterest {
-    /// In each state of a problem.
-    ByState(Vec<f64>),
-    /// In the states of a simulator.
-    Simulated(source::Interest),
-}
-
 /// How runs are evaluated: those from which settings are chosen, or fresh ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Protocol {
@@ -164,131 +145,6 @@ pub(crate) struct Protocol {
     pub(crate) evaluations: u64,
     /// How policies are tried out in a simulator.
     pub(crate) rollouts: RolloutPlan,
-}
-
-/// Settings that differ in numbers alone.
-#[derive(Clone, Debug)]
-struct Grid {
-    method: usize,
-    structure: Structure,
-    /// The name of the composition, if it has one.
-    algorithm: Option<&'static Algorithm>,
-    /// The policy's weights at the start.
-    weights: Vec<f64>,
-    /// Whether the critic is one that the file names. A method that evaluates an emphasis alone has a critic that nobody asks about.
-    has_critic: bool,
-    /// The same of the emphasis.
-    has_emphasis: bool,
-    /// The parts that see the problem's features for critics.
-    critic_features: Vec<Owner>,
-    /// The parts that are the method's own emphasis, inside others.
-    actors_emphasis: Vec<Owner>,
-    /// How many values of the same kind stand before each part in its list, by the column that names the part.
-    ordinals: Vec<(String, usize)>,
-    /// The columns of the table of settings, except for the numbers.
-    columns: Vec<(String, Cell)>,
-    axes: Vec<Axis>,
-    /// The numbers of its settings; the last axis varies fastest.
-    settings: Range<usize>,
-}
-
-/// The values of one numeric setting.
-#[derive(Clone, Debug)]
-struct Axis {
-    /// Its column in the table of settings.
-    column: String,
-    setting: Setting,
-    owner: Owner,
-    values: Vec<f64>,
-}
-
-/// What a numeric setting belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Owner {
-    Actor,
-    /// The part of this role, or the part inside it that these names lead to.
-    Part {
-        role: Role,
-        inside: Vec<&'static str>,
-    },
-}
-
-impl Owner {
-    /// Returns the column that names the part; `None` for the actor's own settings.
-    fn column(&self) -> Option<String> {
-        let Self::Part { role, inside } = self else { return None };
-        Some(inside.iter().fold(role.word().to_owned(), |place, name| format!("{place}_{name}")))
-    }
-
-    /// Returns the part in a recipe; `None` for the actor.
-    fn part<'a>(&self, recipe: &'a mut Recipe) -> Option<&'a mut PartRecipe> {
-        let Self::Part { role, inside } = self else { return None };
-        let part = match role {
-            Role::Policy => &mut recipe.policy,
-            Role::Emphasis => &mut recipe.emphasis,
-            Role::Actor => recipe.actor.get_or_insert_default(),
-            Role::Critic | Role::Schedule => &mut recipe.critic,
-        };
-        Some(inside.iter().fold(part, |part, name| part.inner.entry((*name).to_owned()).or_default()))
-    }
-
-    /// Sets a number in a recipe.
-    fn set(&self, recipe: &mut Recipe, name: &str, x: f64) {
-        if let Some(part) = self.part(recipe) {
-            part.numbers.insert(name.to_owned(), x);
-            return;
-        }
-        match &mut recipe.warm_up {
-            Some((length, _)) if name == WARM_UP.name => *length = x,
-            _ => recipe.alpha = x,
-        }
-    }
-}
-
-impl Grid {
-    /// Returns the numbers of a setting, each with its axis.
-    fn numbers(&self, setting: usize) -> impl Iterator<Item = (&Axis, f64)> {
-        let (index, mut stride) = (setting - self.settings.start, self.settings.len());
-        self.axes.iter().map(move |axis| {
-            stride /= axis.values.len();
-            (axis, axis.values[index / stride % axis.values.len()])
-        })
-    }
-
-    /// Returns grids of settings that fit in lanes together: one for each choice of the numbers that lanes share.
-    fn split(self) -> Vec<Self> {
-        let is_shared = |axis: &Axis| axis.setting.range == emphatic::Range::Count;
-        let Some(k) = self.axes.iter().position(|axis| is_shared(axis) && axis.values.len() > 1) else {
-            let mut grid = self;
-            for axis in grid.axes.iter().filter(|axis| is_shared(axis)) {
-                axis.owner.set(&mut grid.structure.recipe, axis.setting.name, axis.values[0]);
-            }
-            return vec![grid];
-        };
-        let with = |x: &f64| {
-            let mut grid = self.clone();
-            grid.axes[k].values = vec![*x];
-            grid.split()
-        };
-        self.axes[k].values.iter().flat_map(with).collect()
-    }
-
-    /// Returns the recipe of a setting's learner. Subsets of actions are drawn by this seed and run.
-    fn recipe(&self, setting: usize, seed: u64, run: u64) -> Recipe {
-        let mut recipe = self.structure.recipe.clone();
-        recipe.subset = recipe.subset.map(|Subset { count, .. }| Subset { count, seed, run });
-        for (axis, x) in self.numbers(setting) {
-            axis.owner.set(&mut recipe, axis.setting.name, x);
-        }
-        let mut emphasis = recipe.emphasis.clone();
-        emphasis.numbers.remove(LAMBDA_A);
-        for owner in &self.actors_emphasis {
-            if let Some(part) = owner.part(&mut recipe) {
-                part.clone_from(&emphasis);
-            }
-        }
-        recipe
-    }
 }
 
 /// What one setting's learner is made of.
@@ -722,89 +578,6 @@ impl Experiment {
         self.runs = runs.clamp(1, MOST_RUNS as u32);
         self.check_units()?;
         Ok(self)
-    }
-
-    /// Returns the names and bytes of the files that belong to it: `experiment.toml` as run, copies of the problem files and saved
-    /// policies that it names, and what is known of environments that live elsewhere.
-    pub fn files(&self) -> Vec<(String, Vec<u8>)> {
-        let copies = self.problem_copies.iter();
-        let mut changes: Vec<(Range<usize>, String)> =
-            copies.clone().map(|file| (file.span.clone(), file.replacement(&self.text))).collect();
-        changes.extend(self.policies.replacements());
-        if self.runs != self.runs_in_text {
-            changes.push((self.runs_span.clone(), self.runs.to_string()));
-        }
-        // From the end, so that the places before stay as they are.
-        changes.sort_by_key(|(span, _)| Reverse(span.start));
-        let mut text = self.text.clone();
-        changes.into_iter().for_each(|(span, with)| text.replace_range(span, &with));
-        let experiment = ("experiment.toml".to_owned(), text.into_bytes());
-        let copies = copies.map(|file| (file.path(), file.text.clone().into_bytes()));
-        let environments = self.described_environments();
-        std::iter::once(experiment).chain(copies).chain(self.policies.files()).chain(environments).collect()
-    }
-
-    /// Returns the file that describes the environments that live elsewhere, if there are any.
-    fn described_environments(&self) -> Option<(String, Vec<u8>)> {
-        let elsewhere = |scenario: &'_ Scenario| {
-            let environment = scenario.simulator()?.elsewhere()?.environment.clone();
-            Some((scenario.problem.clone()?, environment))
-        };
-        let all: Vec<_> = self.scenarios.iter().filter_map(elsewhere).collect();
-        let text = || Described::text(all.iter().map(|(name, environment)| (name.as_str(), &**environment)));
-        (!all.is_empty()).then(|| (source::ENVIRONMENTS.to_owned(), text().into_bytes()))
-    }
-
-    /// Returns everything that its results depend on. The number of runs is not part of it, since more can be added.
-    pub fn identity(&self) -> Value {
-        let cells = |columns: &[(String, Cell)]| -> Value {
-            columns.iter().map(|(name, cell)| (name.clone(), cell.json())).collect()
-        };
-        let grid = |g: &Grid| {
-            let mut grid = json!({
-                "method": self.methods[g.method].name,
-                "scenario": g.structure.scenario,
-                "values": cells(&g.columns),
-                "grid": g.axes.iter().map(|a| (a.column.clone(), json!(a.values))).collect::<Value>(),
-            });
-            // With many features there are millions of zeros.
-            if g.weights.iter().any(|weight| *weight != 0.0) {
-                grid["weights"] = json!(g.weights);
-            }
-            grid
-        };
-        // A problem counts by its name, or by the text of its file, not by what it is called.
-        let problem = |s: &Scenario| {
-            let others = s.columns.iter().filter(|(name, _)| name != "problem").cloned();
-            let name = s.problem.iter().map(|name| ("problem".to_owned(), Cell::Text(name.clone())));
-            let mut problem = cells(&name.chain(others).collect::<Vec<_>>());
-            if let Some(simulator) = s.simulator() {
-                problem["simulator"] = simulator.identity();
-            }
-            problem
-        };
-        let mut identity = json!({
-            "seed": self.seed,
-            self.length.word(): self.length.count(),
-            "evaluations": self.evaluations,
-            "record": self.record,
-            "problems": self.scenarios.iter().map(problem).collect::<Vec<_>>(),
-            "problem_files": self.problem_copies.iter().map(|f| fingerprint(&json!(f.text))).collect::<Vec<_>>(),
-            "methods": self.grids.iter().map(grid).collect::<Vec<_>>(),
-        });
-        if self.fresh_evaluations != self.evaluations {
-            identity["fresh_evaluations"] = json!(self.fresh_evaluations);
-        }
-        if self.scenarios.iter().any(|scenario| scenario.simulator().is_some()) {
-            identity["rollouts"] = json!(self.rollouts.map(RolloutPlan::identity));
-        }
-        if let Some(drawn) = &self.drawn {
-            identity["random_binary"] = json!(drawn.counts());
-        }
-        if let Some(weights) = &self.critic_weights {
-            identity["critic_weights"] = json!(weights);
-        }
-        identity
     }
 
     /// Returns the columns in which problems, behaviours and so on differ.

@@ -23,8 +23,7 @@ pub(crate) use simulator::{Dynamics, Interest, Simulator, TRIAL};
 
 use emphatic::basis::Observed;
 use emphatic::{
-    Action, ContinuousCounterexample, FeatureError, Features, KnownProblem, ProblemError, State, Step, Table,
-    Task,
+    Action, ContinuousCounterexample, FeatureError, Features, KnownProblem, State, Step, Table, Task,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -95,9 +94,6 @@ pub(crate) trait Source: Debug + Send + Sync {
 
     /// Returns the problem if it is known exactly.
     fn known(self: Arc<Self>) -> Option<KnownProblem>;
-
-    /// Returns the same source with this interest in each state.
-    fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError>;
 }
 
 /// Experience, step by step.
@@ -155,10 +151,6 @@ impl Source for Task {
     fn known(self: Arc<Self>) -> Option<KnownProblem> {
         Some(KnownProblem::Finite(self))
     }
-
-    fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {
-        Ok(Arc::new(self.clone().with_interest(interest)?))
-    }
 }
 
 impl Source for ContinuousCounterexample {
@@ -177,11 +169,5 @@ impl Source for ContinuousCounterexample {
 
     fn known(self: Arc<Self>) -> Option<KnownProblem> {
         Some(KnownProblem::Continuous(self))
-    }
-
-    fn with_interest(&self, interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {
-        let what = || "the interest".to_owned();
-        let right = |given: Vec<f64>| ProblemError::Shape { what: what(), got: given.len(), right: 3 };
-        Ok(Arc::new(self.clone().with_interest(interest.try_into().map_err(right)?)?))
     }
 }

@@ -222,9 +222,11 @@ impl Composer<'_> {
     ) -> Result<Box<dyn Group>, UnitError> {
         let Self { scenario, interest, critic_weights, options: &Options { isa, .. }, .. } = *self;
         let problem = scenario.source.clone().known();
-        let learners_problem = match interest {
-            Some(OwnInterest::ByState(interest)) => scenario.source.with_interest(interest.clone())?.known(),
-            Some(OwnInterest::Simulated(_)) | None => problem.clone(),
+        let learners_problem = match (&problem, interest) {
+            (Some(known), Some(OwnInterest::ByState(interest))) => {
+                Some(known.with_interest(interest.clone())?)
+            }
+            _ => problem.clone(),
         };
         let recipes: Vec<Recipe> = plans.iter().map(|plan| plan.recipe.clone()).collect();
         let known: Vec<KnownProblem> = learners_problem.clone().into_iter().collect();

@@ -3,10 +3,9 @@
 use crate::file_error::ValueError;
 use crate::names::Names;
 use crate::values::{Expected, Number, forms};
-use emphatic::{ContinuousCounterexample, KnownProblem, Task};
+use emphatic::KnownProblem;
 use schemars::JsonSchema;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// The interest: a number for all states, or a table.
 #[derive(Clone, Debug, PartialEq, JsonSchema)]
@@ -67,15 +66,6 @@ impl Interest {
                 }
             }
         }
-        Ok(match problem {
-            KnownProblem::Finite(task) => {
-                KnownProblem::Finite(Arc::new(Task::clone(task).with_interest(by_state)?))
-            }
-            KnownProblem::Continuous(problem) => {
-                let by_state = [by_state[0], by_state[1], by_state[2]];
-                let problem = ContinuousCounterexample::clone(problem).with_interest(by_state)?;
-                KnownProblem::Continuous(Arc::new(problem))
-            }
-        })
+        Ok(problem.with_interest(by_state)?)
     }
 }

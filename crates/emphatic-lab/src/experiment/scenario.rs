@@ -489,11 +489,18 @@ fn at<T>(
 
 /// Returns the error of a problem that does not exist.
 fn unknown_problem(name: &str, span: &Range<usize>) -> Mistake {
-    let environments = emphatic_environments::ENVIRONMENTS.iter().map(|listed| listed.description.name);
-    let help = suggest(name, SHIPPED.iter().map(|shipped| shipped.name).chain(environments));
+    let simulators = || emphatic_environments::ENVIRONMENTS.iter().map(|listed| listed.description);
     let gymnasium = match is_gymnasium_id(name) {
         true => format!("`gymnasium:{name}` is Gymnasium's environment, if it is run from Python: "),
         false => String::new(),
+    };
+    let same = simulators().find(|simulator| simulator.gymnasium == Some(name));
+    let help = match same {
+        Some(same) => Some(format!("the same dynamics are `{}`, which needs no Python", same.name)),
+        None => suggest(
+            name,
+            SHIPPED.iter().map(|shipped| shipped.name).chain(simulators().map(|simulator| simulator.name)),
+        ),
     };
     let others = "a problem file's path ends in .toml or .json; an environment of Gymnasium is `gymnasium:NAME`, and is run from Python";
     let help = help.map(|help| format!("{gymnasium}{help} ({others})"));

@@ -6,7 +6,7 @@ use super::{Actions, Behaviour, Interface, Source, SourceError, Stream};
 use crate::stop::Stop;
 use crate::store::fingerprint;
 use emphatic::basis::Observed;
-use emphatic::{Action, Features, KnownProblem, ProblemError, Random, State, Step};
+use emphatic::{Action, Features, KnownProblem, Random, State, Step};
 use emphatic_environments::Environment;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -172,10 +172,6 @@ impl Source for Simulator {
 
     fn known(self: Arc<Self>) -> Option<KnownProblem> {
         None
-    }
-
-    fn with_interest(&self, _interest: Vec<f64>) -> Result<Arc<dyn Source>, ProblemError> {
-        Ok(Arc::new(self.clone()))
     }
 }
 

@@ -55,7 +55,14 @@ pub(super) const MOUNTAIN_CAR: [Published; 20] = [
     mean(Excursions, Tdrc, Direct(All), -101.2),
 ];
 
-pub(super) const PUDDLE_WORLD: [Published; 21] = [
+pub(super) const PUDDLE_WORLD: [Published; 28] = [
+    mean(Episodic, Etd, Trace(Start), -1019.0),
+    mean(Episodic, Etd, Trace(All), -394.0),
+    mean(Episodic, Etd, OffPac, -219.3),
+    mean(Episodic, Etd, Direct(Start), -152.2),
+    mean(Episodic, Etd, Direct(All), -189.9),
+    mean(Episodic, Etd, Ideal(Start), -979.5),
+    mean(Episodic, Etd, Ideal(All), -340.3),
     end(Episodic, Tdrc, Direct(All), -53.0),
     end(Episodic, Tdrc, Direct(Start), -105.0),
     end(Episodic, Tdrc, OffPac, -90.0),

@@ -115,12 +115,13 @@ fn row(problem: &StudyProblem, objective: Objective, method: &MethodNumbers) -> 
     let is_it = |found: &&super::Published| {
         (found.objective, found.critic, found.method) == (objective, method.critic, method.method)
     };
-    let published = problem.published.iter().find(is_it).map(|found| found.score);
-    let (mean, end) = match published {
-        Some(Score::Mean(x)) => (shown(x), "–".to_owned()),
-        Some(Score::End(x)) => ("–".to_owned(), format!("≈ {}", shown(x))),
-        None => ("–".to_owned(), "–".to_owned()),
+    let published = |shown: fn(Score) -> Option<String>| {
+        let scores = problem.published.iter().filter(is_it).map(|found| found.score);
+        scores.filter_map(shown).next().unwrap_or_else(|| "–".to_owned())
     };
+    let mean = published(|score| if let Score::Mean(x) = score { Some(shown(x)) } else { None });
+    let end =
+        published(|score| if let Score::End(x) = score { Some(format!("≈ {}", shown(x))) } else { None });
     let chosen = |key: &str| {
         let value = method.best.get(key).and_then(serde_json::Value::as_f64);
         value.map_or_else(|| "–".to_owned(), number)

@@ -1,6 +1,6 @@
 //! Problems that are known exactly, of any kind, with policies of any kind.
 
-use super::{ContinuousCounterexample, Task};
+use super::{ContinuousCounterexample, ProblemError, Task};
 use crate::boxed::WithIsa;
 use crate::critic::{Critic, ExactCritic};
 use crate::emphasis::{Emphasis, ExactEmphasis};
@@ -70,6 +70,22 @@ impl KnownProblem {
     /// The interest i, by state.
     pub fn interest(&self) -> &[f64] {
         self.model().interest()
+    }
+
+    /// The same problem with this interest in each state.
+    pub fn with_interest(&self, interest: Vec<f64>) -> Result<Self, ProblemError> {
+        Ok(match self {
+            Self::Finite(task) => Self::Finite(Arc::new(Task::clone(task).with_interest(interest)?)),
+            Self::Continuous(problem) => {
+                let wrong = |given: Vec<f64>| ProblemError::Shape {
+                    what: "the interest".to_owned(),
+                    got: given.len(),
+                    right: 3,
+                };
+                let interest = interest.try_into().map_err(wrong)?;
+                Self::Continuous(Arc::new(ContinuousCounterexample::clone(problem).with_interest(interest)?))
+            }
+        })
     }
 
     /// d_μ, by state.
