@@ -145,11 +145,7 @@ impl PythonPart {
         step: &Seen,
         rho: impl Real,
     ) -> PyResult<(Py<PartStep>, Bound<'py, PyArray1<f64>>)> {
-        let is_dense = match &self.features {
-            Some(Features::Observed(observed)) => observed.basis().is_dense(),
-            features => matches!(features, Some(Features::Dense { .. })),
-        };
-        let seen = |row: Row| self.features.as_ref().map(|_| ActiveFeatures::new(row, is_dense));
+        let seen = |row: Row| self.features.as_ref().map(|features| ActiveFeatures::new(row, features));
         let step = PartStep {
             gamma: step.gamma,
             gamma_next: step.gamma_next,
@@ -301,7 +297,7 @@ impl PartStep {
         self.x.as_ref().map(|row| row.array(py)).transpose()
     }
 
-    /// The same of S_{t+1}; none are active beyond an end.
+    /// The same of S_{t+1}; beyond an end none are active, and a vector is zero.
     #[getter]
     fn x_next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         self.x_next.as_ref().map(|row| row.array(py)).transpose()
@@ -316,9 +312,21 @@ struct ActiveFeatures {
 }
 
 impl ActiveFeatures {
-    fn new(row: Row, is_dense: bool) -> Self {
-        let indices = (!is_dense).then(|| row.iter().map(|(feature, _)| feature as isize).collect());
-        Self { indices, values: row.iter().map(|(_, value)| value).collect() }
+    fn new(row: Row, features: &Features) -> Self {
+        // A vector where all may be active at once.
+        let is_vector = match features {
+            Features::Dense { .. } => true,
+            Features::Observed(observed) => observed.basis().most_active() == features.len(),
+            Features::Active { .. } | Features::Table(_) => false,
+        };
+        if is_vector {
+            let mut values = vec![0.0; features.len()];
+            // Beyond an end no feature is active.
+            row.iter().for_each(|(feature, value)| values[feature] = value);
+            return Self { indices: None, values };
+        }
+        let indices = row.iter().map(|(feature, _)| feature as isize).collect();
+        Self { indices: Some(indices), values: row.iter().map(|(_, value)| value).collect() }
     }
 
     fn array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -423,14 +423,19 @@ def test_an_emphasis_in_python_sees_the_features() -> None:
             seen.append(step.x)
             return np.ones_like(rho)
 
-    for basis in (FourierBasis(LOW, HIGH, 1), TileCoder(LOW, HIGH, 4, 8)):
+    whole = ObservationBasis(LOW, HIGH, scale="norm", bias=True)
+    for basis in (FourierBasis(LOW, HIGH, 1), TileCoder(LOW, HIGH, 4, 8), whole):
         policy, critic = emphatic.Softmax(basis, actions=3), emphatic.GTD(0.1, 1e-3)
         agent = emphatic.ActorCritic(policy, critic, Watching(features=basis), alpha=0.1)
         agent.step([0.5, 0.5], 0, 1.0, [0.6, 0.5], mu=0.5, gamma_next=0.9)
+        agent.step([0.5, 0.0], 0, 1.0, None, mu=0.5, gamma_next=0.0)
     # All features as one vector, or the numbers and values of the active ones.
     np.testing.assert_array_equal(seen[0], FourierBasis(LOW, HIGH, 1)([0.5, 0.5]))
-    np.testing.assert_array_equal(seen[1][0], TileCoder(LOW, HIGH, 4, 8)([0.5, 0.5]))
-    np.testing.assert_array_equal(seen[1][1], np.ones(8))
+    np.testing.assert_array_equal(seen[2][0], TileCoder(LOW, HIGH, 4, 8)([0.5, 0.5]))
+    np.testing.assert_array_equal(seen[2][1], np.ones(8))
+    # What is zero is not left out of a vector.
+    np.testing.assert_array_equal(seen[5], whole([0.5, 0.0]))
+    assert seen[5].shape == (3,)
 
 
 def test_collected_observations_teach_a_learner() -> None:

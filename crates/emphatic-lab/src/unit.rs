@@ -222,6 +222,7 @@ impl Composer<'_> {
     ) -> Result<Box<dyn Group>, UnitError> {
         let Self { scenario, interest, critic_weights, options: &Options { isa, .. }, .. } = *self;
         let problem = scenario.source.clone().known();
+        // In a simulator the stream has the method's interest.
         let learners_problem = match (&problem, interest) {
             (Some(known), Some(OwnInterest::ByState(interest))) => {
                 Some(known.with_interest(interest.clone())?)

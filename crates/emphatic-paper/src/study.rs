@@ -49,7 +49,7 @@ pub static PROBLEMS: [StudyProblem; 3] = [
     StudyProblem {
         id: "jmlr-puddle-world",
         title: "Puddle World",
-        caption: "Coarse features on purpose: 2 tilings of 2 × 2 tiles and a bias, so that the policy is the same in places that differ. Episodes start inside a puddle; here one is cut after 100 steps, which the study does not say.",
+        caption: "Coarse features on purpose: 2 tilings of 2 × 2 tiles and a bias, so that the policy is the same in places that differ. Episodes start inside a puddle, and are cut after 100 steps; where the study cuts them is not known.",
         experiment: experiment!("jmlr-puddle-world"),
         published: &published::PUDDLE_WORLD,
     },

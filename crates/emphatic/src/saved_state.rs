@@ -60,7 +60,7 @@ pub enum StateError {
     #[error("the numbers of `{0}` are of another kind")]
     Kind(String),
     /// A trace of other features.
-    #[error("`{0}` lists a feature twice, or one that does not exist")]
+    #[error("`{0}` lists a feature twice, one that does not exist, or one before the first step")]
     Trace(String),
     /// A shuffle of other actions.
     #[error("the saved list of actions is not this learner's actions, each once")]

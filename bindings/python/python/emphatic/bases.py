@@ -82,7 +82,8 @@ class Basis:
 
     @property
     def features(self) -> Dense | Active:
-        """What this basis returns, as a policy or a critic takes it: for observations that have become features before."""
+        """What this basis returns, as a policy or a critic takes it: for observations that have become features before. Learners learn the same from them, to the
+        bit; where an `ObservationBasis` with `norm` or `none` leaves zeros out, sums are in another order."""
         from .parts import Dense
 
         return Dense(self.len)

@@ -1,7 +1,6 @@
 //! What an experiment's results depend on, and the files that lie beside them.
 
-use super::grid::Grid;
-use super::{Cell, Experiment, RolloutPlan, Scenario};
+use super::{Cell, Experiment, Grid, RolloutPlan, Scenario};
 use crate::source::{self, Described};
 use crate::store::fingerprint;
 use serde_json::{Value, json};

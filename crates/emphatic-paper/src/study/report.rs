@@ -115,9 +115,9 @@ fn row(problem: &StudyProblem, objective: Objective, method: &MethodNumbers) -> 
     let is_it = |found: &&super::Published| {
         (found.objective, found.critic, found.method) == (objective, method.critic, method.method)
     };
-    let published = |shown: fn(Score) -> Option<String>| {
+    let published = |text: fn(Score) -> Option<String>| {
         let scores = problem.published.iter().filter(is_it).map(|found| found.score);
-        scores.filter_map(shown).next().unwrap_or_else(|| "–".to_owned())
+        scores.into_iter().find_map(text).unwrap_or_else(|| "–".to_owned())
     };
     let mean = published(|score| if let Score::Mean(x) = score { Some(shown(x)) } else { None });
     let end =

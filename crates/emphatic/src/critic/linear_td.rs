@@ -74,6 +74,7 @@ impl<R: Real> LinearTd<R> {
         traced.step(
             decay.map(|decay| [decay]),
             x,
+            #[inline(always)]
             |_| {},
             #[inline(always)]
             |_, x, cell| cell.traces[0] += scale * R::splat(x),

@@ -26,6 +26,9 @@ impl<R: Real, const W: usize, const T: usize> Cell<R, W, T> {
 /// steps alone. So all lanes and `f64` add up in the same order, even where one has forgotten a feature and another has
 /// not. What decays below 10⁻⁶⁰ is forgotten, lest the trace of a task that never ends grow for ever.
 ///
+/// A step is either [`Self::step`] (or [`Self::step_all`]), one pass for critics whose changes need nothing of the whole trace, or [`Self::decay`], [`Self::add`] and
+/// [`Self::each`]. A critic keeps to one of them: the first assumes that no entry is out of date, and [`Self::add`] leaves such entries.
+///
 /// A feature that only other lanes still trace is gone through too. There this lane's traces are zero and its weights stay as they
 /// are, unless they are changed by 0 · ∞: so factors that are not finite must count as divergence, whether or not this lane traces
 /// a feature.
@@ -136,6 +139,7 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
         let by = by.unwrap_or([R::zero(); T]);
         self.now = self.now.wrapping_add(1);
         // No entry is out of date here, so that there is room for those that become so.
+        debug_assert!(self.listed <= self.cells.len(), "entries are out of date");
         let before = self.listed;
         for (k, x) in x {
             let cell = &mut self.cells[k];
@@ -201,7 +205,7 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
         }
     }
 
-    /// Shows each feature that is not traced to a function, which may change its numbers. Only after [`Self::step`] or [`Self::step_all`].
+    /// Shows each feature that is not traced to a function, which may change its numbers: those that [`Self::step`] did not.
     #[inline(always)]
     pub(super) fn each_other(&mut self, mut change: impl FnMut(&mut Cell<R, W, T>)) {
         self.cells.iter_mut().filter(|cell| cell.active_at == 0).for_each(&mut change);
@@ -280,6 +284,10 @@ impl<R: Real, const W: usize, const T: usize> Traced<R, W, T> {
         // The number of steps: it determines when small traces are removed.
         visitor.counts("steps", std::slice::from_mut(&mut self.now))?;
         if visitor.restores() {
+            if self.now == 0 && !first.is_empty() {
+                // Before the first step there is no trace.
+                return Err(StateError::Trace(names[0].to_owned()));
+            }
             self.clear();
             for (k, traces) in first.into_iter().zip(traces) {
                 // Only their order matters, not when they were active.
@@ -348,6 +356,71 @@ mod tests {
             step(&mut traced, Some(0.5), 2);
         }
         assert_eq!(traced.traced().collect::<Vec<_>>(), [2]);
+    }
+
+    /// A step in one pass and one in three leave the same traces, and all traces are shown once, between decay and addition.
+    #[test]
+    fn one_pass_is_as_good_as_three() {
+        const FEATURES: usize = 5;
+        let (mut once, mut thrice) = (Traced::<f64, 1, 1>::new(FEATURES), Traced::<f64, 1, 1>::new(FEATURES));
+        once.weights_mut(0).zip(0..).for_each(|(w, k)| *w = f64::from(k));
+        for t in 0..5120_u32 {
+            let decay = match t % 400 {
+                0 => None,
+                _ => Some([if t % 7 == 0 { 1.75 } else { 0.125 }]),
+            };
+            // One is listed twice now and then, one has the value zero, and some are forgotten for a while.
+            let last = if t % 200 < 120 { 3 } else { 4 };
+            let x =
+                [(t % 3, 0.5), (last, f64::from(t % 2)), (t % 5 % 3, -0.25)].map(|(k, x)| (k as usize, x));
+            let before: Vec<usize> = once.traced().collect();
+            let mut expected: Vec<(f64, f64)> = Vec::new();
+            if let Some([decay]) = decay {
+                expected = before.iter().map(|&k| (k as f64, decay * once.cells[k].traces[0])).collect();
+            }
+            let (mut shown, mut changed) = (Vec::new(), Vec::new());
+            once.step(
+                decay,
+                x.into_iter(),
+                |cell| shown.push((cell.weights[0], cell.traces[0])),
+                |_, x, cell| cell.traces[0] += 2.0 * x,
+                |k, _| changed.push(k),
+            );
+            // Once in a while some are forgotten first.
+            if u64::from(t) % FORGET_EVERY != 0 {
+                shown.sort_by(|a, b| a.0.total_cmp(&b.0));
+                expected.sort_by(|a, b| a.0.total_cmp(&b.0));
+                assert_eq!(shown, expected, "{t}");
+            }
+            assert_eq!(changed, once.traced().collect::<Vec<_>>(), "{t}");
+            thrice.decay(decay);
+            thrice.add(x.into_iter(), |_, x| [2.0 * x]);
+            let mut others = Vec::new();
+            once.each_other(|cell| others.push(cell.weights[0] as usize));
+            changed.extend(others);
+            changed.sort_unstable();
+            assert_eq!(changed, [0, 1, 2, 3, 4], "{t}: each once");
+            for (one, three) in once.cells.iter().zip(&thrice.cells) {
+                // They forget before and after the traces decay.
+                let (one, three) = (one.traces[0], three.traces[0]);
+                assert!(one == three || one.abs().max(three.abs()) < 10.0 * FORGOTTEN, "{t}: {one} {three}");
+            }
+        }
+        assert!(once.traced().count() < FEATURES, "none was forgotten");
+    }
+
+    /// A trace before the first step would be taken for none.
+    #[test]
+    fn a_trace_before_the_first_step_is_refused() {
+        let mut traced = Traced::<f64, 1, 1>::new(3);
+        step(&mut traced, None, 1);
+        let mut saved = SavedState::empty();
+        traced.traces(&mut Visitor::save(&mut saved), ["e"]).unwrap();
+        let mut tensors = saved.into_tensors();
+        tensors.insert("steps".to_owned(), crate::Numbers::Whole(vec![0]));
+        let saved = SavedState::without_settings(tensors);
+        let refused = Traced::<f64, 1, 1>::new(3).traces(&mut Visitor::restore(&saved), ["e"]);
+        assert_eq!(refused, Err(StateError::Trace("e".to_owned())));
     }
 
     #[test]

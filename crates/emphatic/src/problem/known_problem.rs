@@ -1,5 +1,6 @@
 //! Problems that are known exactly, of any kind, with policies of any kind.
 
+use super::task::check_shape;
 use super::{ContinuousCounterexample, ProblemError, Task};
 use crate::boxed::WithIsa;
 use crate::critic::{Critic, ExactCritic};
@@ -77,12 +78,8 @@ impl KnownProblem {
         Ok(match self {
             Self::Finite(task) => Self::Finite(Arc::new(Task::clone(task).with_interest(interest)?)),
             Self::Continuous(problem) => {
-                let wrong = |given: Vec<f64>| ProblemError::Shape {
-                    what: "the interest".to_owned(),
-                    got: given.len(),
-                    right: 3,
-                };
-                let interest = interest.try_into().map_err(wrong)?;
+                check_shape("the interest", interest.len(), 3)?;
+                let interest = [interest[0], interest[1], interest[2]];
                 Self::Continuous(Arc::new(ContinuousCounterexample::clone(problem).with_interest(interest)?))
             }
         })

@@ -284,7 +284,7 @@ impl<P: FinitePolicy> OffPolicyModel<P> for Task {
     }
 }
 
-fn check_shape(what: &str, got: usize, right: usize) -> Result<(), ProblemError> {
+pub(super) fn check_shape(what: &str, got: usize, right: usize) -> Result<(), ProblemError> {
     if got == right { Ok(()) } else { Err(ProblemError::Shape { what: what.to_owned(), got, right }) }
 }
 

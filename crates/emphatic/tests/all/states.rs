@@ -130,7 +130,10 @@ fn a_state_that_does_not_fit_is_refused_by_name_and_changes_nothing() {
 fn what_does_not_fit_is_said_in_words() {
     let name = || "critic.e".to_owned();
     let said = [
-        (StateError::Trace(name()), "`critic.e` lists a feature twice, or one that does not exist"),
+        (
+            StateError::Trace(name()),
+            "`critic.e` lists a feature twice, one that does not exist, or one before the first step",
+        ),
         (StateError::Kind(name()), "the numbers of `critic.e` are of another kind"),
         (
             StateError::Length { name: name(), got: 3, right: 4 },
