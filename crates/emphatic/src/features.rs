@@ -171,10 +171,13 @@ impl<S: AsState + ?Sized> AsState for &S {
     }
 }
 
+/// An active feature and its value.
+type Active = (usize, f64);
+
 /// The active features of a state, with their values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Row<'a> {
-    entries: &'a [(usize, f64)],
+    entries: &'a [Active],
     /// Whether it is one feature with the value one, as in a table of states.
     is_one: bool,
 }
@@ -213,7 +216,7 @@ impl<'a> Row<'a> {
 
     /// The same, two by two, and the one that is left over.
     #[inline(always)]
-    pub(crate) fn by_twos(self) -> (&'a [[(usize, f64); 2]], &'a [(usize, f64)]) {
+    pub(crate) fn by_twos(self) -> (&'a [[Active; 2]], &'a [Active]) {
         self.entries.as_chunks()
     }
 }
