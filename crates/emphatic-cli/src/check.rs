@@ -29,7 +29,7 @@ pub(crate) struct CheckArguments {
 pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
     let experiment = open_experiment(&arguments.file, arguments.runs)?;
     experiment.warnings().iter().for_each(|warning| warn(warning));
-    let Estimate { updates, rows, learning, evaluating, fresh, bytes } =
+    let Estimate { updates, rows, learning, evaluating, finalists, fresh, bytes } =
         estimate(&experiment).map_err(|error| miette!("{error}"))?;
     let settings = experiment.settings();
     let threads = Options::default().threads;
@@ -57,9 +57,15 @@ pub(crate) fn check(arguments: &CheckArguments) -> miette::Result<()> {
         let rollouts = experiment.has_rollouts();
         time(if rollouts { "  to evaluate, at most" } else { "  to evaluate" }, evaluating);
     }
+    let mut later = |what: String, seconds: f64| {
+        text += &format!("\nand {what}, about {} more.\n", duration(seconds / threads as f64));
+    };
+    if experiment.finalists > 0 {
+        let (runs, settings) = (experiment.finalist_runs, experiment.finalists);
+        later(format!("{runs} more runs of each method's {settings} best settings"), finalists);
+    }
     if experiment.fresh_runs > 0 {
-        text += &format!("\nand {} fresh runs of each method's best setting", experiment.fresh_runs);
-        text += &format!(", about {} more.\n", duration(fresh / threads as f64));
+        later(format!("{} fresh runs of each method's best setting", experiment.fresh_runs), fresh);
     }
     let collisions = collisions(&experiment).map_err(|error| miette!("{error}"))?;
     text.extend(collisions.iter().map(|found| format!("\n{}\n", of_collisions(found))));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   emphatic merge shards/* --out results/experiment
-  emphatic run experiment.toml --out results/experiment    runs what is missing, and fresh runs";
+  emphatic run experiment.toml --out results/experiment    runs what is missing, finalists and fresh runs";
 
 #[derive(Args)]
 pub(crate) struct MergeArguments {
@@ -21,14 +21,13 @@ pub(crate) struct MergeArguments {
 }
 
 pub(crate) fn merge(arguments: &MergeArguments) -> miette::Result<()> {
-    let Merged { done, units, fresh, warnings, .. } = emphatic_lab::merge(&arguments.dirs, &arguments.out)?;
+    let Merged { done, units, later, warnings, .. } = emphatic_lab::merge(&arguments.dirs, &arguments.out)?;
     warnings.iter().for_each(|warning| warn(warning));
     let out = path(&arguments.out);
     let mut text = format!("{done} of {units} units are in {out}.\n");
-    if done < units || fresh {
-        let what = if done < units { "the rest" } else { "the fresh runs" };
+    if done < units || later {
         let (file, out) = (quoted(&arguments.out.join("experiment.toml")), quoted(&arguments.out));
-        text += &format!("For {what}: emphatic run {file} --out {out}\n");
+        text += &format!("For the rest: emphatic run {file} --out {out}\n");
     }
     print(&text)
 }

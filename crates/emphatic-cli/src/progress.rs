@@ -102,6 +102,7 @@ fn message(progress: &Progress) -> String {
     let rate = short(updates as f64 / seconds.max(1e-9));
     let what = match kind {
         Kind::Results => "",
+        Kind::Finalists => " on runs of finalists",
         Kind::Fresh => " on fresh runs",
     };
     let left = match done.saturating_sub(before) {

@@ -17,7 +17,8 @@ Results go to DIR (--out), by default to results/NAME for NAME.toml
 (results/NAME-shard-I-of-N for a shard):
   results.parquet    a row for each setting, run and evaluation
   settings.parquet   a row for each setting
-  fresh.parquet      the best settings on fresh runs, with `fresh_runs`
+  finalists.parquet  more runs of the best settings, with `finalists`
+  fresh.parquet      the best setting of each method on fresh runs, with `fresh_runs`
   experiment.toml    the file as run
   manifest.json      versions, counts, time
 

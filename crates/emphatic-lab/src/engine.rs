@@ -1,6 +1,6 @@
 //! Runs an experiment: on all cores, every unit once, and without losing a finished one.
 
-use crate::experiment::{Experiment, FIRST_FRESH_STREAM};
+use crate::experiment::{Experiment, first_stream};
 use crate::options::Options;
 use crate::settings_table;
 use crate::stop::Stop;
@@ -56,7 +56,7 @@ pub enum Ending {
 pub struct Report {
     /// How it ended.
     pub ending: Ending,
-    /// The number of units in the directory now, fresh ones included.
+    /// The number of units in the directory now, those of finalists and fresh ones included.
     pub done: usize,
     /// The number of units that there will be.
     pub units: usize,
@@ -128,8 +128,9 @@ pub fn run(
         false if stop.is_stopped() => Ending::Stopped,
         false => Ending::ShardFinished,
     };
-    let units = experiment.units() + fresh_units(experiment, &store);
-    let done = store.count(Kind::Results) + store.count(Kind::Fresh);
+    let units =
+        experiment.units() + LATER.iter().map(|kind| later_units(experiment, &store, *kind)).sum::<usize>();
+    let done = store.count(Kind::Results) + LATER.iter().map(|kind| store.count(*kind)).sum::<usize>();
     Ok(Report { ending, done, units, before, updates, diverged: store.diverged_runs() })
 }
 
@@ -142,65 +143,88 @@ pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, StoreEr
     let copies = experiment.files();
     let mut files: Vec<(&str, &[u8])> = vec![(SETTINGS, &settings)];
     files.extend(copies.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
-    let (runs, fresh_runs) = (experiment.runs, experiment.fresh_runs);
-    Store::open(dir, &Contents { files: &files, identity: &identity, runs, fresh_runs })
+    let Experiment { runs, finalist_runs, fresh_runs, .. } = *experiment;
+    Store::open(dir, &Contents { files: &files, identity: &identity, runs, finalist_runs, fresh_runs })
 }
+
+/// The kinds of runs that only chosen settings have, in order: each choice is made by the runs before.
+pub(crate) const LATER: [Kind; 2] = [Kind::Finalists, Kind::Fresh];
 
 /// Returns the fields of the manifest that count what the directory has of an experiment.
 pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> Value {
-    json!({
+    let mut fields = json!({
         "seed": experiment.seed,
-        "runs": experiment.runs,
-        "fresh_runs": experiment.fresh_runs,
         "settings": experiment.settings(),
+        "runs": experiment.runs,
         "units": { "done": store.count(Kind::Results), "all": experiment.units() },
-        "fresh_units": { "done": store.count(Kind::Fresh), "all": fresh_units(experiment, store) },
         "diverged_runs": store.diverged_runs(),
         "finished": finished,
-    })
+    });
+    for kind in LATER {
+        let all = later_units(experiment, store, kind);
+        fields[kind.runs_key()] = json!(experiment.runs_of(kind));
+        fields[kind.count_key()] = json!({ "done": store.count(kind), "all": all });
+    }
+    fields
 }
 
-/// Returns how many units of fresh runs there are to be.
-pub(crate) fn fresh_units(experiment: &Experiment, store: &Store) -> usize {
-    let chosen = chosen_settings(store.manifest());
-    fresh_blocks(experiment, &chosen).len() * experiment.fresh_runs as usize
+/// Returns how many units of a kind there are to be, of the settings that are chosen so far.
+pub(crate) fn later_units(experiment: &Experiment, store: &Store, kind: Kind) -> usize {
+    blocks_of(experiment, &chosen_settings(store.manifest(), kind)).len() * experiment.runs_of(kind) as usize
 }
 
-/// Chooses the settings that are to have fresh runs, by complete results. Fresh runs of other settings are removed; the warning says so.
-pub(crate) fn choose_fresh(
+/// Chooses the settings that are to have runs of a kind, by all runs before them, which are complete. Runs of other settings are removed; the warning says so.
+pub(crate) fn choose(
     experiment: &Experiment,
     store: &mut Store,
+    kind: Kind,
 ) -> Result<(Vec<usize>, Option<String>), StoreError> {
-    let chosen = summary::best_settings(experiment, store)?;
-    if chosen == chosen_settings(store.manifest()) {
+    let chosen = match kind {
+        Kind::Finalists => summary::finalists(experiment, store)?,
+        _ => summary::best_settings(experiment, store)?,
+    };
+    if chosen == chosen_settings(store.manifest(), kind) {
         return Ok((chosen, None));
     }
-    let discarded = store.count(Kind::Fresh);
-    store.discard(Kind::Fresh)?;
-    let none =
-        json!({ "done": 0, "all": fresh_blocks(experiment, &chosen).len() * experiment.fresh_runs as usize });
-    store.set_manifest(&json!({ "fresh_settings": chosen, "fresh_units": none }))?;
+    let discarded = store.count(kind);
+    store.discard(kind)?;
+    let units = blocks_of(experiment, &chosen).len() * experiment.runs_of(kind) as usize;
+    let none = json!({ "done": 0, "all": units });
+    store.set_manifest(&json!({ settings_key(kind): chosen, kind.count_key(): none }))?;
     let warning = (discarded > 0).then(|| {
         format!(
-            "{discarded} finished units of fresh runs in {} are discarded: they were of other settings than those that are the best now",
+            "{discarded} finished units of {} in {} are discarded: they were of other settings than those that are the best now",
+            kind.runs(),
             store.dir().display()
         )
     });
     Ok((chosen, warning))
 }
 
-/// Returns the settings that have fresh runs.
-pub(crate) fn chosen_settings(manifest: &Value) -> Vec<usize> {
-    let list = manifest["fresh_settings"].as_array();
+/// Returns the key of the manifest with the settings that have runs of a kind.
+fn settings_key(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Results => "settings",
+        Kind::Finalists => "finalist_settings",
+        Kind::Fresh => "fresh_settings",
+    }
+}
+
+/// Returns the settings that have runs of a kind.
+pub(crate) fn chosen_settings(manifest: &Value, kind: Kind) -> Vec<usize> {
+    let list = manifest[settings_key(kind)].as_array();
     list.into_iter().flatten().filter_map(|k| k.as_u64()).map(|k| k as usize).collect()
 }
 
 /// Returns blocks of the chosen settings that can share lanes.
-fn fresh_blocks(experiment: &Experiment, chosen: &[usize]) -> Vec<Vec<usize>> {
+fn blocks_of(experiment: &Experiment, chosen: &[usize]) -> Vec<Vec<usize>> {
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     for &setting in chosen.iter().filter(|k| **k < experiment.settings()) {
         let structure = experiment.structure(setting);
-        match blocks.iter_mut().find(|block| experiment.structure(block[0]) == structure) {
+        let has_room = |block: &&mut Vec<usize>| {
+            experiment.structure(block[0]) == structure && block.len() < experiment.most_in_a_block(block[0])
+        };
+        match blocks.iter_mut().find(has_room) {
             Some(block) => block.push(setting),
             None => blocks.push(vec![setting]),
         }
@@ -221,7 +245,7 @@ struct Engine<'a> {
     warned: BTreeSet<usize>,
 }
 
-/// One phase of a run: the results, or the fresh runs.
+/// One phase of a run: the results, the finalists, or the fresh runs.
 struct Phase<'a> {
     kind: Kind,
     /// All units, also those that are there.
@@ -238,10 +262,13 @@ fn units_of(runs: u32, blocks: usize) -> impl Iterator<Item = Unit> {
 }
 
 impl Engine<'_> {
-    /// Runs the missing results, then the missing fresh runs. Returns true if both are complete.
+    /// Runs the missing results, then what is missing of the finalists and of the fresh runs. Returns true if all are complete.
     fn run(&mut self, store: &mut Store) -> Result<bool, RunError> {
-        let complete = self.run_results(store)?;
-        if complete && self.experiment.fresh_runs > 0 { self.run_fresh(store) } else { Ok(complete) }
+        let mut complete = self.run_results(store)?;
+        for kind in LATER.into_iter().filter(|kind| self.experiment.runs_of(*kind) > 0) {
+            complete = complete && self.run_chosen(store, kind)?;
+        }
+        Ok(complete)
     }
 
     /// Runs the missing results. Returns true if they are complete.
@@ -251,7 +278,8 @@ impl Engine<'_> {
         let in_shard = |unit: &Unit| self.options.shard.is_none_or(|shard| shard.contains(unit));
         let units = units_of(experiment.runs, blocks.len()).filter(in_shard).collect();
         let settings = |block: u32| blocks[block as usize].clone().collect();
-        let phase = Phase { kind: Kind::Results, units, settings: &settings, first_stream: 0 };
+        let first_stream = first_stream(Kind::Results);
+        let phase = Phase { kind: Kind::Results, units, settings: &settings, first_stream };
         if !self.execute(&phase, store)? {
             return Ok(false);
         }
@@ -259,20 +287,20 @@ impl Engine<'_> {
         Ok(store.count(Kind::Results) == experiment.units())
     }
 
-    /// Runs each method's best setting on fresh streams. Returns false if it was asked to stop.
-    fn run_fresh(&mut self, store: &mut Store) -> Result<bool, RunError> {
-        let (chosen, warning) = choose_fresh(self.experiment, store)?;
+    /// Runs the settings that are chosen for it on streams of this kind. Returns false if it was asked to stop.
+    fn run_chosen(&mut self, store: &mut Store, kind: Kind) -> Result<bool, RunError> {
+        let (chosen, warning) = choose(self.experiment, store, kind)?;
         warning.iter().for_each(|warning| (self.on_event)(Event::Warning(warning)));
-        let runs = self.experiment.fresh_runs;
-        let blocks = fresh_blocks(self.experiment, &chosen);
+        let runs = self.experiment.runs_of(kind);
+        let blocks = blocks_of(self.experiment, &chosen);
         let settings = |block: u32| blocks[block as usize].clone();
         let units = units_of(runs, blocks.len()).collect();
-        let phase = Phase { kind: Kind::Fresh, units, settings: &settings, first_stream: FIRST_FRESH_STREAM };
+        let phase = Phase { kind, units, settings: &settings, first_stream: first_stream(kind) };
         if !self.execute(&phase, store)? {
             return Ok(false);
         }
         // Units of an earlier, larger number of runs would make the table depend on its history.
-        store.finish(Kind::Fresh, &|unit| unit.run < runs)?;
+        store.finish(kind, &|unit| unit.run < runs)?;
         Ok(true)
     }
 

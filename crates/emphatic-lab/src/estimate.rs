@@ -19,6 +19,8 @@ pub struct Estimate {
     pub learning: f64,
     /// The same of evaluations, which in a simulator are rollouts.
     pub evaluating: f64,
+    /// The same of more runs of the finalists, in all.
+    pub finalists: f64,
     /// The same of fresh runs, in all.
     pub fresh: f64,
     /// The size of the results in bytes, roughly.
@@ -57,13 +59,17 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     }
     let runs = f64::from(experiment.runs);
     // Which settings will be the best is not known; they cost what the average one does.
-    let fresh_runs = experiment.fresh_runs as f64 * summary::choices(experiment) as f64;
+    let (finalist_runs, finalists) = (f64::from(experiment.finalist_runs), experiment.finalists as usize);
+    let finalist_runs = finalist_runs * summary::choices(experiment, finalists) as f64;
+    let fresh_runs = f64::from(experiment.fresh_runs) * summary::choices(experiment, 1) as f64;
+    let settings = experiment.settings() as f64;
     Ok(Estimate {
         updates: updates * runs,
-        rows: experiment.settings() as f64 * runs * evaluations,
+        rows: settings * runs * evaluations,
         learning: learning * runs,
         evaluating: evaluating * runs,
-        fresh: fresh / experiment.settings() as f64 * fresh_runs,
+        finalists: (learning + evaluating) / settings * finalist_runs,
+        fresh: fresh / settings * fresh_runs,
         bytes: bytes * runs,
     })
 }

@@ -29,6 +29,7 @@ use crate::experiment_file::{ExperimentFile, MethodFile, Select};
 use crate::measure::{self, Goal, Measured};
 use crate::one_or_list::{Located, OneOrList};
 use crate::source;
+use crate::store::Kind;
 use emphatic::catalogue::{Catalogue, Role, Signal};
 use emphatic::{Features, Random, Recipe, Table};
 use emphatic_problems::{
@@ -65,8 +66,20 @@ const UPDATES_A_UNIT: f64 = (1 << 24) as f64;
 /// A step of an environment that lives elsewhere takes about as long as so many that live here.
 const ELSEWHERE: f64 = 64.0;
 
+/// The number of the first run of finalists where they stand beside the runs that all settings have, and of its stream.
+pub(crate) const FIRST_FINALIST_RUN: u32 = 1 << 31;
+
 /// The number of the first stream of fresh runs.
-pub(crate) const FIRST_FRESH_STREAM: u64 = 1 << 32;
+const FIRST_FRESH_STREAM: u64 = 1 << 32;
+
+/// Returns the number of the first stream of runs of a kind.
+pub(crate) fn first_stream(kind: Kind) -> u64 {
+    match kind {
+        Kind::Results => 0,
+        Kind::Finalists => u64::from(FIRST_FINALIST_RUN),
+        Kind::Fresh => FIRST_FRESH_STREAM,
+    }
+}
 
 /// The number of the first random stream from which features are drawn, beyond those of runs and fresh runs.
 const FIRST_FEATURES_STREAM: u64 = 1 << 62;
@@ -165,6 +178,10 @@ pub struct Experiment {
     pub length: Length,
     /// How often quantities are recorded in a run, not counting the time before it begins.
     pub evaluations: u64,
+    /// How many settings of each method, the best by the runs, have more of them before the best is chosen; none if it is 0.
+    pub finalists: u32,
+    /// How many more runs those have.
+    pub finalist_runs: u32,
     /// The number of fresh runs on which the best settings are judged.
     pub fresh_runs: u32,
     /// How often quantities are recorded in a fresh run.
@@ -249,7 +266,7 @@ impl Experiment {
         experiment.check_measures(&places)?;
         experiment.check_critic_weights(&file)?;
         let kinds = experiment.cut_into_blocks();
-        experiment.check_fresh_runs(&file, kinds)?;
+        experiment.check_later_runs(&file, kinds)?;
         experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
         Ok(experiment)
     }
@@ -260,6 +277,7 @@ impl Experiment {
         // Fresh streams have numbers beyond these.
         let runs = whole(Some(&file.runs), "runs", 1..=MOST_RUNS)?.unwrap_or(1);
         let fresh_runs = whole(file.fresh_runs.as_ref(), "fresh_runs", 0..=MOST_RUNS)?.unwrap_or(0);
+        let (finalists, finalist_runs) = read_finalists(file)?;
         let length = read_length(file)?;
         let most = length.count().min(MOST_EVALUATIONS);
         let evaluations = whole(file.evaluations.as_ref(), "evaluations", 1..=most).map_err(|error| {
@@ -275,6 +293,8 @@ impl Experiment {
             runs: runs as u32,
             length,
             evaluations,
+            finalists,
+            finalist_runs,
             fresh_runs: fresh_runs as u32,
             fresh_evaluations: fresh_evaluations.unwrap_or(evaluations),
             rollouts: [rollouts, fresh_rollouts],
@@ -549,20 +569,23 @@ impl Experiment {
         Ok(())
     }
 
-    /// Returns an error if fresh runs are asked for, but nothing is recorded by which the best settings are chosen, or if so many of
+    /// Returns an error if finalists or fresh runs are asked for, but nothing is recorded by which settings are chosen, or if so many of
     /// these kinds of settings are impossible.
-    fn check_fresh_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
-        let Some(fresh) = file.fresh_runs.as_ref().filter(|_| self.fresh_runs > 0) else { return Ok(()) };
-        if self.judged_by.is_empty() {
-            let message = "fresh runs need the objective or an error, but neither is recorded";
-            return Err(Mistake::at(&fresh.span, message).help(
-                "add \"objective\" (or \"value_error\") to `record`: by it the best settings are chosen",
-            ));
-        }
-        if kinds.saturating_mul(self.fresh_runs as usize) > MOST_UNITS {
-            let most = MOST_UNITS / kinds;
-            let message = format!("at most {most} fresh runs are possible of {kinds} kinds of settings");
-            return Err(Mistake::at(&fresh.span, message));
+    fn check_later_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
+        for (kind, written) in [(Kind::Finalists, &file.finalist_runs), (Kind::Fresh, &file.fresh_runs)] {
+            let (what, runs) = (kind.runs(), self.runs_of(kind) as usize);
+            let Some(written) = written.as_ref().filter(|_| runs > 0) else { continue };
+            if self.judged_by.is_empty() {
+                let message = format!("{what} need the objective or an error, but neither is recorded");
+                return Err(Mistake::at(&written.span, message).help(
+                    "add \"objective\" (or \"value_error\") to `record`: by it the best settings are chosen",
+                ));
+            }
+            if kinds.saturating_mul(runs) > MOST_UNITS {
+                let most = MOST_UNITS / kinds;
+                let message = format!("at most {most} {what} are possible of {kinds} kinds of settings");
+                return Err(Mistake::at(&written.span, message));
+            }
         }
         Ok(())
     }
@@ -601,6 +624,15 @@ impl Experiment {
         self.grids.last().map_or(0, |grid| grid.settings.end)
     }
 
+    /// Returns how many runs of a kind there are to be.
+    pub(crate) fn runs_of(&self, kind: Kind) -> u32 {
+        match kind {
+            Kind::Results => self.runs,
+            Kind::Finalists => self.finalist_runs,
+            Kind::Fresh => self.fresh_runs,
+        }
+    }
+
     /// Returns the number of units.
     pub fn units(&self) -> usize {
         self.blocks.len() * self.runs as usize
@@ -626,19 +658,25 @@ impl Experiment {
             let structure = &self.grids[first].structure;
             let alike = self.grids[first..].iter().take_while(|grid| grid.structure == *structure).count();
             let settings = self.grids[first].settings.start..self.grids[first + alike - 1].settings.end;
-            let evaluating = (self.evaluations as f64 + 1.0) * self.tried_steps(structure.scenario, 0);
-            let size = UPDATES_A_UNIT / (self.expected_steps(structure.scenario) + evaluating).max(1.0);
-            let size = (size as usize).clamp(BLOCK.start, BLOCK.end) / BLOCK.start * BLOCK.start;
-            let a_row = self.numbers_a_row(settings.start);
-            let a_setting = a_row.saturating_mul(self.evaluations as usize + 1).max(1);
-            let size = size.min(NUMBERS_A_UNIT / a_setting).max(1);
-            let size = size.min(self.most_settings_in_memory(settings.start));
+            let size = self.most_in_a_block(settings.start);
             let cut = |start: usize| start..(start + size).min(settings.end);
             self.blocks.extend(settings.clone().step_by(size).map(cut));
             first += alike;
             kinds += 1;
         }
         kinds
+    }
+
+    /// Returns how many settings like this one make a unit of work that is neither too short nor too large.
+    pub(crate) fn most_in_a_block(&self, setting: usize) -> usize {
+        let scenario = self.structure(setting).scenario;
+        let evaluating = (self.evaluations as f64 + 1.0) * self.tried_steps(scenario, 0);
+        let size = UPDATES_A_UNIT / (self.expected_steps(scenario) + evaluating).max(1.0);
+        let size = (size as usize).clamp(BLOCK.start, BLOCK.end) / BLOCK.start * BLOCK.start;
+        let a_row = self.numbers_a_row(setting);
+        let a_setting = a_row.saturating_mul(self.evaluations as usize + 1).max(1);
+        let size = size.min(NUMBERS_A_UNIT / a_setting).max(1);
+        size.min(self.most_settings_in_memory(setting))
     }
 
     /// Returns the name of each column that is recorded, and whether its values are lists.
@@ -733,6 +771,19 @@ fn whole(
     }
     let (least, most) = range.into_inner();
     Err(Mistake::at(span, format!("`{key}` is {x}; it must lie between {least} and {most}")))
+}
+
+/// Returns how many finalists there are, and how many runs they have: neither, or both.
+fn read_finalists(file: &ExperimentFile) -> Result<(u32, u32), Mistake> {
+    let finalists = whole(file.finalists.as_ref(), "finalists", 2..=MOST_SETTINGS as u64)?;
+    let runs = whole(file.finalist_runs.as_ref(), "finalist_runs", 1..=MOST_RUNS)?;
+    match (&file.finalists, &file.finalist_runs) {
+        (Some(written), None) => Err(Mistake::at(&written.span, "how many more runs do the finalists have?")
+            .help("add `finalist_runs`: finalist_runs = 10")),
+        (None, Some(written)) => Err(Mistake::at(&written.span, "`finalist_runs` without `finalists`")
+            .help("add how many settings of each method are tried out on these runs: finalists = 20")),
+        _ => Ok((finalists.unwrap_or(0) as u32, runs.unwrap_or(0) as u32)),
+    }
 }
 
 /// Returns what is recorded if the file does not say.

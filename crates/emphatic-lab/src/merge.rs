@@ -1,10 +1,10 @@
 //! Merges the results of shards into one directory.
 
-use crate::engine;
+use crate::engine::{self, LATER};
 use crate::experiment::Experiment;
 use crate::runs;
 use crate::store::manifest::{VERSION, version};
-use crate::store::{Kind, Store, StoreError, View, check_fresh_runs};
+use crate::store::{Kind, Store, StoreError, View, check_later_runs};
 use crate::table::StoredUnit;
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ pub struct Merged {
     pub done: usize,
     /// How many the experiment has.
     pub units: usize,
-    /// Whether fresh runs are still to be made.
-    pub fresh: bool,
-    /// One message for each damaged file in the directory of the merged results, and one if fresh runs there are discarded.
+    /// Whether runs of finalists, or fresh runs, are still to be made.
+    pub later: bool,
+    /// One message for each damaged file in the directory of the merged results, and one if runs of finalists or fresh runs there are discarded.
     pub warnings: Vec<String>,
 }
 
@@ -25,11 +25,15 @@ pub struct Merged {
 pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
     let shards = open_all(dirs)?;
     // Shards may have been asked for different numbers of runs.
-    let asked = |experiment: &Experiment| (experiment.runs, experiment.fresh_runs);
-    let Some((_, experiment)) = shards.iter().max_by_key(|(_, experiment)| asked(experiment)) else {
-        return Ok(Merged { done: 0, units: 0, fresh: false, warnings: Vec::new() });
+    let asked = |experiment: &Experiment| {
+        (experiment.runs, experiment.finalist_runs, experiment.finalists, experiment.fresh_runs)
     };
-    shards.iter().try_for_each(|(view, _)| check_fresh_runs(view, experiment.fresh_runs))?;
+    let Some((_, experiment)) = shards.iter().max_by_key(|(_, experiment)| asked(experiment)) else {
+        return Ok(Merged { done: 0, units: 0, later: false, warnings: Vec::new() });
+    };
+    for (view, _) in &shards {
+        LATER.iter().try_for_each(|kind| check_later_runs(view, *kind, experiment.runs_of(*kind)))?;
+    }
     let mut store = engine::open(experiment, out)?;
     for (view, _) in &shards {
         copy_missing(&mut store, Kind::Results, view)?;
@@ -37,29 +41,35 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
     store.finish(Kind::Results, &|_| true)?;
     let (done, units) = (store.count(Kind::Results), experiment.units());
     let mut warnings = store.warnings().to_vec();
-    let fresh = experiment.fresh_runs > 0
-        && !(done == units && merge_fresh(experiment, &mut store, &shards, &mut warnings)?);
-    let mut fields = engine::counts(experiment, &store, done == units && !fresh);
+    let mut complete = done == units;
+    for kind in LATER.into_iter().filter(|kind| experiment.runs_of(*kind) > 0) {
+        complete = complete && merge_chosen(experiment, &mut store, kind, &shards, &mut warnings)?;
+    }
+    let mut fields = engine::counts(experiment, &store, complete);
     let seconds = shards.iter().filter_map(|(view, _)| view.manifest()["wall_seconds"].as_f64());
     fields["wall_seconds"] = seconds.sum::<f64>().into();
     store.set_manifest(&fields)?;
-    Ok(Merged { done, units, fresh, warnings })
+    let later = !complete && LATER.iter().any(|kind| experiment.runs_of(*kind) > 0);
+    Ok(Merged { done, units, later, warnings })
 }
 
-/// Merges the fresh runs of shards that had all results, and so could choose the same settings. Returns true if no more are to be made.
-fn merge_fresh(
+/// Merges the runs of finalists, or fresh runs, of shards that had all runs before them, and so could choose the same settings. Returns true if no more
+/// are to be made.
+fn merge_chosen(
     experiment: &Experiment,
     store: &mut Store,
+    kind: Kind,
     shards: &[(View, Experiment)],
     warnings: &mut Vec<String>,
 ) -> Result<bool, StoreError> {
-    let (chosen, warning) = engine::choose_fresh(experiment, store)?;
+    let (chosen, warning) = engine::choose(experiment, store, kind)?;
     warnings.extend(warning);
-    for (view, _) in shards.iter().filter(|(view, _)| engine::chosen_settings(view.manifest()) == chosen) {
-        copy_missing(store, Kind::Fresh, view)?;
+    let chose = |view: &View| engine::chosen_settings(view.manifest(), kind);
+    for (view, _) in shards.iter().filter(|(view, _)| chose(view) == chosen) {
+        copy_missing(store, kind, view)?;
     }
-    store.finish(Kind::Fresh, &|unit| unit.run < experiment.fresh_runs)?;
-    Ok(store.count(Kind::Fresh) == engine::fresh_units(experiment, store))
+    store.finish(kind, &|unit| unit.run < experiment.runs_of(kind))?;
+    Ok(store.count(kind) == engine::later_units(experiment, store, kind))
 }
 
 fn copy_missing(store: &mut Store, kind: Kind, from: &View) -> Result<(), StoreError> {

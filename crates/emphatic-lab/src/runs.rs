@@ -90,7 +90,7 @@ pub(crate) fn of_settings(
     let mut runs: BTreeMap<usize, Vec<Run>> = BTreeMap::new();
     for stored in view.units(kind) {
         let block = blocks.get(stored.unit().block as usize);
-        // A unit of fresh runs has settings of several blocks.
+        // A unit of finalists or of fresh runs has settings of several blocks.
         if kind == Kind::Results && !settings.iter().any(|k| block.is_some_and(|block| block.contains(k))) {
             continue;
         }

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! DIR/results.parquet    all units, once finished
+//! DIR/finalists.parquet  the same for more runs of the finalists
 //! DIR/fresh.parquet      the same for fresh runs
 //! DIR/manifest.json      which experiment this is
 //! DIR/experiment.toml, DIR/problems/     the experiment file as run, and the problem files it names
@@ -48,6 +49,8 @@ pub struct Contents<'a> {
     pub identity: &'a Value,
     /// How many runs it is to have: no fewer than it has already.
     pub runs: u32,
+    /// The same of finalists.
+    pub finalist_runs: u32,
     /// The same of fresh runs.
     pub fresh_runs: u32,
 }
@@ -57,8 +60,8 @@ pub struct View {
     dir: PathBuf,
     manifest: Value,
     /// The labels of the tables of each kind.
-    labels: [String; 2],
-    tables: [Tables; 2],
+    labels: [String; 3],
+    tables: [Tables; 3],
     warnings: Vec<String>,
 }
 
@@ -77,7 +80,7 @@ impl View {
 
     fn load(dir: &Path, manifest: Value) -> Result<(View, Damaged), StoreError> {
         let labels = Kind::ALL.map(|kind| label(&manifest["identity"], kind.name()));
-        let (mut tables, mut damaged) = (<[Tables; 2]>::default(), Damaged::new());
+        let (mut tables, mut damaged) = (<[Tables; 3]>::default(), Damaged::new());
         for kind in Kind::ALL {
             tables[kind as usize] = part_files::load(dir, kind, &labels[kind as usize], &mut damaged)?;
         }
@@ -186,7 +189,8 @@ impl Store {
         if there > u64::from(asked) {
             return Err(StoreError::FewerRuns { dir: dir.to_owned(), there, asked });
         }
-        check_fresh_runs(&view, contents.fresh_runs)?;
+        check_later_runs(&view, Kind::Finalists, contents.finalist_runs)?;
+        check_later_runs(&view, Kind::Fresh, contents.fresh_runs)?;
         let next = view.tables.iter().flat_map(Tables::parts).max().unwrap_or(0) + 1;
         let mut store = Store { view, next, lock };
         store.write_files(contents)?;
@@ -298,7 +302,7 @@ impl Store {
         for number in self.tables(kind).parts() {
             files::remove(&kind.path(&self.dir, number))?;
         }
-        // It stays if the other kind has parts.
+        // It stays if another kind has parts.
         let _ = fs::remove_dir(self.dir.join(PARTS));
         Ok(())
     }
@@ -313,13 +317,13 @@ impl Store {
     }
 }
 
-/// An error if a directory has more fresh runs than are asked for.
-pub(crate) fn check_fresh_runs(view: &View, asked: u32) -> Result<(), StoreError> {
-    let there = view.runs(Kind::Fresh);
+/// An error if a directory has more runs of a kind, of finalists or fresh ones, than are asked for.
+pub(crate) fn check_later_runs(view: &View, kind: Kind, asked: u32) -> Result<(), StoreError> {
+    let there = view.runs(kind);
     if there <= u64::from(asked) {
         return Ok(());
     }
-    Err(StoreError::FewerFreshRuns { dir: view.dir.clone(), there, asked })
+    Err(StoreError::FewerLaterRuns { dir: view.dir.clone(), kind, there, asked })
 }
 
 /// Writes the next part. Returns its number and the table.
@@ -362,7 +366,16 @@ mod tests {
     const FILES: [(&str, &[u8]); 2] = [("settings.parquet", b"settings"), ("experiment.toml", b"experiment")];
 
     fn open_as(dir: &Path, identity: &Value) -> Result<Store, StoreError> {
-        Store::open(dir, &Contents { files: &FILES, identity, runs: u32::MAX, fresh_runs: u32::MAX })
+        Store::open(
+            dir,
+            &Contents {
+                files: &FILES,
+                identity,
+                runs: u32::MAX,
+                finalist_runs: u32::MAX,
+                fresh_runs: u32::MAX,
+            },
+        )
     }
 
     fn open(dir: &TempDir) -> Store {

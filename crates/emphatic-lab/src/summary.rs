@@ -6,9 +6,9 @@ mod scores;
 
 pub use fixed_point::FixedPoint;
 pub(crate) use print::label;
-pub(crate) use scores::{best_settings, choices};
+pub(crate) use scores::{best_settings, choices, finalists};
 
-use crate::experiment::{Cell, Experiment, FIRST_FRESH_STREAM, Judged};
+use crate::experiment::{Cell, Experiment, FIRST_FINALIST_RUN, Judged, first_stream};
 use crate::experiment_file::Select;
 use crate::measure::{Goal, effective_sample};
 use crate::runs::{self, Run};
@@ -58,11 +58,13 @@ pub struct MethodSummary {
     pub method: String,
     /// What distinguishes it from others of the same name.
     pub values: Map<String, Value>,
-    /// How many runs all of its settings have.
+    /// How many runs all of its settings have, or its finalists.
     pub runs: usize,
+    /// How many of its settings are finalists, among which the best is chosen; 0 if it is chosen among all.
+    pub finalists: usize,
     /// How many runs of its settings diverged, over its whole grid.
     pub diverged: Diverged,
-    /// Which runs all of its settings have.
+    /// Which runs all of its settings have, or its finalists.
     #[serde(skip)]
     common_runs: Vec<u32>,
     /// The number of the best setting.
@@ -228,7 +230,7 @@ pub(crate) fn best_runs(dir: &Path, quantity: Option<&str>) -> Result<BestRuns, 
     let options = SummaryOptions { intervals: false, ..SummaryOptions::default() };
     let summariser = Summariser::new(&experiment, &view, &options)?;
     let summary = summariser.summary()?;
-    let chosen_by = summariser.runs_of_best(&summary.methods, Kind::Results, &quantity)?;
+    let chosen_by = summariser.runs_to_choose_by(&summary.methods, &quantity)?;
     let fresh = summariser.runs_of_best(&summary.methods, Kind::Fresh, &quantity)?;
     let shown = |(chosen_by, fresh): (_, Vec<Run>)| if fresh.is_empty() { chosen_by } else { fresh };
     let runs = chosen_by.into_iter().zip(fresh).map(shown).collect();
@@ -269,14 +271,14 @@ impl<'a> Summariser<'a> {
         let (select, intervals) = (options.select.unwrap_or(experiment.select), options.intervals);
         let judged_by = judged_by(experiment, options.select_by.as_deref())?;
         let quantity = shown_quantity(experiment, options.quantity.as_deref(), judged_by)?;
-        let scores = Scores::read(experiment, view, Kind::Results, &judged_by.column)?;
+        let scores = Scores::to_choose_by(experiment, view, &judged_by.column)?;
         if scores.is_empty() {
             let (dir, warnings) = (view.dir().to_owned(), view.warnings().to_vec());
             return Err(view.missing(Kind::Results).unwrap_or(StoreError::NoRuns { dir, warnings }));
         }
         let other_scores = match quantity == judged_by.column {
             true => None,
-            false => Some(Scores::read(experiment, view, Kind::Results, &quantity)?),
+            false => Some(Scores::to_choose_by(experiment, view, &quantity)?),
         };
         let fresh = Scores::read(experiment, view, Kind::Fresh, &quantity)?;
         Ok(Self { experiment, view, select, judged_by, quantity, intervals, scores, other_scores, fresh })
@@ -354,6 +356,7 @@ impl<'a> Summariser<'a> {
             method: experiment.methods[group.method].name.clone(),
             values: json_of(&group.values),
             runs: comparison.runs.len(),
+            finalists: self.scores.finalists_of(group),
             diverged: self.diverged(group),
             best: setting,
             best_values: settings.values(setting),
@@ -390,7 +393,7 @@ impl<'a> Summariser<'a> {
         let fresh = self.fresh.of(setting);
         let streams: Vec<u64> = match fresh.is_empty() {
             true => chosen_by.iter().map(|run| u64::from(*run)).collect(),
-            false => fresh.iter().map(|score| FIRST_FRESH_STREAM + u64::from(score.run)).collect(),
+            false => fresh.iter().map(|score| first_stream(Kind::Fresh) + u64::from(score.run)).collect(),
         };
         fixed_point::fixed_point(self.experiment, setting, &self.quantity, &streams)
     }
@@ -423,8 +426,8 @@ impl<'a> Summariser<'a> {
 
     /// Adds the learning curves of the best settings.
     fn add_curves(&self, methods: &mut [MethodSummary]) -> Result<(), StoreError> {
-        let runs = |kind| self.runs_of_best(methods, kind, &self.quantity);
-        let (results, fresh_runs) = (runs(Kind::Results)?, runs(Kind::Fresh)?);
+        let results = self.runs_to_choose_by(methods, &self.quantity)?;
+        let fresh_runs = self.runs_of_best(methods, Kind::Fresh, &self.quantity)?;
         for ((method, results), fresh_runs) in methods.iter_mut().zip(&results).zip(&fresh_runs) {
             method.curve = curve(results, self.intervals);
             if let Some(fresh) = &mut method.fresh {
@@ -439,7 +442,7 @@ impl<'a> Summariser<'a> {
         if runs::check_recorded(self.experiment, effective_sample::NAME).is_err() {
             return Ok(Vec::new());
         }
-        let runs = self.runs_of_best(methods, Kind::Results, effective_sample::NAME)?;
+        let runs = self.runs_to_choose_by(methods, effective_sample::NAME)?;
         let warning = |(method, runs): (&MethodSummary, Vec<Run>)| {
             if self.experiment.structure(method.best).recipe.emphasis.kind == NO_EMPHASIS {
                 return None;
@@ -452,7 +455,22 @@ impl<'a> Summariser<'a> {
         Ok(methods.iter().zip(runs).filter_map(warning).collect())
     }
 
-    /// The runs of the best setting of each method.
+    /// The runs by which the best setting of each method was chosen: those that all settings have, and those of finalists.
+    fn runs_to_choose_by(
+        &self,
+        methods: &[MethodSummary],
+        quantity: &str,
+    ) -> Result<Vec<Vec<Run>>, StoreError> {
+        let mut runs = self.runs_of_best(methods, Kind::Results, quantity)?;
+        let finalists = self.runs_of_best(methods, Kind::Finalists, quantity)?;
+        for ((runs, finalists), method) in runs.iter_mut().zip(finalists).zip(methods) {
+            runs.extend(finalists.into_iter().map(|run| Run { run: run.run + FIRST_FINALIST_RUN, ..run }));
+            runs.retain(|run| method.common_runs.binary_search(&run.run).is_ok());
+        }
+        Ok(runs)
+    }
+
+    /// The runs of a kind of the best setting of each method.
     fn runs_of_best(
         &self,
         methods: &[MethodSummary],
@@ -461,13 +479,7 @@ impl<'a> Summariser<'a> {
     ) -> Result<Vec<Vec<Run>>, StoreError> {
         let best: Vec<usize> = methods.iter().map(|method| method.best).collect();
         let mut by_setting = runs::of_settings(self.experiment, self.view, kind, quantity, &best)?;
-        let of_method = |method: &MethodSummary| {
-            let mut runs = by_setting.remove(&method.best).unwrap_or_default();
-            if kind == Kind::Results {
-                runs.retain(|run| method.common_runs.binary_search(&run.run).is_ok());
-            }
-            runs
-        };
+        let of_method = |method: &MethodSummary| by_setting.remove(&method.best).unwrap_or_default();
         Ok(methods.iter().map(of_method).collect())
     }
 }

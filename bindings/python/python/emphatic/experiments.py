@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-Name = Literal["results", "settings", "fresh"]
+Name = Literal["results", "settings", "finalists", "fresh"]
 
 
 class Results:
     """The results of an experiment, in a directory.
 
-    Three tables: `results` (a row for each setting, run and evaluation), `settings` (a row for each setting) and, if the experiment
-    asks for them, `fresh` (the best settings on fresh runs). As NumPy columns, or as a data frame of the library you have.
+    `results` (a row for each setting, run and evaluation), `settings` (a row for each setting) and, if the experiment asks for them,
+    `finalists` (more runs of the settings among which the best is chosen) and `fresh` (the best settings on fresh runs). As NumPy columns, or as a data frame of the library you have.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
@@ -39,14 +39,14 @@ class Results:
 
     def path(self, table: Name = "results") -> Path:
         """The Parquet file of a table."""
-        if table not in ("results", "settings", "fresh"):
-            raise ValueError(f"there is no table {table!r}; there are results, settings and fresh")
+        if table not in ("results", "settings", "finalists", "fresh"):
+            raise ValueError(f"there is no table {table!r}; there are results, settings, finalists and fresh")
         return self.directory / f"{table}.parquet"
 
     def _existing(self, table: Name) -> Path:
         path = self.path(table)
         if not path.exists():
-            asked = "it has none, or " if table == "fresh" else ""
+            asked = "it has none, or " if table in ("finalists", "fresh") else ""
             raise FileNotFoundError(
                 f"{path} is not there: {asked}the experiment is not finished; run it again to go on"
             )

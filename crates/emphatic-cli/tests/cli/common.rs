@@ -167,7 +167,9 @@ pub fn bytes(path: &Path) -> Option<Vec<u8>> {
 /// Checks that two directories have the same results, to the bit, and the same manifest.
 #[track_caller]
 pub fn assert_same(one: &Path, other: &Path) {
-    for name in ["results.parquet", "fresh.parquet", "settings.parquet", "experiment.toml"] {
+    for name in
+        ["results.parquet", "finalists.parquet", "fresh.parquet", "settings.parquet", "experiment.toml"]
+    {
         let same = bytes(&one.join(name)) == bytes(&other.join(name));
         assert!(same, "{name} differs in {} and {}", one.display(), other.display());
     }
@@ -208,13 +210,13 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Returns the number of finished units on disk, fresh ones included. None may be damaged.
+/// Returns the number of finished units on disk, those of finalists and fresh ones included. None may be damaged.
 #[track_caller]
 pub fn units(dir: &Path) -> usize {
     match View::open(dir) {
         Ok(view) => {
             assert!(view.warnings().is_empty(), "{:?}", view.warnings());
-            view.count(Kind::Results) + view.count(Kind::Fresh)
+            [Kind::Results, Kind::Finalists, Kind::Fresh].map(|kind| view.count(kind)).iter().sum()
         }
         Err(StoreError::NoResults { .. }) => 0,
         Err(error) => panic!("{error}"),

@@ -19,11 +19,11 @@ const SIMULATOR: &str = include_str!("../experiments/simulator.toml");
 const SIMULATED_REAL_ACTION: &str = include_str!("../experiments/simulated-real-action.toml");
 const LIBRARY: &str = include_str!("../experiments/library.toml");
 
-/// Merges directories and makes the fresh runs.
+/// Merges directories and makes the runs of chosen settings.
 fn merged(bench: &Bench, dirs: &[&PathBuf], name: &str) -> PathBuf {
     let out = bench.path(name);
     let output = succeeded(merge(dirs, &out));
-    assert!(says(&output, "For the fresh runs: emphatic run"), "{}", text(&output));
+    assert!(says(&output, "For the rest: emphatic run"), "{}", text(&output));
     // As it says: with the file beside the results.
     Bench::run_kept_file(&out);
     out

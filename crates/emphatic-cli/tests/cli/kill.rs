@@ -130,10 +130,12 @@ fn is_being_written(dir: &Path, name: &str) -> bool {
 
 #[test]
 fn killed_while_a_file_is_written_nothing_finished_is_lost() {
-    let bench = Bench::new(SHORT);
+    let bench = Bench::new(&SHORT.replace("fresh_runs", "finalists = 2\nfinalist_runs = 3\nfresh_runs"));
     let whole = bench.run("whole", &["--quiet"]);
+    assert!(whole.join("finalists.parquet").exists());
     let mut hits = Vec::new();
-    for name in ["settings", "experiment", "manifest", "results-", "results.", "fresh-", "fresh."] {
+    let tables = ["results-", "results.", "finalists-", "finalists.", "fresh-", "fresh."];
+    for name in ["settings", "experiment", "manifest"].into_iter().chain(tables) {
         for attempt in 0..4 {
             let out = bench.path(&format!("{name}-{attempt}"));
             let mut child = bench.start(&out, &["--quiet"]);

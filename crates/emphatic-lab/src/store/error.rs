@@ -1,5 +1,6 @@
 //! Why results could not be written or read.
 
+use super::Kind;
 use super::manifest::{MANIFEST, VERSION};
 use crate::experiment::TooManyUnits;
 use crate::table::Unit;
@@ -143,14 +144,16 @@ pub enum StoreError {
         /// How many are asked for.
         asked: u32,
     },
-    /// The directory has more fresh runs than are asked for.
+    /// The directory has more runs of finalists, or fresh runs, than are asked for.
     #[error(
-        "{} holds {there} fresh runs of this experiment and {asked} are asked for; ask for as many or more \
-         (`fresh_runs = {there}`), or choose another directory", dir.display()
+        "{} holds {there} {} of this experiment and {asked} are asked for; ask for as many or more \
+         (`{} = {there}`), or choose another directory", dir.display(), kind.runs(), kind.runs_key()
     )]
-    FewerFreshRuns {
+    FewerLaterRuns {
         /// The directory.
         dir: PathBuf,
+        /// Which runs.
+        kind: Kind,
         /// How many it has.
         there: u64,
         /// How many are asked for.

@@ -15,31 +15,53 @@ pub(super) const MOST_PARTS: usize = 32;
 /// The number of the finished table.
 pub(super) const FINISHED: u64 = 0;
 
-/// The two kinds of units.
+/// The kinds of units, in the order in which they are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Runs of all settings.
     Results,
+    /// More runs of the finalists, the settings that did best in the runs of all.
+    Finalists,
     /// Fresh runs of the chosen settings.
     Fresh,
 }
 
 impl Kind {
-    pub(super) const ALL: [Kind; 2] = [Kind::Results, Kind::Fresh];
+    pub(super) const ALL: [Kind; 3] = [Kind::Results, Kind::Finalists, Kind::Fresh];
 
     /// The name of its finished table.
     pub(super) fn name(self) -> &'static str {
         match self {
             Kind::Results => "results",
+            Kind::Finalists => "finalists",
             Kind::Fresh => "fresh",
         }
     }
 
     /// The key of the manifest that counts its units.
-    pub(super) fn count_key(self) -> &'static str {
+    pub(crate) fn count_key(self) -> &'static str {
         match self {
             Kind::Results => "units",
+            Kind::Finalists => "finalist_units",
             Kind::Fresh => "fresh_units",
+        }
+    }
+
+    /// What its runs are called.
+    pub(crate) fn runs(self) -> &'static str {
+        match self {
+            Kind::Results => "runs",
+            Kind::Finalists => "runs of finalists",
+            Kind::Fresh => "fresh runs",
+        }
+    }
+
+    /// The key of files that says how many runs there are.
+    pub(crate) fn runs_key(self) -> &'static str {
+        match self {
+            Kind::Results => "runs",
+            Kind::Finalists => "finalist_runs",
+            Kind::Fresh => "fresh_runs",
         }
     }
 

@@ -94,7 +94,8 @@ impl Summary {
         let _ = writeln!(
             text,
             "\n±: one standard error. iqm: interquartile mean. is the best: how probable it is, by the bootstrap over\n\
-             runs, that this setting is the best of its method."
+             runs, that this setting is the best of its method{}.",
+            if self.methods.iter().any(|method| method.finalists > 0) { " (of its finalists)" } else { "" }
         );
         if fixed_points {
             let _ = writeln!(

@@ -1,21 +1,37 @@
 //! How well each setting did in each of its runs, and the groups of settings among which the best is chosen.
 
 use super::Statistics;
-use crate::experiment::{Cell, Experiment, Judged};
+use crate::engine::chosen_settings;
+use crate::experiment::{Cell, Experiment, FIRST_FINALIST_RUN, Judged};
 use crate::experiment_file::Select;
 use crate::measure::Goal;
 use crate::runs::{self, Run};
-use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, standard_error};
+use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, rank, standard_error};
 use crate::store::{Kind, StoreError, View};
 use emphatic_text::exact_number;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+
+/// The finalists: the best settings of each method by the runs that all have, by each quantity that settings are judged by.
+pub(crate) fn finalists(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
+    judged_by(experiment, None)?;
+    let mut chosen = BTreeSet::new();
+    for Judged { column, goal } in &experiment.judged_by {
+        let scores = Scores::read(experiment, view, Kind::Results, column)?;
+        for group in groups(experiment) {
+            let comparison = scores.comparison(&group, experiment.select, *goal);
+            let best = rank(&comparison.scores).into_iter().take(experiment.finalists as usize);
+            chosen.extend(best.map(|k| group.settings[k]));
+        }
+    }
+    Ok(chosen.into_iter().collect())
+}
 
 /// The settings that are to have fresh runs: the best of each method, by each quantity that settings are judged by.
 pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
     judged_by(experiment, None)?;
     let mut chosen = Vec::new();
     for Judged { column, goal } in &experiment.judged_by {
-        let scores = Scores::read(experiment, view, Kind::Results, column)?;
+        let scores = Scores::to_choose_by(experiment, view, column)?;
         for group in groups(experiment) {
             let comparison = scores.comparison(&group, experiment.select, *goal);
             let best = choose(&comparison.scores).map(|k| group.settings[k]);
@@ -25,9 +41,10 @@ pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<
     Ok(chosen)
 }
 
-/// Returns how many settings have fresh runs, at most.
-pub(crate) fn choices(experiment: &Experiment) -> usize {
-    groups(experiment).len() * experiment.judged_by.len()
+/// Returns how many settings are chosen, at most, if so many of each method are chosen by each quantity.
+pub(crate) fn choices(experiment: &Experiment, of_each: usize) -> usize {
+    groups(experiment).iter().map(|group| of_each.min(group.settings.len())).sum::<usize>()
+        * experiment.judged_by.len()
 }
 
 /// Returns what settings are judged by: the first quantity that the experiment names, or the one that is asked for.
@@ -156,31 +173,61 @@ impl Score {
 /// The scores of each setting, in order of runs.
 pub(super) struct Scores {
     by_setting: HashMap<usize, Vec<Score>>,
+    /// The settings that have more runs than the others, among which the best is chosen; none if all have the same.
+    finalists: BTreeSet<usize>,
 }
 
-/// The runs that all settings of a group have, and the scores of each setting in them.
+/// The runs that all settings of a group have, or all of its finalists, and the scores of each setting in them.
 pub(super) struct Comparison {
     pub(super) runs: Vec<u32>,
-    /// By setting, then by run. The largest are the best: errors are negative here.
+    /// By setting, then by run: of settings that are no finalists, the runs that they have. The largest are the best: errors are negative here.
     pub(super) scores: Vec<Vec<Option<f64>>>,
 }
 
 impl Scores {
-    /// Reads a quantity of all runs.
+    /// Reads a quantity of all runs of a kind.
     pub(super) fn read(
         experiment: &Experiment,
         view: &View,
         kind: Kind,
         quantity: &str,
     ) -> Result<Self, StoreError> {
-        let mut by_setting: HashMap<usize, Vec<Score>> = HashMap::new();
+        let mut scores = Self { by_setting: HashMap::new(), finalists: BTreeSet::new() };
+        scores.add(experiment, view, kind, quantity)?;
+        Ok(scores)
+    }
+
+    /// Reads a quantity of the runs that settings are chosen by: those that all have, and those of finalists.
+    pub(super) fn to_choose_by(
+        experiment: &Experiment,
+        view: &View,
+        quantity: &str,
+    ) -> Result<Self, StoreError> {
+        let mut scores = Self::read(experiment, view, Kind::Results, quantity)?;
+        if experiment.finalist_runs > 0 {
+            scores.finalists = chosen_settings(view.manifest(), Kind::Finalists).into_iter().collect();
+            scores.add(experiment, view, Kind::Finalists, quantity)?;
+        }
+        Ok(scores)
+    }
+
+    fn add(
+        &mut self,
+        experiment: &Experiment,
+        view: &View,
+        kind: Kind,
+        quantity: &str,
+    ) -> Result<(), StoreError> {
         for stored in view.units(kind) {
-            for run in runs::of_unit(experiment, stored, quantity)? {
-                by_setting.entry(run.setting).or_default().push(Score::of(&run));
+            for mut run in runs::of_unit(experiment, stored, quantity)? {
+                if kind == Kind::Finalists {
+                    run.run += FIRST_FINALIST_RUN;
+                }
+                self.by_setting.entry(run.setting).or_default().push(Score::of(&run));
             }
         }
-        by_setting.values_mut().for_each(|scores| scores.sort_unstable_by_key(|score| score.run));
-        Ok(Self { by_setting })
+        self.by_setting.values_mut().for_each(|scores| scores.sort_unstable_by_key(|score| score.run));
+        Ok(())
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -191,21 +238,31 @@ impl Scores {
         self.by_setting.get(&setting).map_or(&[], Vec::as_slice)
     }
 
+    /// How many settings of a group are finalists.
+    pub(super) fn finalists_of(&self, group: &Group) -> usize {
+        group.settings.iter().filter(|setting| self.finalists.contains(setting)).count()
+    }
+
     /// The scores of a setting in some runs.
     fn in_runs(&self, setting: usize, runs: &[u32]) -> impl Iterator<Item = &Score> {
         self.of(setting).iter().filter(|score| runs.binary_search(&score.run).is_ok())
     }
 
     pub(super) fn comparison(&self, group: &Group, select: Select, goal: Goal) -> Comparison {
+        let is_finalist = |setting: &usize| self.finalists.contains(setting);
+        let mut compared: Vec<usize> = group.settings.iter().copied().filter(is_finalist).collect();
+        if compared.is_empty() {
+            compared.clone_from(&group.settings);
+        }
         let mut counts: HashMap<u32, usize> = HashMap::new();
-        for &setting in &group.settings {
+        for &setting in &compared {
             self.of(setting).iter().for_each(|score| *counts.entry(score.run).or_default() += 1);
         }
         let mut runs: Vec<u32> =
-            counts.into_iter().filter(|(_, n)| *n == group.settings.len()).map(|(run, _)| run).collect();
+            counts.into_iter().filter(|(_, n)| *n == compared.len()).map(|(run, _)| run).collect();
         runs.sort_unstable();
-        let compared = |x: f64| if goal == Goal::Smallest { -x } else { x };
-        let score = |score: &Score| score.by(select).map(compared);
+        let signed = |x: f64| if goal == Goal::Smallest { -x } else { x };
+        let score = |score: &Score| score.by(select).map(signed);
         let scores = |setting: &usize| self.in_runs(*setting, &runs).map(score).collect();
         Comparison { scores: group.settings.iter().map(scores).collect(), runs }
     }

@@ -17,7 +17,7 @@ pub struct ProblemNumbers {
     pub problem: &'static str,
     /// How it was run.
     pub settings: Map<String, Value>,
-    /// How many runs settings were chosen by.
+    /// How many runs settings were chosen by, in both steps.
     pub runs: usize,
     /// By either objective.
     pub objectives: Vec<ObjectiveNumbers>,
@@ -46,7 +46,7 @@ pub struct MethodNumbers {
     pub critic: Critic,
     /// The setting that was chosen.
     pub best: Map<String, Value>,
-    /// The share of resamples of the runs in which it is the best of its grid; one run has nothing to resample.
+    /// The share of resamples of the runs in which it is the best of its finalists; one run has nothing to resample.
     pub probability_best: Option<f64>,
     /// In how many of the grid's runs a weight left the finite numbers.
     pub diverged: usize,
@@ -247,6 +247,8 @@ fn settings(experiment: &Experiment) -> Map<String, Value> {
         (experiment.length.word(), json!(experiment.length.count())),
         ("evaluations", json!(experiment.evaluations)),
         ("settings", json!(experiment.settings())),
+        ("finalists", json!(experiment.finalists)),
+        ("finalist_runs", json!(experiment.finalist_runs)),
         ("fresh_runs", json!(experiment.fresh_runs)),
         ("fresh_evaluations", json!(experiment.fresh_evaluations)),
     ];

@@ -59,7 +59,7 @@ pub fn reproduce(
 /// Returns whether settings were chosen by as many runs as the file has.
 fn is_whole(problem: &StudyProblem, numbers: &ProblemNumbers) -> bool {
     let file = Experiment::parse(problem.experiment, problem.id, Path::new(""));
-    file.is_ok_and(|file| numbers.runs >= file.runs as usize)
+    file.is_ok_and(|file| numbers.runs >= (file.runs + file.finalist_runs) as usize)
 }
 
 /// A problem's experiment as it is asked for.
@@ -68,7 +68,13 @@ pub fn experiment(problem: &StudyProblem, options: &Options) -> Result<Experimen
     let mut text = problem.experiment.to_owned();
     if options.quick {
         text = thinned(&text);
-        for (key, number) in [("runs", 1), ("fresh_runs", 5), ("fresh_evaluations", 10)] {
+        for (key, number) in [
+            ("runs", 1),
+            ("finalists", 5),
+            ("finalist_runs", 2),
+            ("fresh_runs", 5),
+            ("fresh_evaluations", 10),
+        ] {
             text = crate::figures::with(&text, key, number);
         }
     }
@@ -154,7 +160,7 @@ mod tests {
             let experiment = experiment(problem, &options(true)).unwrap();
             let ideal = if problem.id == "jmlr-puddle-world" { 4 * 8 } else { 0 };
             assert_eq!(experiment.settings(), 2 * 50 + 4 * 50 + 4 * 250 + ideal, "{}", problem.id);
-            assert_eq!((experiment.runs, experiment.fresh_runs), (1, 5));
+            assert_eq!((experiment.runs, experiment.finalist_runs, experiment.fresh_runs), (1, 2, 5));
         }
     }
 }
