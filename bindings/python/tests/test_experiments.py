@@ -298,7 +298,9 @@ def test_what_is_not_there(results: Results, tmp_path: Path) -> None:
     (tmp_path / "cut" / "experiment.toml").unlink()
     with pytest.raises(FileNotFoundError, match="experiment.toml"):
         Results(tmp_path / "cut").summarise()
-    with pytest.raises(ValueError, match="there is no table 'curves'; there are results, settings, finalists and fresh"):
+    with pytest.raises(
+        ValueError, match="there is no table 'curves'; there are results, settings, finalists and fresh"
+    ):
         results.columns("curves")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="select is `best`; it must be `final` or `area`"):
         results.summarise("best")  # type: ignore[arg-type]

@@ -21,11 +21,12 @@ pub(crate) struct MergeArguments {
 }
 
 pub(crate) fn merge(arguments: &MergeArguments) -> miette::Result<()> {
-    let Merged { done, units, later, warnings, .. } = emphatic_lab::merge(&arguments.dirs, &arguments.out)?;
+    let Merged { done, units, complete, warnings, .. } =
+        emphatic_lab::merge(&arguments.dirs, &arguments.out)?;
     warnings.iter().for_each(|warning| warn(warning));
     let out = path(&arguments.out);
     let mut text = format!("{done} of {units} units are in {out}.\n");
-    if done < units || later {
+    if !complete {
         let (file, out) = (quoted(&arguments.out.join("experiment.toml")), quoted(&arguments.out));
         text += &format!("For the rest: emphatic run {file} --out {out}\n");
     }

@@ -4,7 +4,7 @@ use crate::experiment::{Experiment, first_stream};
 use crate::options::Options;
 use crate::settings_table;
 use crate::stop::Stop;
-use crate::store::{Contents, Kind, Store, StoreError, label};
+use crate::store::{Contents, Kind, Store, StoreError, View, chosen_settings, label};
 use crate::summary;
 use crate::table::{EncodedUnit, Unit};
 use crate::unit::{self, Shared, UnitError};
@@ -128,9 +128,9 @@ pub fn run(
         false if stop.is_stopped() => Ending::Stopped,
         false => Ending::ShardFinished,
     };
-    let units =
-        experiment.units() + LATER.iter().map(|kind| later_units(experiment, &store, *kind)).sum::<usize>();
-    let done = store.count(Kind::Results) + LATER.iter().map(|kind| store.count(*kind)).sum::<usize>();
+    let of_chosen = Kind::OF_CHOSEN.iter().map(|kind| units_of_chosen(experiment, &store, *kind));
+    let units = experiment.units() + of_chosen.sum::<usize>();
+    let done = Kind::ALL.iter().map(|kind| store.count(*kind)).sum();
     Ok(Report { ending, done, units, before, updates, diverged: store.diverged_runs() })
 }
 
@@ -143,25 +143,23 @@ pub(crate) fn open(experiment: &Experiment, dir: &Path) -> Result<Store, StoreEr
     let copies = experiment.files();
     let mut files: Vec<(&str, &[u8])> = vec![(SETTINGS, &settings)];
     files.extend(copies.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())));
-    let Experiment { runs, finalist_runs, fresh_runs, .. } = *experiment;
-    Store::open(dir, &Contents { files: &files, identity: &identity, runs, finalist_runs, fresh_runs })
+    let runs = Kind::ALL.map(|kind| experiment.runs_of(kind));
+    Store::open(dir, &Contents { files: &files, identity: &identity, runs })
 }
-
-/// The kinds of runs that only chosen settings have, in order: each choice is made by the runs before.
-pub(crate) const LATER: [Kind; 2] = [Kind::Finalists, Kind::Fresh];
 
 /// Returns the fields of the manifest that count what the directory has of an experiment.
 pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> Value {
     let mut fields = json!({
         "seed": experiment.seed,
         "settings": experiment.settings(),
-        "runs": experiment.runs,
-        "units": { "done": store.count(Kind::Results), "all": experiment.units() },
         "diverged_runs": store.diverged_runs(),
         "finished": finished,
     });
-    for kind in LATER {
-        let all = later_units(experiment, store, kind);
+    for kind in Kind::ALL {
+        let all = match kind {
+            Kind::Results => experiment.units(),
+            _ => units_of_chosen(experiment, store, kind),
+        };
         fields[kind.runs_key()] = json!(experiment.runs_of(kind));
         fields[kind.count_key()] = json!({ "done": store.count(kind), "all": all });
     }
@@ -169,8 +167,8 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
 }
 
 /// Returns how many units of a kind there are to be, of the settings that are chosen so far.
-pub(crate) fn later_units(experiment: &Experiment, store: &Store, kind: Kind) -> usize {
-    blocks_of(experiment, &chosen_settings(store.manifest(), kind)).len() * experiment.runs_of(kind) as usize
+pub(crate) fn units_of_chosen(experiment: &Experiment, view: &View, kind: Kind) -> usize {
+    blocks_of(experiment, kind, &chosen_settings(view, kind)).len() * experiment.runs_of(kind) as usize
 }
 
 /// Chooses the settings that are to have runs of a kind, by all runs before them, which are complete. Runs of other settings are removed; the warning says so.
@@ -179,18 +177,13 @@ pub(crate) fn choose(
     store: &mut Store,
     kind: Kind,
 ) -> Result<(Vec<usize>, Option<String>), StoreError> {
-    let chosen = match kind {
-        Kind::Finalists => summary::finalists(experiment, store)?,
-        _ => summary::best_settings(experiment, store)?,
-    };
-    if chosen == chosen_settings(store.manifest(), kind) {
+    let chosen = summary::chosen(experiment, store, kind)?;
+    if chosen == chosen_settings(store, kind) {
         return Ok((chosen, None));
     }
     let discarded = store.count(kind);
-    store.discard(kind)?;
-    let units = blocks_of(experiment, &chosen).len() * experiment.runs_of(kind) as usize;
-    let none = json!({ "done": 0, "all": units });
-    store.set_manifest(&json!({ settings_key(kind): chosen, kind.count_key(): none }))?;
+    let units = blocks_of(experiment, kind, &chosen).len() * experiment.runs_of(kind) as usize;
+    store.choose(kind, &chosen, units)?;
     let warning = (discarded > 0).then(|| {
         format!(
             "{discarded} finished units of {} in {} are discarded: they were of other settings than those that are the best now",
@@ -201,28 +194,18 @@ pub(crate) fn choose(
     Ok((chosen, warning))
 }
 
-/// Returns the key of the manifest with the settings that have runs of a kind.
-fn settings_key(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Results => "settings",
-        Kind::Finalists => "finalist_settings",
-        Kind::Fresh => "fresh_settings",
-    }
-}
-
-/// Returns the settings that have runs of a kind.
-pub(crate) fn chosen_settings(manifest: &Value, kind: Kind) -> Vec<usize> {
-    let list = manifest[settings_key(kind)].as_array();
-    list.into_iter().flatten().filter_map(|k| k.as_u64()).map(|k| k as usize).collect()
-}
-
 /// Returns blocks of the chosen settings that can share lanes.
-fn blocks_of(experiment: &Experiment, chosen: &[usize]) -> Vec<Vec<usize>> {
+fn blocks_of(experiment: &Experiment, kind: Kind, chosen: &[usize]) -> Vec<Vec<usize>> {
+    let most = |setting: usize| match kind {
+        Kind::Finalists => experiment.most_in_a_block(setting),
+        // One or two of each method.
+        _ => usize::MAX,
+    };
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     for &setting in chosen.iter().filter(|k| **k < experiment.settings()) {
         let structure = experiment.structure(setting);
         let has_room = |block: &&mut Vec<usize>| {
-            experiment.structure(block[0]) == structure && block.len() < experiment.most_in_a_block(block[0])
+            experiment.structure(block[0]) == structure && block.len() < most(block[0])
         };
         match blocks.iter_mut().find(has_room) {
             Some(block) => block.push(setting),
@@ -265,7 +248,7 @@ impl Engine<'_> {
     /// Runs the missing results, then what is missing of the finalists and of the fresh runs. Returns true if all are complete.
     fn run(&mut self, store: &mut Store) -> Result<bool, RunError> {
         let mut complete = self.run_results(store)?;
-        for kind in LATER.into_iter().filter(|kind| self.experiment.runs_of(*kind) > 0) {
+        for kind in Kind::OF_CHOSEN.into_iter().filter(|kind| self.experiment.runs_of(*kind) > 0) {
             complete = complete && self.run_chosen(store, kind)?;
         }
         Ok(complete)
@@ -292,7 +275,7 @@ impl Engine<'_> {
         let (chosen, warning) = choose(self.experiment, store, kind)?;
         warning.iter().for_each(|warning| (self.on_event)(Event::Warning(warning)));
         let runs = self.experiment.runs_of(kind);
-        let blocks = blocks_of(self.experiment, &chosen);
+        let blocks = blocks_of(self.experiment, kind, &chosen);
         let settings = |block: u32| blocks[block as usize].clone();
         let units = units_of(runs, blocks.len()).collect();
         let phase = Phase { kind, units, settings: &settings, first_stream: first_stream(kind) };

@@ -266,7 +266,7 @@ impl Experiment {
         experiment.check_measures(&places)?;
         experiment.check_critic_weights(&file)?;
         let kinds = experiment.cut_into_blocks();
-        experiment.check_later_runs(&file, kinds)?;
+        experiment.check_runs_of_chosen(&file, kinds)?;
         experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
         Ok(experiment)
     }
@@ -571,7 +571,7 @@ impl Experiment {
 
     /// Returns an error if finalists or fresh runs are asked for, but nothing is recorded by which settings are chosen, or if so many of
     /// these kinds of settings are impossible.
-    fn check_later_runs(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
+    fn check_runs_of_chosen(&self, file: &ExperimentFile, kinds: usize) -> Result<(), Mistake> {
         for (kind, written) in [(Kind::Finalists, &file.finalist_runs), (Kind::Fresh, &file.fresh_runs)] {
             let (what, runs) = (kind.runs(), self.runs_of(kind) as usize);
             let Some(written) = written.as_ref().filter(|_| runs > 0) else { continue };
@@ -581,9 +581,14 @@ impl Experiment {
                     "add \"objective\" (or \"value_error\") to `record`: by it the best settings are chosen",
                 ));
             }
-            if kinds.saturating_mul(runs) > MOST_UNITS {
-                let most = MOST_UNITS / kinds;
-                let message = format!("at most {most} {what} are possible of {kinds} kinds of settings");
+            // Finalists make no more blocks than all settings do.
+            let (blocks, things) = match kind {
+                Kind::Finalists => (self.blocks.len(), "blocks"),
+                _ => (kinds, "kinds"),
+            };
+            if blocks.saturating_mul(runs) > MOST_UNITS {
+                let most = MOST_UNITS / blocks;
+                let message = format!("at most {most} {what} are possible of {blocks} {things} of settings");
                 return Err(Mistake::at(&written.span, message));
             }
         }
@@ -775,7 +780,7 @@ fn whole(
 
 /// Returns how many finalists there are, and how many runs they have: neither, or both.
 fn read_finalists(file: &ExperimentFile) -> Result<(u32, u32), Mistake> {
-    let finalists = whole(file.finalists.as_ref(), "finalists", 2..=MOST_SETTINGS as u64)?;
+    let finalists = whole(file.finalists.as_ref(), "finalists", 1..=MOST_SETTINGS as u64)?;
     let runs = whole(file.finalist_runs.as_ref(), "finalist_runs", 1..=MOST_RUNS)?;
     match (&file.finalists, &file.finalist_runs) {
         (Some(written), None) => Err(Mistake::at(&written.span, "how many more runs do the finalists have?")

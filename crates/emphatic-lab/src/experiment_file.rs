@@ -83,8 +83,8 @@ pub(crate) struct ExperimentFile {
     /// otherwise the first error. A list chooses by each of them apart, and all chosen settings have fresh runs.
     #[schemars(with = "Option<OneOrList<String>>")]
     pub(crate) select_by: Option<OneOrList<String>>,
-    /// How many of each method's settings, the best by the runs so far, are tried out on more runs before the best is chosen. Left out, all settings are
-    /// judged by the same runs.
+    /// How many of each method's settings, the best by the runs so far (by each quantity of `select_by`), are tried out on more runs before the best is
+    /// chosen. Left out, all settings are judged by the same runs.
     #[schemars(with = "Option<Count>")]
     pub(crate) finalists: Option<OneOrList<Whole>>,
     /// How many more runs those have. With `finalists` only.

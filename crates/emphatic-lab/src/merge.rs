@@ -1,10 +1,10 @@
 //! Merges the results of shards into one directory.
 
-use crate::engine::{self, LATER};
+use crate::engine;
 use crate::experiment::Experiment;
 use crate::runs;
 use crate::store::manifest::{VERSION, version};
-use crate::store::{Kind, Store, StoreError, View, check_later_runs};
+use crate::store::{Kind, Store, StoreError, View, check_runs, chosen_settings};
 use crate::table::StoredUnit;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,8 @@ pub struct Merged {
     pub done: usize,
     /// How many the experiment has.
     pub units: usize,
-    /// Whether runs of finalists, or fresh runs, are still to be made.
-    pub later: bool,
+    /// Whether that is all: no runs of finalists and no fresh runs are still to be made either.
+    pub complete: bool,
     /// One message for each damaged file in the directory of the merged results, and one if runs of finalists or fresh runs there are discarded.
     pub warnings: Vec<String>,
 }
@@ -29,10 +29,10 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
         (experiment.runs, experiment.finalist_runs, experiment.finalists, experiment.fresh_runs)
     };
     let Some((_, experiment)) = shards.iter().max_by_key(|(_, experiment)| asked(experiment)) else {
-        return Ok(Merged { done: 0, units: 0, later: false, warnings: Vec::new() });
+        return Ok(Merged { done: 0, units: 0, complete: true, warnings: Vec::new() });
     };
     for (view, _) in &shards {
-        LATER.iter().try_for_each(|kind| check_later_runs(view, *kind, experiment.runs_of(*kind)))?;
+        Kind::OF_CHOSEN.iter().try_for_each(|kind| check_runs(view, *kind, experiment.runs_of(*kind)))?;
     }
     let mut store = engine::open(experiment, out)?;
     for (view, _) in &shards {
@@ -42,15 +42,14 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
     let (done, units) = (store.count(Kind::Results), experiment.units());
     let mut warnings = store.warnings().to_vec();
     let mut complete = done == units;
-    for kind in LATER.into_iter().filter(|kind| experiment.runs_of(*kind) > 0) {
+    for kind in Kind::OF_CHOSEN.into_iter().filter(|kind| experiment.runs_of(*kind) > 0) {
         complete = complete && merge_chosen(experiment, &mut store, kind, &shards, &mut warnings)?;
     }
     let mut fields = engine::counts(experiment, &store, complete);
     let seconds = shards.iter().filter_map(|(view, _)| view.manifest()["wall_seconds"].as_f64());
     fields["wall_seconds"] = seconds.sum::<f64>().into();
     store.set_manifest(&fields)?;
-    let later = !complete && LATER.iter().any(|kind| experiment.runs_of(*kind) > 0);
-    Ok(Merged { done, units, later, warnings })
+    Ok(Merged { done, units, complete, warnings })
 }
 
 /// Merges the runs of finalists, or fresh runs, of shards that had all runs before them, and so could choose the same settings. Returns true if no more
@@ -64,12 +63,19 @@ fn merge_chosen(
 ) -> Result<bool, StoreError> {
     let (chosen, warning) = engine::choose(experiment, store, kind)?;
     warnings.extend(warning);
-    let chose = |view: &View| engine::chosen_settings(view.manifest(), kind);
-    for (view, _) in shards.iter().filter(|(view, _)| chose(view) == chosen) {
-        copy_missing(store, kind, view)?;
+    let chose = |view: &View| chosen_settings(view, kind);
+    for (view, _) in shards {
+        if chose(view) == chosen {
+            copy_missing(store, kind, view)?;
+        } else if view.count(kind) > 0 {
+            let (runs, dir) = (kind.runs(), view.dir().display());
+            warnings.push(format!(
+                "the {runs} in {dir} are left out: they are of other settings than the best of all results"
+            ));
+        }
     }
     store.finish(kind, &|unit| unit.run < experiment.runs_of(kind))?;
-    Ok(store.count(kind) == engine::later_units(experiment, store, kind))
+    Ok(store.count(kind) == engine::units_of_chosen(experiment, store, kind))
 }
 
 fn copy_missing(store: &mut Store, kind: Kind, from: &View) -> Result<(), StoreError> {

@@ -1,6 +1,6 @@
 //! Runs, read from the tables: a recorded quantity along each, and whether it diverged.
 
-use crate::experiment::{Experiment, Length};
+use crate::experiment::{Experiment, FIRST_FINALIST_RUN, Length};
 use crate::source::Described;
 use crate::store::{Kind, StoreError, View};
 use crate::table::StoredUnit;
@@ -43,6 +43,11 @@ pub fn read_runs(
     let (experiment, view) = open(dir)?;
     check_recorded(&experiment, quantity)?;
     of_settings(&experiment, &view, kind, quantity, settings)
+}
+
+/// Returns the number of a run where runs of finalists stand beside those of all settings: that of its stream.
+pub(crate) fn number_beside_others(kind: Kind, run: u32) -> u32 {
+    if kind == Kind::Finalists { FIRST_FINALIST_RUN + run } else { run }
 }
 
 /// Returns an error if a quantity was not recorded. Lists are no quantities.

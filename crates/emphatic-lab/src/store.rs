@@ -32,7 +32,7 @@ pub use part_files::Kind;
 use crate::table::{self, EncodedUnit, StoredUnit, Table, Unit};
 use lock::Lock;
 use part_files::{FINISHED, PARTS, Tables};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -47,12 +47,8 @@ pub struct Contents<'a> {
     pub files: &'a [(&'a str, &'a [u8])],
     /// What makes it this experiment: results of different identities never share a directory.
     pub identity: &'a Value,
-    /// How many runs it is to have: no fewer than it has already.
-    pub runs: u32,
-    /// The same of finalists.
-    pub finalist_runs: u32,
-    /// The same of fresh runs.
-    pub fresh_runs: u32,
+    /// How many runs it is to have of each kind, in the order of [`Kind`]: no fewer than it has already.
+    pub runs: [u32; 3],
 }
 
 /// A results directory as it was when it was opened.
@@ -185,12 +181,9 @@ impl Store {
         let is_new = found.is_none();
         let manifest = found.unwrap_or_else(|| manifest::new(contents.identity));
         let (view, damaged) = View::load(dir, manifest)?;
-        let (there, asked) = (view.runs(Kind::Results), contents.runs);
-        if there > u64::from(asked) {
-            return Err(StoreError::FewerRuns { dir: dir.to_owned(), there, asked });
+        for (kind, asked) in Kind::ALL.into_iter().zip(contents.runs) {
+            check_runs(&view, kind, asked)?;
         }
-        check_later_runs(&view, Kind::Finalists, contents.finalist_runs)?;
-        check_later_runs(&view, Kind::Fresh, contents.fresh_runs)?;
         let next = view.tables.iter().flat_map(Tables::parts).max().unwrap_or(0) + 1;
         let mut store = Store { view, next, lock };
         store.write_files(contents)?;
@@ -307,6 +300,13 @@ impl Store {
         Ok(())
     }
 
+    /// Writes down the settings that are chosen to have so many units of a kind; those that it has are removed.
+    pub(crate) fn choose(&mut self, kind: Kind, settings: &[usize], units: usize) -> Result<(), StoreError> {
+        self.discard(kind)?;
+        let Some(key) = kind.settings_key() else { return Ok(()) };
+        self.set_manifest(&json!({ key: settings, kind.count_key(): { "done": 0, "all": units } }))
+    }
+
     /// Puts fields into the manifest. `format`, `emphatic` and `identity` stay as they are.
     pub fn set_manifest(&mut self, fields: &Value) -> Result<(), StoreError> {
         self.lock.check(&self.dir)?;
@@ -317,13 +317,19 @@ impl Store {
     }
 }
 
-/// An error if a directory has more runs of a kind, of finalists or fresh ones, than are asked for.
-pub(crate) fn check_later_runs(view: &View, kind: Kind, asked: u32) -> Result<(), StoreError> {
+/// Returns the settings that are chosen to have runs of a kind.
+pub(crate) fn chosen_settings(view: &View, kind: Kind) -> Vec<usize> {
+    let list = kind.settings_key().and_then(|key| view.manifest[key].as_array());
+    list.into_iter().flatten().filter_map(|k| k.as_u64()).map(|k| k as usize).collect()
+}
+
+/// An error if a directory has more runs of a kind than are asked for.
+pub(crate) fn check_runs(view: &View, kind: Kind, asked: u32) -> Result<(), StoreError> {
     let there = view.runs(kind);
     if there <= u64::from(asked) {
         return Ok(());
     }
-    Err(StoreError::FewerLaterRuns { dir: view.dir.clone(), kind, there, asked })
+    Err(StoreError::FewerRuns { dir: view.dir.clone(), kind, there, asked })
 }
 
 /// Writes the next part. Returns its number and the table.
@@ -359,23 +365,13 @@ mod tests {
     use super::part_files::MOST_PARTS;
     use super::*;
     use crate::table::tests::{assert_rows, encoded, identity, unit};
-    use serde_json::json;
     use std::sync::atomic::{AtomicBool, Ordering};
     use tempfile::{TempDir, tempdir};
 
     const FILES: [(&str, &[u8]); 2] = [("settings.parquet", b"settings"), ("experiment.toml", b"experiment")];
 
     fn open_as(dir: &Path, identity: &Value) -> Result<Store, StoreError> {
-        Store::open(
-            dir,
-            &Contents {
-                files: &FILES,
-                identity,
-                runs: u32::MAX,
-                finalist_runs: u32::MAX,
-                fresh_runs: u32::MAX,
-            },
-        )
+        Store::open(dir, &Contents { files: &FILES, identity, runs: [u32::MAX; 3] })
     }
 
     fn open(dir: &TempDir) -> Store {

@@ -6,17 +6,18 @@ mod scores;
 
 pub use fixed_point::FixedPoint;
 pub(crate) use print::label;
-pub(crate) use scores::{best_settings, choices, finalists};
+pub(crate) use scores::{choices, chosen};
 
+use crate::engine;
 use crate::experiment::{Cell, Experiment, FIRST_FINALIST_RUN, Judged, first_stream};
 use crate::experiment_file::Select;
 use crate::measure::{Goal, effective_sample};
 use crate::runs::{self, Run};
-use crate::statistics::{Bootstrap, Interval, choose, mean, quantile, rank, standard_error};
+use crate::statistics::{Bootstrap, Interval, mean, quantile, rank, standard_error};
 use crate::store::{Kind, StoreError, View, check_table};
 use crate::unit::NO_EMPHASIS;
 use emphatic::learner::uneven_emphasis;
-use scores::{Comparison, Group, Scores, groups, judged_by};
+use scores::{Comparison, Group, Score, Scores, groups, judged_by};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -24,11 +25,11 @@ use std::path::Path;
 /// A summary of all methods.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Whether all runs are finished.
+    /// Whether all runs are finished by which settings are chosen.
     pub complete: bool,
-    /// How many units are finished.
+    /// How many units of them are finished.
     pub units_done: usize,
-    /// How many the experiment has.
+    /// How many there are to be: of the finalists, once they are chosen.
     pub units: usize,
     /// `final` or `area`.
     pub select: &'static str,
@@ -64,7 +65,7 @@ pub struct MethodSummary {
     pub finalists: usize,
     /// How many runs of its settings diverged, over its whole grid.
     pub diverged: Diverged,
-    /// Which runs all of its settings have, or its finalists.
+    /// Which runs all of its contenders have.
     #[serde(skip)]
     common_runs: Vec<u32>,
     /// The number of the best setting.
@@ -73,7 +74,7 @@ pub struct MethodSummary {
     pub best_values: Map<String, Value>,
     /// The probability, by bootstrap over runs, that the chosen setting is the best.
     pub probability_best: f64,
-    /// The settings, best first.
+    /// The settings, best first; if there are finalists, those before the others.
     pub settings: Vec<SettingSummary>,
     /// The best setting's learning curve.
     pub curve: Vec<Point>,
@@ -130,12 +131,14 @@ pub struct SettingSummary {
     pub setting: usize,
     /// Its values: those that its method sweeps.
     pub values: Map<String, Value>,
+    /// How many runs the numbers are of: finalists have more than others.
+    pub runs: usize,
     /// The quantity at the end.
     #[serde(rename = "final")]
     pub at_end: Statistics,
     /// The average of the quantity.
     pub area: Statistics,
-    /// The probability that it is the best of its method.
+    /// The probability that it is the best of its method, of its finalists if there are any.
     pub probability_best: f64,
 }
 
@@ -194,11 +197,13 @@ pub struct SummaryOptions {
     pub quantity: Option<String>,
     /// Whether there are bootstrap intervals, which take seconds with thousands of runs.
     pub intervals: bool,
+    /// Whether the runs of finalists count. Without them, all settings are compared by the same runs.
+    pub finalists: bool,
 }
 
 impl Default for SummaryOptions {
     fn default() -> Self {
-        Self { select: None, select_by: None, quantity: None, intervals: true }
+        Self { select: None, select_by: None, quantity: None, intervals: true, finalists: true }
     }
 }
 
@@ -271,14 +276,18 @@ impl<'a> Summariser<'a> {
         let (select, intervals) = (options.select.unwrap_or(experiment.select), options.intervals);
         let judged_by = judged_by(experiment, options.select_by.as_deref())?;
         let quantity = shown_quantity(experiment, options.quantity.as_deref(), judged_by)?;
-        let scores = Scores::to_choose_by(experiment, view, &judged_by.column)?;
+        let read = |quantity: &str| match options.finalists {
+            true => Scores::to_choose_by(experiment, view, quantity),
+            false => Scores::read(experiment, view, Kind::Results, quantity),
+        };
+        let scores = read(&judged_by.column)?;
         if scores.is_empty() {
             let (dir, warnings) = (view.dir().to_owned(), view.warnings().to_vec());
             return Err(view.missing(Kind::Results).unwrap_or(StoreError::NoRuns { dir, warnings }));
         }
         let other_scores = match quantity == judged_by.column {
             true => None,
-            false => Some(Scores::to_choose_by(experiment, view, &quantity)?),
+            false => Some(read(&quantity)?),
         };
         let fresh = Scores::read(experiment, view, Kind::Fresh, &quantity)?;
         Ok(Self { experiment, view, select, judged_by, quantity, intervals, scores, other_scores, fresh })
@@ -289,9 +298,8 @@ impl<'a> Summariser<'a> {
         self.other_scores.as_ref().unwrap_or(&self.scores)
     }
 
-    /// The scores that the settings of a group are compared by.
-    fn comparison(&self, group: &Group) -> Comparison {
-        self.scores.comparison(group, self.select, self.judged_by.goal)
+    fn comparison(&self, settings: Vec<usize>) -> Comparison {
+        self.scores.comparison(settings, self.select, self.judged_by.goal)
     }
 
     fn summary(&self) -> Result<Summary, StoreError> {
@@ -302,11 +310,11 @@ impl<'a> Summariser<'a> {
         warnings.extend(settings.err().map(|error| error.to_string()));
         let (mut methods, mut without_best) = (Vec::new(), Vec::new());
         for group in groups(experiment) {
-            let comparison = self.comparison(&group);
+            let comparison = self.comparison(self.scores.contenders(&group));
             if comparison.runs.is_empty() {
                 continue; // Its runs are still to come.
             }
-            match choose(&comparison.scores) {
+            match comparison.best_one() {
                 Some(best) => methods.push(self.method(&group, comparison, best)),
                 None => {
                     let method = self.without_best(&group, &comparison.runs);
@@ -321,11 +329,14 @@ impl<'a> Summariser<'a> {
         }
         self.add_curves(&mut methods)?;
         warnings.extend(self.uneven_emphases(&methods)?);
-        let units_done = view.count(Kind::Results);
+        let all = experiment.units();
+        let finalists = engine::units_of_chosen(experiment, view, Kind::Finalists);
+        let is_chosen = finalists > 0 || experiment.finalist_runs == 0;
+        let units_done = [Kind::Results, Kind::Finalists].map(|kind| view.count(kind));
         Ok(Summary {
-            complete: units_done == experiment.units(),
-            units_done,
-            units: experiment.units(),
+            complete: is_chosen && units_done == [all, finalists],
+            units_done: units_done.iter().sum(),
+            units: all + finalists,
             select: self.select.word(),
             quantity: self.quantity.clone(),
             best_is: match experiment.goal_of(&self.quantity) {
@@ -344,46 +355,57 @@ impl<'a> Summariser<'a> {
 
     /// The summary of a group with its best setting, without curves.
     fn method(&self, group: &Group, comparison: Comparison, best: usize) -> MethodSummary {
-        let (experiment, setting) = (self.experiment, group.settings[best]);
+        let experiment = self.experiment;
+        let settings = SettingSummaries { of: self, swept: swept(experiment, group) };
+        let others = self.comparison(self.scores.others(group));
         let probabilities = Bootstrap::default().best(&comparison.scores);
-        let settings = SettingSummaries { of: self, swept: swept(experiment, group), runs: &comparison.runs };
-        let summary = |k: usize| {
-            // Intervals for a grid of thousands would take longer than anyone waits; the best one has them.
-            let intervals = self.intervals && k == best;
-            settings.summary(group.settings[k], probabilities[k], intervals)
+        let probability =
+            |k: Option<usize>| k.and_then(|k| probabilities.get(k)).copied().unwrap_or_default();
+        let summaries = |comparison: &Comparison, are_contenders: bool| -> Vec<SettingSummary> {
+            let summary = |k: usize| {
+                let setting = comparison.settings[k];
+                // Intervals for a grid of thousands would take longer than anyone waits; the best one has them.
+                let intervals = self.intervals && setting == best;
+                let probability = probability(are_contenders.then_some(k));
+                settings.summary(setting, &comparison.runs, probability, intervals)
+            };
+            rank(&comparison.scores).into_iter().map(summary).collect()
         };
+        let all = [summaries(&comparison, true), summaries(&others, false)].concat();
         MethodSummary {
             method: experiment.methods[group.method].name.clone(),
             values: json_of(&group.values),
             runs: comparison.runs.len(),
             finalists: self.scores.finalists_of(group),
             diverged: self.diverged(group),
-            best: setting,
-            best_values: settings.values(setting),
-            probability_best: probabilities[best],
-            settings: rank(&comparison.scores).into_iter().map(summary).collect(),
+            best,
+            best_values: settings.values(best),
+            probability_best: probability(comparison.settings.iter().position(|setting| *setting == best)),
+            settings: all,
             curve: Vec::new(),
-            fresh: self.fresh(setting),
-            fixed_point: self.fixed_point(setting, &comparison.runs),
+            fresh: self.fresh(best),
+            fixed_point: self.fixed_point(best, &comparison.runs),
             common_runs: comparison.runs,
         }
     }
 
     /// The summary of a group that has no best setting, since no run of any setting has a value.
     fn without_best(&self, group: &Group, runs: &[u32]) -> MethodWithoutBest {
-        let settings = SettingSummaries { of: self, swept: swept(self.experiment, group), runs };
+        let settings = SettingSummaries { of: self, swept: swept(self.experiment, group) };
+        let summary = |setting: &usize| settings.summary(*setting, runs, 0.0, false);
         MethodWithoutBest {
             method: self.experiment.methods[group.method].name.clone(),
             values: json_of(&group.values),
             runs: runs.len(),
             diverged: self.diverged(group),
-            settings: group.settings.iter().map(|setting| settings.summary(*setting, 0.0, false)).collect(),
+            settings: group.settings.iter().map(summary).collect(),
         }
     }
 
-    /// How many runs of the settings of a group diverged.
+    /// How many runs of the settings of a group diverged, of those that all settings have.
     fn diverged(&self, group: &Group) -> Diverged {
-        let scores = || group.settings.iter().flat_map(|setting| self.scores.of(*setting));
+        let is_of_all = |score: &&Score| score.run < FIRST_FINALIST_RUN;
+        let scores = || group.settings.iter().flat_map(|setting| self.scores.of(*setting)).filter(is_of_all);
         Diverged { runs: scores().filter(|score| score.diverged).count(), of: scores().count() }
     }
 
@@ -463,9 +485,10 @@ impl<'a> Summariser<'a> {
     ) -> Result<Vec<Vec<Run>>, StoreError> {
         let mut runs = self.runs_of_best(methods, Kind::Results, quantity)?;
         let finalists = self.runs_of_best(methods, Kind::Finalists, quantity)?;
-        for ((runs, finalists), method) in runs.iter_mut().zip(finalists).zip(methods) {
-            runs.extend(finalists.into_iter().map(|run| Run { run: run.run + FIRST_FINALIST_RUN, ..run }));
-            runs.retain(|run| method.common_runs.binary_search(&run.run).is_ok());
+        for ((of_method, finalists), method) in runs.iter_mut().zip(finalists).zip(methods) {
+            let beside = |run: Run| Run { run: runs::number_beside_others(Kind::Finalists, run.run), ..run };
+            of_method.extend(finalists.into_iter().map(beside));
+            of_method.retain(|run| method.common_runs.binary_search(&run.run).is_ok());
         }
         Ok(runs)
     }
@@ -489,8 +512,6 @@ struct SettingSummaries<'a> {
     of: &'a Summariser<'a>,
     /// The names of the values that are shown.
     swept: Vec<&'a str>,
-    /// The runs that all settings have.
-    runs: &'a [u32],
 }
 
 impl SettingSummaries<'_> {
@@ -499,11 +520,18 @@ impl SettingSummaries<'_> {
         json_of(&cells.into_iter().filter(|(name, _)| self.swept.contains(name)).collect::<Vec<_>>())
     }
 
-    fn summary(&self, setting: usize, probability_best: f64, intervals: bool) -> SettingSummary {
-        let statistics = |by| self.of.shown().statistics(setting, self.runs, by, intervals);
+    fn summary(
+        &self,
+        setting: usize,
+        runs: &[u32],
+        probability_best: f64,
+        intervals: bool,
+    ) -> SettingSummary {
+        let statistics = |by| self.of.shown().statistics(setting, runs, by, intervals);
         SettingSummary {
             setting,
             values: self.values(setting),
+            runs: runs.len(),
             at_end: statistics(Select::Final),
             area: statistics(Select::Area),
             probability_best,

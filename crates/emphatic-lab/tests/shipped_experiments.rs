@@ -24,7 +24,7 @@ fn every_method_of_every_experiment_runs() {
             Some(key @ ("steps" | "episodes")) => format!("{key} = 100\n"),
             // No more of them than there are steps.
             Some("evaluations") => "evaluations = 10\n".to_owned(),
-            Some("fresh_runs") => "fresh_runs = 1\n".to_owned(),
+            Some(key @ ("finalists" | "finalist_runs" | "fresh_runs")) => format!("{key} = 1\n"),
             Some("warm_up") => "warm_up = [0, 0.3]\n".to_owned(),
             _ => format!("{line}\n"),
         };

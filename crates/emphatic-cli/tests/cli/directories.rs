@@ -38,7 +38,10 @@ fn fewer_runs_than_there_are_are_refused_and_nothing_changes() {
     let out = bench.run("out", &[]);
     let before = snapshot(&out);
     let output = bench.output(&out, &["--runs", "5"]);
-    refused(&output, &["holds 6 runs of this experiment and 5 are asked for", "as many or more (6)"]);
+    refused(
+        &output,
+        &["holds 6 runs of this experiment and 5 are asked for", "as many or more (`runs = 6`)"],
+    );
     assert!(snapshot(&out) == before);
     let fewer = bench.run("fewer", &["--runs", "2"]);
     refused(&merge(&[&fewer], &out), &["holds 6 runs of this experiment and 2 are asked for"]);

@@ -3,6 +3,7 @@
 mod common;
 mod contract;
 mod directories;
+mod finalists;
 mod guide;
 mod help;
 mod kill;

@@ -203,10 +203,13 @@ def ranked(matrix):
     return sorted(range(len(matrix)), key=lambda k: standing[k], reverse=True)
 
 
-def matrix_of(scores, group, runs, by):
-    """By setting and run; NaN where a run diverged, and where a setting that is no finalist has none."""
-    score = lambda setting, r: scores.runs[setting][r][by] if r in scores.runs[setting] else np.nan
-    return [[score(setting, r) for r in sorted(runs)] for setting in group]
+def common_runs(scores, settings):
+    return set.intersection(*(set(scores.runs.get(setting, {})) for setting in settings)) if settings else set()
+
+
+def matrix_of(scores, settings, by):
+    """By setting and run, of the runs that all of them have; NaN where a run diverged."""
+    return [[r[by] for r in scores.of(setting, common_runs(scores, settings))] for setting in settings]
 
 
 def check(directory, by_columns, select=None, finalists=0):
@@ -219,30 +222,31 @@ def check(directory, by_columns, select=None, finalists=0):
     scores = Scores(frame, axis)
     fresh = Scores(fresh_frame, axis) if fresh_frame is not None else None
     by = found["select"]
-    assert select in (None, by)
-    manifest = json.loads((directory / "manifest.json").read_text())
-    assert (found["units_done"], found["units"]) == (units, manifest["units"]["all"])
-    assert found["complete"] == (units == found["units"]) and found["warnings"] == []
-    diverged = frame[frame["evaluation"] == frame["evaluation"].max()]["diverged_step"].notna().sum()
-    assert found["diverged_runs"] == diverged
-
     in_finals = set()
     if finalists:
         # Those by which the run chose, whatever is asked of the summary.
         chosen_by = "area" if 'select = "area"' in (directory / "experiment.toml").read_text() else "final"
         for group in groups(settings, by_columns).values():
-            runs = set.intersection(*(set(scores.runs[setting]) for setting in group))
-            order = ranked(matrix_of(scores, group, runs, chosen_by))
+            order = ranked(matrix_of(scores, group, chosen_by))
             in_finals.update(group[k] for k in order[:finalists])
-        more, _ = read(directory, "finalists")
+        more, more_units = read(directory, "finalists")
         assert set(more["setting"]) == in_finals, directory
         scores.add(more, axis, FIRST_FINALIST_RUN)
+        units += more_units
+    assert select in (None, by)
+    manifest = json.loads((directory / "manifest.json").read_text())
+    all_units = manifest["units"]["all"] + manifest["finalist_units"]["all"]
+    assert (found["units_done"], found["units"]) == (units, all_units)
+    assert found["complete"] == (units == found["units"]) and found["warnings"] == []
+    diverged = frame[frame["evaluation"] == frame["evaluation"].max()]["diverged_step"].notna().sum()
+    assert found["diverged_runs"] == diverged
 
     methods = iter(found["methods"])
     for key, group in groups(settings, by_columns).items():
         compared = [setting for setting in group if setting in in_finals] or group
-        runs = set.intersection(*(set(scores.runs.get(setting, {})) for setting in compared))
-        matrix = matrix_of(scores, group, runs, by) if runs else []
+        others = [setting for setting in group if setting not in compared]
+        runs = common_runs(scores, compared)
+        matrix = matrix_of(scores, compared, by)
         best = reference.choose(matrix)
         if best is None:
             continue
@@ -250,23 +254,26 @@ def check(directory, by_columns, select=None, finalists=0):
         what = f"{directory.name} {key} {by}"
         assert method["method"] == key[0] and method["runs"] == len(runs), what
         assert method["values"].items() <= dict(zip(by_columns, key[1:])).items(), (what, method["values"])
-        assert method["best"] == group[best], what
+        assert method["best"] == compared[best], what
         probabilities = reference.probability_best(matrix)
         close(method["probability_best"], probabilities[best], what)
         names = swept(settings, group)
-        assert method["best_values"] == values_of(settings, group[best], names), what
+        assert method["best_values"] == values_of(settings, compared[best], names), what
         assert method["finalists"] == len(in_finals.intersection(group)), what
-        order = ranked(matrix)
-        assert [s["setting"] for s in method["settings"]] == [group[k] for k in order], what
-        for k, setting in zip(order, method["settings"]):
-            number = group[k]
+        # The finalists come first; the others have fewer runs, and no chance.
+        order = [compared[k] for k in ranked(matrix)] + [others[k] for k in ranked(matrix_of(scores, others, by))]
+        assert [s["setting"] for s in method["settings"]] == order, what
+        for setting in method["settings"]:
+            number = setting["setting"]
             assert setting["values"] == values_of(settings, number, names), what
-            close(setting["probability_best"], probabilities[k], what)
-            rows = scores.of(number, runs)
-            check_statistics(setting["final"], rows, "final", what, k == best)
-            check_statistics(setting["area"], rows, "area", what, k == best)
-        check_curve(method["curve"], scores.of(group[best]), what)
-        check_fresh(method["fresh"], fresh.of(group[best]) if fresh else [], what)
+            is_compared = number in compared
+            close(setting["probability_best"], probabilities[compared.index(number)] if is_compared else 0, what)
+            rows = scores.of(number, runs if is_compared else common_runs(scores, others))
+            assert setting["runs"] == len(rows), what
+            check_statistics(setting["final"], rows, "final", what, number == method["best"])
+            check_statistics(setting["area"], rows, "area", what, number == method["best"])
+        check_curve(method["curve"], scores.of(method["best"], runs), what)
+        check_fresh(method["fresh"], fresh.of(method["best"]) if fresh else [], what)
     assert next(methods, None) is None
     return found
 

@@ -131,25 +131,12 @@ pub enum StoreError {
         /// The version that wrote it.
         found: String,
     },
-    /// The directory has more runs than are asked for.
-    #[error(
-        "{} holds {there} runs of this experiment and {asked} are asked for; ask for as many or more \
-         ({there}), or choose another directory", dir.display()
-    )]
-    FewerRuns {
-        /// The directory.
-        dir: PathBuf,
-        /// How many it has.
-        there: u64,
-        /// How many are asked for.
-        asked: u32,
-    },
-    /// The directory has more runs of finalists, or fresh runs, than are asked for.
+    /// The directory has more runs of a kind than are asked for.
     #[error(
         "{} holds {there} {} of this experiment and {asked} are asked for; ask for as many or more \
          (`{} = {there}`), or choose another directory", dir.display(), kind.runs(), kind.runs_key()
     )]
-    FewerLaterRuns {
+    FewerRuns {
         /// The directory.
         dir: PathBuf,
         /// Which runs.

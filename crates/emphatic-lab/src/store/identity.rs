@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// How many differences between two identities are listed.
 const MOST_DIFFERENCES: usize = 3;
 
-/// The label of one of the tables (`results`, `fresh` or `settings`) of the experiment with this identity: written into the table, so
+/// The label of one of the tables (`results`, `finalists`, `fresh` or `settings`) of the experiment with this identity: written into the table, so
 /// that it is not taken for another.
 pub fn label(identity: &Value, table: &str) -> String {
     format!("{}/{table}", fingerprint(identity))

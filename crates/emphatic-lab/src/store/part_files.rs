@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Kind; 3] = [Kind::Results, Kind::Finalists, Kind::Fresh];
+    pub(crate) const ALL: [Kind; 3] = [Kind::Results, Kind::Finalists, Kind::Fresh];
 
     /// The name of its finished table.
     pub(super) fn name(self) -> &'static str {
@@ -51,8 +51,20 @@ impl Kind {
     pub(crate) fn runs(self) -> &'static str {
         match self {
             Kind::Results => "runs",
-            Kind::Finalists => "runs of finalists",
+            Kind::Finalists => "finalist runs",
             Kind::Fresh => "fresh runs",
+        }
+    }
+
+    /// The kinds of runs that only chosen settings have, in order: they are chosen by the runs before.
+    pub(crate) const OF_CHOSEN: [Kind; 2] = [Kind::Finalists, Kind::Fresh];
+
+    /// The key of the manifest that lists the settings that are chosen for it; `None` if all have it.
+    pub(super) fn settings_key(self) -> Option<&'static str> {
+        match self {
+            Kind::Results => None,
+            Kind::Finalists => Some("finalist_settings"),
+            Kind::Fresh => Some("fresh_settings"),
         }
     }
 

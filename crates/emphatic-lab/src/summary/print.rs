@@ -176,14 +176,12 @@ impl Summary {
         let methods = self.methods.iter().map(|m| Lines {
             method: &m.method,
             values: &m.values,
-            runs: m.runs,
             best: Some(m.best),
             settings: &m.settings,
         });
         let without = self.without_best.iter().map(|m| Lines {
             method: &m.method,
             values: &m.values,
-            runs: m.runs,
             best: None,
             settings: &m.settings,
         });
@@ -208,7 +206,7 @@ impl Summary {
                 let value = value.map_or_else(String::new, cell);
                 text.extend([",", &value]);
             }
-            let _ = write!(text, ",{},{}", method.runs, setting.at_end.diverged);
+            let _ = write!(text, ",{},{}", setting.runs, setting.at_end.diverged);
             for s in [&setting.at_end, &setting.area] {
                 for x in [s.mean, s.standard_error, s.interquartile_mean] {
                     text.push(',');
@@ -226,7 +224,6 @@ impl Summary {
 struct Lines<'a> {
     method: &'a str,
     values: &'a Map<String, Value>,
-    runs: usize,
     best: Option<usize>,
     settings: &'a [SettingSummary],
 }

@@ -1,44 +1,35 @@
 //! How well each setting did in each of its runs, and the groups of settings among which the best is chosen.
 
 use super::Statistics;
-use crate::engine::chosen_settings;
-use crate::experiment::{Cell, Experiment, FIRST_FINALIST_RUN, Judged};
+use crate::experiment::{Cell, Experiment, Judged};
 use crate::experiment_file::Select;
 use crate::measure::Goal;
 use crate::runs::{self, Run};
 use crate::statistics::{Bootstrap, area, choose, interquartile_mean, mean, rank, standard_error};
-use crate::store::{Kind, StoreError, View};
+use crate::store::{Kind, StoreError, View, chosen_settings};
 use emphatic_text::exact_number;
 use std::collections::{BTreeSet, HashMap};
 
-/// The finalists: the best settings of each method by the runs that all have, by each quantity that settings are judged by.
-pub(crate) fn finalists(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
+/// The settings that are to have runs of a kind: the best of each method, by each quantity that settings are judged by.
+pub(crate) fn chosen(experiment: &Experiment, view: &View, kind: Kind) -> Result<Vec<usize>, StoreError> {
     judged_by(experiment, None)?;
-    let mut chosen = BTreeSet::new();
+    let (mut chosen, mut known) = (Vec::new(), BTreeSet::new());
     for Judged { column, goal } in &experiment.judged_by {
-        let scores = Scores::read(experiment, view, Kind::Results, column)?;
+        let scores = match kind {
+            Kind::Finalists => Scores::read(experiment, view, Kind::Results, column)?,
+            _ => Scores::to_choose_by(experiment, view, column)?,
+        };
         for group in groups(experiment) {
-            let comparison = scores.comparison(&group, experiment.select, *goal);
-            let best = rank(&comparison.scores).into_iter().take(experiment.finalists as usize);
-            chosen.extend(best.map(|k| group.settings[k]));
+            let comparison = scores.comparison(scores.contenders(&group), experiment.select, *goal);
+            let best = match kind {
+                Kind::Finalists => comparison.best(experiment.finalists as usize),
+                _ => comparison.best_one().into_iter().collect(),
+            };
+            chosen.extend(best.into_iter().filter(|setting| known.insert(*setting)));
         }
     }
-    Ok(chosen.into_iter().collect())
-}
-
-/// The settings that are to have fresh runs: the best of each method, by each quantity that settings are judged by.
-pub(crate) fn best_settings(experiment: &Experiment, view: &View) -> Result<Vec<usize>, StoreError> {
-    judged_by(experiment, None)?;
-    let mut chosen = Vec::new();
-    for Judged { column, goal } in &experiment.judged_by {
-        let scores = Scores::to_choose_by(experiment, view, column)?;
-        for group in groups(experiment) {
-            let comparison = scores.comparison(&group, experiment.select, *goal);
-            let best = choose(&comparison.scores).map(|k| group.settings[k]);
-            chosen.extend(best.filter(|best| !chosen.contains(best)));
-        }
-    }
-    Ok(chosen)
+    // Finalists change places with every run; as long as they are the same, so are their blocks.
+    Ok(if kind == Kind::Finalists { known.into_iter().collect() } else { chosen })
 }
 
 /// Returns how many settings are chosen, at most, if so many of each method are chosen by each quantity.
@@ -177,11 +168,26 @@ pub(super) struct Scores {
     finalists: BTreeSet<usize>,
 }
 
-/// The runs that all settings of a group have, or all of its finalists, and the scores of each setting in them.
+/// Settings, the runs that all of them have, and their scores in them.
 pub(super) struct Comparison {
+    pub(super) settings: Vec<usize>,
     pub(super) runs: Vec<u32>,
-    /// By setting, then by run: of settings that are no finalists, the runs that they have. The largest are the best: errors are negative here.
+    /// By setting, then by run. The largest are the best: errors are negative here.
     pub(super) scores: Vec<Vec<Option<f64>>>,
+}
+
+impl Comparison {
+    /// The best setting; `None` if no run of any has a value.
+    pub(super) fn best_one(&self) -> Option<usize> {
+        choose(&self.scores).map(|k| self.settings[k])
+    }
+
+    /// So many of the best settings, best first. Those without a value are left out.
+    fn best(&self, count: usize) -> Vec<usize> {
+        let has_value = |k: &usize| self.scores[*k].iter().flatten().any(|score| !score.is_nan());
+        let best = rank(&self.scores).into_iter().take_while(has_value).take(count);
+        best.map(|k| self.settings[k]).collect()
+    }
 }
 
 impl Scores {
@@ -205,7 +211,7 @@ impl Scores {
     ) -> Result<Self, StoreError> {
         let mut scores = Self::read(experiment, view, Kind::Results, quantity)?;
         if experiment.finalist_runs > 0 {
-            scores.finalists = chosen_settings(view.manifest(), Kind::Finalists).into_iter().collect();
+            scores.finalists = chosen_settings(view, Kind::Finalists).into_iter().collect();
             scores.add(experiment, view, Kind::Finalists, quantity)?;
         }
         Ok(scores)
@@ -219,11 +225,9 @@ impl Scores {
         quantity: &str,
     ) -> Result<(), StoreError> {
         for stored in view.units(kind) {
-            for mut run in runs::of_unit(experiment, stored, quantity)? {
-                if kind == Kind::Finalists {
-                    run.run += FIRST_FINALIST_RUN;
-                }
-                self.by_setting.entry(run.setting).or_default().push(Score::of(&run));
+            for run in runs::of_unit(experiment, stored, quantity)? {
+                let score = Score { run: runs::number_beside_others(kind, run.run), ..Score::of(&run) };
+                self.by_setting.entry(run.setting).or_default().push(score);
             }
         }
         self.by_setting.values_mut().for_each(|scores| scores.sort_unstable_by_key(|score| score.run));
@@ -238,9 +242,27 @@ impl Scores {
         self.by_setting.get(&setting).map_or(&[], Vec::as_slice)
     }
 
-    /// How many settings of a group are finalists.
+    /// The settings of a group among which the best is chosen: its finalists; all if there are none.
+    pub(super) fn contenders(&self, group: &Group) -> Vec<usize> {
+        let [finalists, others] = self.parted(group);
+        if finalists.is_empty() { others } else { finalists }
+    }
+
+    /// The settings of a group that are out of the choice.
+    pub(super) fn others(&self, group: &Group) -> Vec<usize> {
+        let [finalists, others] = self.parted(group);
+        if finalists.is_empty() { Vec::new() } else { others }
+    }
+
+    /// Returns how many settings of a group are finalists.
     pub(super) fn finalists_of(&self, group: &Group) -> usize {
-        group.settings.iter().filter(|setting| self.finalists.contains(setting)).count()
+        self.parted(group)[0].len()
+    }
+
+    /// The finalists of a group, and its other settings.
+    fn parted(&self, group: &Group) -> [Vec<usize>; 2] {
+        let (finalists, others) = group.settings.iter().partition(|setting| self.finalists.contains(setting));
+        [finalists, others]
     }
 
     /// The scores of a setting in some runs.
@@ -248,23 +270,18 @@ impl Scores {
         self.of(setting).iter().filter(|score| runs.binary_search(&score.run).is_ok())
     }
 
-    pub(super) fn comparison(&self, group: &Group, select: Select, goal: Goal) -> Comparison {
-        let is_finalist = |setting: &usize| self.finalists.contains(setting);
-        let mut compared: Vec<usize> = group.settings.iter().copied().filter(is_finalist).collect();
-        if compared.is_empty() {
-            compared.clone_from(&group.settings);
-        }
+    pub(super) fn comparison(&self, settings: Vec<usize>, select: Select, goal: Goal) -> Comparison {
         let mut counts: HashMap<u32, usize> = HashMap::new();
-        for &setting in &compared {
+        for &setting in &settings {
             self.of(setting).iter().for_each(|score| *counts.entry(score.run).or_default() += 1);
         }
         let mut runs: Vec<u32> =
-            counts.into_iter().filter(|(_, n)| *n == compared.len()).map(|(run, _)| run).collect();
+            counts.into_iter().filter(|(_, n)| *n == settings.len()).map(|(run, _)| run).collect();
         runs.sort_unstable();
         let signed = |x: f64| if goal == Goal::Smallest { -x } else { x };
         let score = |score: &Score| score.by(select).map(signed);
         let scores = |setting: &usize| self.in_runs(*setting, &runs).map(score).collect();
-        Comparison { scores: group.settings.iter().map(scores).collect(), runs }
+        Comparison { scores: settings.iter().map(scores).collect(), runs, settings }
     }
 
     /// Statistics of a setting over some runs.

@@ -131,8 +131,11 @@ impl ProblemNumbers {
             let mut options = SummaryOptions::default();
             (options.select_by, options.intervals) = (Some(objective.column().to_owned()), false);
             let summary = summarise_as(dir, &options)?;
+            options.finalists = false;
+            let alike = summarise_as(dir, &options)?;
             runs = summary.methods.iter().map(|method| method.runs).min().unwrap_or(0);
-            objectives.push(ObjectiveNumbers { objective, methods: methods(&summary, objective, dir)? });
+            objectives
+                .push(ObjectiveNumbers { objective, methods: methods(&summary, &alike, objective, dir)? });
             // They are the same for both.
             warnings = summary.warnings;
         }
@@ -151,8 +154,13 @@ impl ProblemNumbers {
     }
 }
 
-/// Returns the methods in the order of tables.
-fn methods(summary: &Summary, objective: Objective, dir: &Path) -> Result<Vec<MethodNumbers>, StoreError> {
+/// Returns the methods in the order of tables. In the other summary all settings are compared by the same runs.
+fn methods(
+    summary: &Summary,
+    alike: &Summary,
+    objective: Objective,
+    dir: &Path,
+) -> Result<Vec<MethodNumbers>, StoreError> {
     let best: Vec<usize> = summary.methods.iter().map(|method| method.best).collect();
     let fresh = read_runs(dir, Kind::Fresh, objective.column(), &best)?;
     let mut methods = Vec::new();
@@ -168,7 +176,11 @@ fn methods(summary: &Summary, objective: Objective, dir: &Path) -> Result<Vec<Me
                 probability_best: (found.runs > 1).then_some(found.probability_best),
                 diverged: found.diverged.runs,
                 grid_runs: found.diverged.of,
-                sensitivity: sensitivity(&found.settings),
+                sensitivity: alike
+                    .methods
+                    .iter()
+                    .find(is_it)
+                    .map_or_else(Vec::new, |m| sensitivity(&m.settings)),
                 fresh: Fresh::of(runs),
             });
         }
