@@ -159,14 +159,25 @@ fn words(error: &impl std::fmt::Display) -> String {
     printable_lines(&error.to_string())
 }
 
+impl Raise for UnitError {
+    fn raise(&self) -> PyErr {
+        of_unit(self, words(self))
+    }
+}
+
+/// An environment that fails is told from what else may go wrong.
+fn of_unit(error: &UnitError, message: String) -> PyErr {
+    match error {
+        UnitError::Source(error @ SourceError::External { .. }) => episode_error(message, error),
+        _ => PyRuntimeError::new_err(message),
+    }
+}
+
 impl Raise for RunError {
     fn raise(&self) -> PyErr {
         match self {
             Self::Store(error) => error.raise(),
-            Self::Unit { source, .. } => match &**source {
-                UnitError::Source(error @ SourceError::External { .. }) => episode_error(words(self), error),
-                _ => PyRuntimeError::new_err(words(self)),
-            },
+            Self::Unit { source, .. } => of_unit(source, words(self)),
             _ => PyRuntimeError::new_err(words(self)),
         }
     }

@@ -9,7 +9,7 @@ use emphatic_lab::store;
 use emphatic_lab::{Ending, Event, Experiment, Options, Select, Stop, SummaryOptions, summarise_as};
 use numpy::PyArray1;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::cell::RefCell;
@@ -27,11 +27,7 @@ pub(crate) fn run(
     environments: Py<PyAny>,
     progress: Py<PyAny>,
 ) -> PyResult<u64> {
-    let experiment = open(py, &file, &environments)?;
-    let experiment = match runs {
-        Some(runs) => experiment.with_runs(runs).map_err(wrong_value)?,
-        None => experiment,
-    };
+    let experiment = with_runs(open(py, &file, &environments)?, runs)?;
     let mut options = Options::default();
     options.threads = threads.map_or(options.threads, usize::from);
     let stop = Stop::default();
@@ -48,6 +44,27 @@ pub(crate) fn run(
     match report.ending {
         Ending::Finished | Ending::ShardFinished => Ok(report.diverged),
         Ending::Stopped => Err(PyRuntimeError::new_err("the experiment was stopped")),
+    }
+}
+
+/// Returns how much work an experiment is, in words.
+#[pyfunction]
+pub(crate) fn workload(
+    py: Python<'_>,
+    file: PathBuf,
+    runs: Option<u32>,
+    threads: Option<NonZeroUsize>,
+    environments: Py<PyAny>,
+) -> PyResult<String> {
+    let experiment = with_runs(open(py, &file, &environments)?, runs)?;
+    let threads = threads.map_or(Options::default().threads, usize::from);
+    py.detach(|| emphatic_lab::workload(&experiment, threads)).map_err(raised)
+}
+
+fn with_runs(experiment: Experiment, runs: Option<u32>) -> PyResult<Experiment> {
+    match runs {
+        Some(runs) => experiment.with_runs(runs).map_err(wrong_value),
+        None => Ok(experiment),
     }
 }
 
@@ -69,7 +86,9 @@ fn report_event(py: Python<'_>, event: &Event, progress: &Py<PyAny>) -> PyResult
     py.check_signals()?;
     match event {
         Event::Warning(warning) => {
-            py.import("warnings")?.call_method1("warn", (*warning,))?;
+            // The place of the call of `emphatic.run`, in whose frame this is.
+            let category = py.get_type::<PyUserWarning>();
+            py.import("warnings")?.call_method1("warn", (*warning, category, 2))?;
         }
         Event::Progress(now) => {
             progress.call1(py, (now.done, now.units, now.updates, now.elapsed.as_secs_f64()))?;
@@ -85,6 +104,7 @@ pub(crate) fn summary(
     directory: PathBuf,
     select: Option<&str>,
     select_by: Option<String>,
+    quantity: Option<String>,
 ) -> PyResult<(String, String)> {
     let select = match select {
         None => None,
@@ -95,7 +115,7 @@ pub(crate) fn summary(
         }
     };
     let mut options = SummaryOptions::default();
-    (options.select, options.select_by) = (select, select_by);
+    (options.select, options.select_by, options.quantity) = (select, select_by, quantity);
     let summary = py.detach(|| summarise_as(&directory, &options)).map_err(raised)?;
     let json = serde_json::to_string(&summary).map_err(wrong_value)?;
     Ok((summary.text(), json))

@@ -44,7 +44,7 @@ mod _native {
         arrays::{emphasis, lambda_returns, rho},
         basis::Basis,
         error::{DivergedError, FileError},
-        experiment::{check_table, read_table, run, summary},
+        experiment::{check_table, read_table, run, summary, workload},
         learner::{Learner, Update},
         problem::{Problem, png, shipped_problems},
         python_emphasis::PartStep,

@@ -90,6 +90,8 @@ def test_tables_and_summaries_are_the_commands(results: Results, short: Path, tm
     assert results.summarise() == json.loads(command("summarise", out, "--json"))
     assert results.summarise("area") == json.loads(command("summarise", out, "--json", "--select", "area"))
     assert str(results) == command("summarise", out)
+    of_emphasis = command("summarise", out, "--json", "--quantity", "emphasis")
+    assert results.summarise(quantity="emphasis") == json.loads(of_emphasis)
 
 
 def test_more_runs_are_the_commands_too(short: Path, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import emphatic
 from command import command, python
-from emphatic import EpisodeError, FileError, Results, run
+from emphatic import EpisodeError, FileError, Results, check, run
 
 pytest.importorskip("gymnasium")
 import gymnasium
@@ -199,6 +199,22 @@ def written(tmp_path: Path, text: str, name: str = "x.toml") -> Path:
 
 def tables(results: Results) -> list[bytes]:
     return [(results.directory / f"{name}.parquet").read_bytes() for name in ("results", "settings", "fresh")]
+
+
+# --- How much work it is ---
+
+
+def test_an_experiment_with_an_environment_of_ones_own_is_checked(tmp_path: Path) -> None:
+    file = written(tmp_path, CORRIDOR)
+    text = check(file, env=Corridor, runs=7, threads=1)
+    assert text.splitlines()[:2] == [f"  {'ace':<24} {4:>12} settings", f"  {'offpac':<24} {1:>12} settings"]
+    assert f"  {'runs':<24} {7:>12}" in text and "time on 1 core, about" in text and "to evaluate, at most" in text
+    assert "and 1 fresh runs of each method's best setting" in text
+    assert Corridor.open == 0 and not (tmp_path / "results").exists()
+    Corridor.fails, Corridor.steps = "raises", 3000
+    with pytest.raises(EpisodeError, match="out of order"):
+        check(file, env=Corridor)
+    assert Corridor.open == 0
 
 
 # --- A loop by hand ---

@@ -3,6 +3,7 @@
 use crate::output::{say, warn};
 use emphatic_lab::store::Kind;
 use emphatic_lab::{Event, Progress};
+use emphatic_text::{duration, short};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -110,29 +111,4 @@ fn message(progress: &Progress) -> String {
         new => format!(", {} left", duration(seconds * units.saturating_sub(done) as f64 / new as f64)),
     };
     format!("{rate} updates a second{what}{left}")
-}
-
-/// Returns a number with about three digits, and a letter for its magnitude.
-pub(crate) fn short(x: f64) -> String {
-    let scales = [(1e15, " P"), (1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")];
-    match scales.iter().find(|(scale, _)| x >= *scale) {
-        Some((scale, letter)) => {
-            let x = x / scale;
-            let digits = if x >= 100.0 { 0 } else { 1 };
-            format!("{x:.digits$}{letter}")
-        }
-        None => format!("{x:.0} "),
-    }
-    .trim_end()
-    .to_owned()
-}
-
-/// Returns a time in a unit that suits it.
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 60.0 => format!("{s:.1} s"),
-        s if s < 3600.0 => format!("{:.0} min", s / 60.0),
-        s if s < 48.0 * 3600.0 => format!("{:.1} h", s / 3600.0),
-        s => format!("{:.1} days", s / 86400.0),
-    }
 }

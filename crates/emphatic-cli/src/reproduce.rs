@@ -2,7 +2,7 @@
 
 use crate::Exit;
 use crate::output::{path, print, say};
-use crate::progress::{Display, duration, short};
+use crate::progress::Display;
 use crate::signals::stop_on_signals;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -10,6 +10,7 @@ use emphatic_paper::figures::{FIGURES, Figure};
 use emphatic_paper::reproduce::{Options, ReproduceEvent, Reproduction, reproduce as run};
 use emphatic_paper::study::{self, PROBLEMS, StudyProblem, StudyReproduction};
 use emphatic_paper::verdict::{JudgedClaim, Verdict};
+use emphatic_text::{duration, short};
 use miette::miette;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

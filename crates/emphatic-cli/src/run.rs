@@ -2,12 +2,13 @@
 
 use crate::Exit;
 use crate::output::{path, quoted, say, warn};
-use crate::progress::{Display, duration, short};
+use crate::progress::Display;
 use crate::signals::stop_on_signals;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use emphatic::Isa;
 use emphatic_lab::{Ending, Experiment, LaneCount, Options, Report, Shard};
+use emphatic_text::{duration, short};
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use std::time::Instant;

@@ -70,6 +70,7 @@ mod summary;
 pub mod table;
 mod unevenness;
 mod unit;
+mod workload;
 
 pub use collisions::{Collisions, collisions};
 pub use emphatic_problems::{FileError, ReadError};
@@ -92,3 +93,4 @@ pub use summary::{
     Summary, SummaryOptions, summarise, summarise_as,
 };
 pub use unit::UnitError;
+pub use workload::workload;

@@ -41,6 +41,9 @@ pub struct Summary {
     pub chosen_by: String,
     /// `episodes` or `steps`: what the points of curves count.
     pub axis: &'static str,
+    /// How often runs are evaluated, and how often fresh ones, where that differs: averages over them are not quite of the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluations: Option<[u64; 2]>,
     /// In how many runs of settings a weight is not finite at the end.
     pub diverged_runs: u64,
     /// The methods.
@@ -346,6 +349,7 @@ impl<'a> Summariser<'a> {
             },
             chosen_by: self.judged_by.column.clone(),
             axis: experiment.length.word(),
+            evaluations: Some([experiment.evaluations, experiment.fresh_evaluations]).filter(|[a, b]| a != b),
             diverged_runs: view.diverged_runs(),
             methods,
             without_best,

@@ -10,6 +10,7 @@
 //! | a page of several lines | [`printable_lines`] |
 //! | a piece of a file, with places marked in it | [`printable_same_length`] |
 //! | a number to the last digit | [`exact_number`] |
+//! | a count or a time, rounded | [`short`], [`duration`] |
 //! | rows and columns | [`table`] |
 //! | CSV | [`csv`] |
 //! | JSON | [`json_escaped`] |
@@ -18,6 +19,7 @@ pub mod csv;
 mod exact_number;
 mod message;
 mod printable;
+mod rounded;
 mod table;
 
 pub use exact_number::exact_number;
@@ -25,4 +27,5 @@ pub use message::message;
 pub use printable::{
     is_unprintable, json_escaped, printable, printable_lines, printable_same_length, shortened,
 };
+pub use rounded::{duration, short};
 pub use table::{LONGEST_CELL, table};

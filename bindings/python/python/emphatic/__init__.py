@@ -14,7 +14,7 @@
 | simulators | `make_vec`; in Gymnasium `emphatic/MountainCar-v0`, `PuddleWorld`, `VirtualOffice`, `CartPole`, `Acrobot`, `Pendulum`, `LinearQuadratic` |
 | functions over arrays [time, batch] | `rho`, `gamma_into`, `follow_on`, `emphasis`, `lambda_returns` |
 | exact theory | `Problem`, `problems`; what it says: `Solution`, `Diagnosis` with `Flows`, `Spread`, `CriticStability`, `Suggestion` |
-| experiments | `run`, `Results` |
+| experiments | `run`, `Results`, `check` |
 """
 
 from contextlib import suppress as _suppress
@@ -28,7 +28,7 @@ from .collect import collect
 from .diagnosis import CriticStability, Diagnosis, Flows, Spread, Suggestion
 from .environments import register as _register
 from .evaluate import Evaluation, evaluate
-from .experiments import Results, run
+from .experiments import Results, check, run
 from .in_python import PythonEmphasis
 from .learners import (
     ACE,
@@ -94,6 +94,7 @@ __all__ = [
     "UnevenEmphasisWarning",
     "Update",
     "__version__",
+    "check",
     "collect",
     "diagnose",
     "emphasis",

@@ -101,15 +101,22 @@ class Results:
         return found
 
     def summarise(
-        self, select: Literal["final", "area"] | None = None, *, select_by: str | None = None
+        self,
+        select: Literal["final", "area"] | None = None,
+        *,
+        select_by: str | None = None,
+        quantity: str | None = None,
     ) -> dict[str, Any]:
         """The best settings, learning curves and intervals: what `emphatic summarise --json` prints. `select` replaces the experiment's
         own criterion for the best setting. `select_by` is the recorded quantity that it is chosen by: one of the experiment's `select_by`,
-        if not the first."""
-        return json.loads(_native.summary(self.directory, select, select_by)[1])  # type: ignore[no-any-return]
+        if not the first. `quantity` is the recorded quantity that numbers and curves are of, if not that one.
+
+        Of each of `["methods"]`: `best_values`, the chosen setting; `curve`, by the runs that chose it, and `["fresh"]["curve"]`, by fresh runs, a list of
+        points with `at`, `mean`, `standard_error` and `interval`; `["fresh"]["final_quantiles"]`, of 0, 5, 25, 50, 75, 95 and 100 %."""
+        return json.loads(_native.summary(self.directory, select, select_by, quantity)[1])  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
-        return _native.summary(self.directory, None, None)[0]
+        return _native.summary(self.directory, None, None, None)[0]
 
     def __repr__(self) -> str:
         return f"Results({str(self.directory)!r})"
@@ -118,6 +125,20 @@ class Results:
 def _beside(name: str, others: Iterable[str]) -> str:
     """Returns the name of a column of settings beside others."""
     return f"setting.{name}" if name in others else name
+
+
+def check(
+    file: str | os.PathLike[str],
+    *,
+    runs: int | None = None,
+    threads: int | None = None,
+    env: Opener | None = None,
+) -> str:
+    """Returns how much work an experiment file is, and how the time divides between learning and evaluation, from a trial of a few
+    steps: what `emphatic check` prints. The arguments are those of `run`."""
+    runs = None if runs is None else convert.count(runs, "runs", most=2**32 - 1)
+    threads = None if threads is None else convert.count(threads, "threads")
+    return _native.workload(Path(file), runs, threads, Environments(env))
 
 
 def run(

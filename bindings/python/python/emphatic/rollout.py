@@ -36,7 +36,8 @@ def spaces_of(env: Any, function: str) -> tuple[int | None, Any, Any]:
     if isinstance(env, Env):
         return None, env.action_space, env.observation_space
     right = "a gymnasium.Env or a gymnasium.vector.VectorEnv, such as gymnasium.make(...) gives"
-    raise TypeError(f"env is a {type(env).__name__}; it must be {right}")
+    help = f": gymnasium.make({env!r}) makes one" if isinstance(env, str) else ""
+    raise TypeError(f"env is a {type(env).__name__}; it must be {right}{help}")
 
 
 def _stream(seed: int) -> np.random.Generator:

@@ -29,7 +29,7 @@ impl SampledDiagnosis {
         text += &format!("\nproblem = {problem}\ngamma = {gamma:?}\nfeatures = {features}\n");
         text += &behaviour.as_ref().map_or(String::new(), |behaviour| format!("behaviour = {behaviour}\n"));
         text += &format!(
-            "seed = 1\nruns = 5\nsteps = {}\nevaluations = 10\nrecord = [\"return\", \"effective_sample\"]\nselect = \"area\"\nfresh_runs = 10\n\n[rollouts]\nepisodes = 5\n\n[fresh_rollouts]\nepisodes = 20\n",
+            "seed = 1\nruns = 5\nsteps = {}\nevaluations = 10\nrecord = [\"return\", \"effective_sample\"]\nselect = \"area\"\nfinalists = 4\nfinalist_runs = 15\nfresh_runs = 20\n\n[rollouts]\nepisodes = 5\n\n[fresh_rollouts]\nepisodes = 20\n",
             self.episodes.steps
         );
         text += "\n# The suggestion.";

@@ -2,6 +2,7 @@
 
 use super::activity::Activity;
 use super::spread::LAMBDAS;
+use super::verdict::short;
 use super::{Experience, SampledPolicy};
 use crate::format::number;
 use crate::suggestion::{EmphasisSuggestion, LARGEST_MOVE, series};
@@ -61,7 +62,7 @@ pub(super) fn suggest(
     };
     let follow_on_lambda_a = LAMBDAS.into_iter().find(|l| least(*l) >= ENOUGH).unwrap_or(0.0);
     let growth = policies.iter().map(|p| p.spread.growth.value).fold(0.0, f64::max);
-    let share = |x: f64| format!("{} %", number(100.0 * x));
+    let share = |x: f64| format!("{} %", short(100.0 * x));
     let (emphasis, why) = match least(1.0) >= EVEN {
         true => {
             let why = format!("the follow-on trace is even: {} of the steps count", share(least(1.0)));
@@ -69,10 +70,16 @@ pub(super) fn suggest(
         }
         false => {
             let lambda_e = lambda_e(growth);
+            let with_the_trace = match follow_on_lambda_a > 0.0 {
+                true => format!(
+                    "λ_a = {follow_on_lambda_a} is the largest of {} for which",
+                    LAMBDAS.map(number).join(", ")
+                ),
+                false => "there is no λ_a above 0 for which".to_owned(),
+            };
             let why = format!(
-                "with the follow-on trace only {} of the steps would count; a learned emphasis looks back to what it has learned, and its past shrinks by λ_e = {lambda_e} more in a step. With the trace, λ_a = {follow_on_lambda_a} is the largest of {} with which {} of the steps count for every policy that was asked about",
+                "with the follow-on trace only {} of the steps would count; a learned emphasis does not add up the past, but looks back to what it has learned, with λ_e = {lambda_e}. With the trace, {with_the_trace} {} of the steps count for every policy that was asked about",
                 share(least(1.0)),
-                LAMBDAS.map(number).join(", "),
                 share(ENOUGH)
             );
             (EmphasisSuggestion { kind: "lambda-return", lambda_e: Some(lambda_e) }, why)
@@ -95,7 +102,7 @@ pub(super) fn suggest(
             "its step-sizes",
             format!(
                 "‖x‖² is {} on average, and step-sizes are divided by {}: with {} an update moves the value of a state by {} of its error",
-                number(norm), activity.most_active, number(*largest), share(move_)
+                short(norm), activity.most_active, number(*largest), share(move_)
             ),
         ));
     }
@@ -153,9 +160,9 @@ fn step_sizes(
     };
     let why = format!(
         "the root mean square of {of} {}, the mean of the emphasis {}: with the largest step-size a typical update moves the weights by {}",
-        number(error),
-        number(emphasis),
-        number(largest / active * size)
+        short(error),
+        short(emphasis),
+        short(largest / active * size)
     );
     (alpha, why)
 }

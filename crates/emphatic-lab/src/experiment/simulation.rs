@@ -119,7 +119,7 @@ pub(super) fn environment(
     }
     let Some(find) = find_external else {
         let message = format!("`{name}` is an environment of Gymnasium, which lives in Python");
-        let help = "run the experiment from Python: `import emphatic`, then `emphatic.run(\"FILE.toml\")`; its results can be summarised, plotted and merged by the command";
+        let help = "run the experiment from Python: `import emphatic`, then `emphatic.run(\"FILE.toml\")` (or `emphatic.check`); its results can be summarised, plotted and merged by the command";
         return Err(Mistake::at(span, message).help(help));
     };
     let found = find(name).map_err(|error| Mistake::at(span, error.message).maybe_help(error.help))?;

@@ -97,6 +97,12 @@ impl Summary {
              runs, that this setting is the best of its method{}.",
             if self.methods.iter().any(|method| method.finalists > 0) { " (of its finalists)" } else { "" }
         );
+        if let Some([chosen, fresh]) = self.evaluations.filter(|_| fresh && self.select == "area") {
+            let _ = writeln!(
+                text,
+                "Averages over fresh runs are of {fresh} evaluations, the others of {chosen}: where runs begin badly, more of them weigh the beginning less."
+            );
+        }
         if fixed_points {
             let _ = writeln!(
                 text,
