@@ -128,8 +128,7 @@ pub fn run(
         false if stop.is_stopped() => Ending::Stopped,
         false => Ending::ShardFinished,
     };
-    let of_chosen = Kind::OF_CHOSEN.iter().map(|kind| units_of_chosen(experiment, &store, *kind));
-    let units = experiment.units() + of_chosen.sum::<usize>();
+    let units = Kind::ALL.iter().map(|kind| units_of_kind(experiment, &store, *kind)).sum();
     let done = Kind::ALL.iter().map(|kind| store.count(*kind)).sum();
     Ok(Report { ending, done, units, before, updates, diverged: store.diverged_runs() })
 }
@@ -156,19 +155,22 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
         "finished": finished,
     });
     for kind in Kind::ALL {
-        let all = match kind {
-            Kind::Results => experiment.units(),
-            _ => units_of_chosen(experiment, store, kind),
-        };
+        let all = units_of_kind(experiment, store, kind);
         fields[kind.runs_key()] = json!(experiment.runs_of(kind));
         fields[kind.count_key()] = json!({ "done": store.count(kind), "all": all });
     }
     fields
 }
 
-/// Returns how many units of a kind there are to be, of the settings that are chosen so far.
-pub(crate) fn units_of_chosen(experiment: &Experiment, view: &View, kind: Kind) -> usize {
-    blocks_of(experiment, kind, &chosen_settings(view, kind)).len() * experiment.runs_of(kind) as usize
+/// Returns how many units of a kind there are to be: of finalists and of fresh runs those of the settings that are chosen so far.
+pub(crate) fn units_of_kind(experiment: &Experiment, view: &View, kind: Kind) -> usize {
+    match kind {
+        Kind::Results => experiment.units(),
+        _ => {
+            blocks_of(experiment, kind, &chosen_settings(view, kind)).len()
+                * experiment.runs_of(kind) as usize
+        }
+    }
 }
 
 /// Chooses the settings that are to have runs of a kind, by all runs before them, which are complete. Runs of other settings are removed; the warning says so.
@@ -178,15 +180,17 @@ pub(crate) fn choose(
     kind: Kind,
 ) -> Result<(Vec<usize>, Option<String>), StoreError> {
     let chosen = summary::chosen(experiment, store, kind)?;
-    if chosen == chosen_settings(store, kind) {
-        return Ok((chosen, None));
+    let before = chosen_settings(store, kind);
+    // In which order they were chosen does not matter, but which share a block does.
+    if chosen.iter().collect::<BTreeSet<_>>() == before.iter().collect() {
+        return Ok((before, None));
     }
     let discarded = store.count(kind);
     let units = blocks_of(experiment, kind, &chosen).len() * experiment.runs_of(kind) as usize;
     store.choose(kind, &chosen, units)?;
     let warning = (discarded > 0).then(|| {
         format!(
-            "{discarded} finished units of {} in {} are discarded: they were of other settings than those that are the best now",
+            "{discarded} finished units of {} in {} are discarded: other settings are chosen now",
             kind.runs(),
             store.dir().display()
         )

@@ -459,7 +459,7 @@ impl Experiment {
         }
     }
 
-    /// Reads what settings are judged by: what is asked for, the objective, or the first error.
+    /// Reads what settings are judged by: what is asked for, the objective, the return, or the first error.
     fn read_judged(&mut self, file: &ExperimentFile) -> Result<(), Mistake> {
         let measures = self.scenarios.first().map_or(&[][..], |scenario| &scenario.measures);
         let goals = || self.record.iter().zip(measures).map(|(column, measure)| (column, measure.goal()));
@@ -467,8 +467,9 @@ impl Experiment {
             goal.map(|goal| Judged { column: column.clone(), goal })
         };
         let Some(by) = &file.select_by else {
-            let objective = goals().find(|(column, _)| *column == "objective");
-            let judged = objective.and_then(with_goal).or_else(|| goals().find_map(with_goal));
+            let named = |name: &str| goals().find(|(column, _)| *column == name).and_then(with_goal);
+            let first = || goals().find_map(with_goal);
+            let judged = named("objective").or_else(|| named("return")).or_else(first);
             self.judged_by = judged.into_iter().collect();
             return Ok(());
         };
@@ -576,10 +577,12 @@ impl Experiment {
             let (what, runs) = (kind.runs(), self.runs_of(kind) as usize);
             let Some(written) = written.as_ref().filter(|_| runs > 0) else { continue };
             if self.judged_by.is_empty() {
-                let message = format!("{what} need the objective or an error, but neither is recorded");
-                return Err(Mistake::at(&written.span, message).help(
-                    "add \"objective\" (or \"value_error\") to `record`: by it the best settings are chosen",
-                ));
+                let is_simulated = self.scenarios.iter().any(|scenario| scenario.simulator().is_some());
+                let good = if is_simulated { "return" } else { "objective" };
+                let message = format!("{what} need the {good} or an error, but neither is recorded");
+                return Err(Mistake::at(&written.span, message).help(format!(
+                    "add \"{good}\" (or \"value_error\") to `record`: by it the best settings are chosen"
+                )));
             }
             // Finalists make no more blocks than all settings do.
             let (blocks, things) = match kind {

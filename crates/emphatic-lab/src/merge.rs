@@ -28,7 +28,9 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
     let asked = |experiment: &Experiment| {
         (experiment.runs, experiment.finalist_runs, experiment.finalists, experiment.fresh_runs)
     };
-    let Some((_, experiment)) = shards.iter().max_by_key(|(_, experiment)| asked(experiment)) else {
+    // Of several that ask for as much, the first.
+    let Some((first, experiment)) = shards.iter().rev().max_by_key(|(_, experiment)| asked(experiment))
+    else {
         return Ok(Merged { done: 0, units: 0, complete: true, warnings: Vec::new() });
     };
     for (view, _) in &shards {
@@ -41,6 +43,15 @@ pub fn merge(dirs: &[PathBuf], out: &Path) -> Result<Merged, StoreError> {
     store.finish(Kind::Results, &|_| true)?;
     let (done, units) = (store.count(Kind::Results), experiment.units());
     let mut warnings = store.warnings().to_vec();
+    let chooses =
+        |experiment: &Experiment| (experiment.select, experiment.judged_by.clone(), experiment.finalists);
+    if let Some((other, _)) = shards.iter().find(|(_, other)| chooses(other) != chooses(experiment)) {
+        warnings.push(format!(
+            "{} and {} choose settings in different ways: `select`, `select_by` and `finalists` are those of the first",
+            first.dir().display(),
+            other.dir().display()
+        ));
+    }
     let mut complete = done == units;
     for kind in Kind::OF_CHOSEN.into_iter().filter(|kind| experiment.runs_of(*kind) > 0) {
         complete = complete && merge_chosen(experiment, &mut store, kind, &shards, &mut warnings)?;
@@ -75,7 +86,7 @@ fn merge_chosen(
         }
     }
     store.finish(kind, &|unit| unit.run < experiment.runs_of(kind))?;
-    Ok(store.count(kind) == engine::units_of_chosen(experiment, store, kind))
+    Ok(store.count(kind) == engine::units_of_kind(experiment, store, kind))
 }
 
 fn copy_missing(store: &mut Store, kind: Kind, from: &View) -> Result<(), StoreError> {

@@ -302,9 +302,12 @@ impl Store {
 
     /// Writes down the settings that are chosen to have so many units of a kind; those that it has are removed.
     pub(crate) fn choose(&mut self, kind: Kind, settings: &[usize], units: usize) -> Result<(), StoreError> {
-        self.discard(kind)?;
         let Some(key) = kind.settings_key() else { return Ok(()) };
-        self.set_manifest(&json!({ key: settings, kind.count_key(): { "done": 0, "all": units } }))
+        let none = json!({ "done": 0, "all": units });
+        // First what would be missed, then what would be taken for runs of these settings.
+        self.set_manifest(&json!({ kind.count_key(): none }))?;
+        self.discard(kind)?;
+        self.set_manifest(&json!({ key: settings }))
     }
 
     /// Puts fields into the manifest. `format`, `emphatic` and `identity` stay as they are.

@@ -25,11 +25,11 @@ use std::path::Path;
 /// A summary of all methods.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// Whether all runs are finished by which settings are chosen.
+    /// Whether all runs are finished, fresh ones included.
     pub complete: bool,
-    /// How many units of them are finished.
+    /// How many units are finished.
     pub units_done: usize,
-    /// How many there are to be: of the finalists, once they are chosen.
+    /// How many there are to be: of finalists and of fresh runs, once they are chosen.
     pub units: usize,
     /// `final` or `area`.
     pub select: &'static str,
@@ -320,7 +320,7 @@ impl<'a> Summariser<'a> {
             match comparison.best_one() {
                 Some(best) => methods.push(self.method(&group, comparison, best)),
                 None => {
-                    let method = self.without_best(&group, &comparison.runs);
+                    let method = self.without_best(&group, &comparison);
                     warnings.push(format!(
                         "{} is missing: no run of any of its settings has {} (they diverged, it overflowed, or episodes never end)",
                         print::label(&method.method, &method.values),
@@ -332,14 +332,20 @@ impl<'a> Summariser<'a> {
         }
         self.add_curves(&mut methods)?;
         warnings.extend(self.uneven_emphases(&methods)?);
-        let all = experiment.units();
-        let finalists = engine::units_of_chosen(experiment, view, Kind::Finalists);
-        let is_chosen = finalists > 0 || experiment.finalist_runs == 0;
-        let units_done = [Kind::Results, Kind::Finalists].map(|kind| view.count(kind));
+        if self.select != experiment.select && methods.iter().any(|method| method.finalists > 0) {
+            let (chosen_by, asked) = (experiment.select.word(), self.select.word());
+            warnings.push(format!(
+                "the finalists were chosen by `{chosen_by}`, so that the best by `{asked}` may not be among them"
+            ));
+        }
+        // Fresh runs of an earlier, larger number of them may be there too.
+        let units = Kind::ALL.map(|kind| engine::units_of_kind(experiment, view, kind));
+        let done = Kind::ALL.map(|kind| view.count(kind));
+        let is_there = done.iter().zip(units).all(|(done, units)| *done >= units);
         Ok(Summary {
-            complete: is_chosen && units_done == [all, finalists],
-            units_done: units_done.iter().sum(),
-            units: all + finalists,
+            complete: is_there && view.manifest()["finished"] == true,
+            units_done: done.iter().sum(),
+            units: units.iter().sum(),
             select: self.select.word(),
             quantity: self.quantity.clone(),
             best_is: match experiment.goal_of(&self.quantity) {
@@ -393,16 +399,20 @@ impl<'a> Summariser<'a> {
         }
     }
 
-    /// The summary of a group that has no best setting, since no run of any setting has a value.
-    fn without_best(&self, group: &Group, runs: &[u32]) -> MethodWithoutBest {
+    /// The summary of a group that has no best setting, since no run of any contender has a value.
+    fn without_best(&self, group: &Group, comparison: &Comparison) -> MethodWithoutBest {
+        let others = self.comparison(self.scores.others(group));
         let settings = SettingSummaries { of: self, swept: swept(self.experiment, group) };
-        let summary = |setting: &usize| settings.summary(*setting, runs, 0.0, false);
+        let summaries = |comparison: &Comparison| -> Vec<SettingSummary> {
+            let summary = |setting: &usize| settings.summary(*setting, &comparison.runs, 0.0, false);
+            comparison.settings.iter().map(summary).collect()
+        };
         MethodWithoutBest {
             method: self.experiment.methods[group.method].name.clone(),
             values: json_of(&group.values),
-            runs: runs.len(),
+            runs: comparison.runs.len(),
             diverged: self.diverged(group),
-            settings: group.settings.iter().map(summary).collect(),
+            settings: [summaries(comparison), summaries(&others)].concat(),
         }
     }
 

@@ -14,6 +14,9 @@ const EVEN: f64 = 0.5;
 /// If at least this share of the steps counts, learning with this λ_a is worth a try.
 const ENOUGH: f64 = 0.1;
 
+/// An error of this share of the reward is none.
+const ROUNDING: f64 = 1e-6;
+
 /// The number of step-sizes to try: of the actor, and of the critic.
 const STEP_SIZES: usize = 6;
 const CRITIC_STEP_SIZES: usize = 3;
@@ -138,8 +141,10 @@ fn step_sizes(
     let Some(first) = policies.first() else { return (Vec::new(), String::new()) };
     let rewards = experience.steps.iter().map(|step| step.reward * step.reward).sum::<f64>();
     let reward = (rewards / experience.steps.len() as f64).sqrt();
-    let fitted = first.critics.as_ref().and_then(|critics| critics.error_size).filter(|size| *size > 0.0);
+    let fitted = first.critics.as_ref().and_then(|critics| critics.error_size);
     let (error, of) = match fitted {
+        // Where every reward is the same and nothing ends, values explain all but rounding.
+        Some(size) if size <= ROUNDING * reward => (0.0, ""),
         Some(size) => (size, "ρδ, with the values in which TD(0) comes to rest, is"),
         None => (reward, "the reward is"),
     };
@@ -153,7 +158,7 @@ fn step_sizes(
         return (
             vec![0.001, 0.01, 0.1],
             match size.is_finite() {
-                true => "every reward is zero, so that there is nothing to measure them by".to_owned(),
+                true => "these steps have no errors to measure them by: every reward is the same, and no episode ends; more steps may tell".to_owned(),
                 false => "the follow-on trace leaves the finite numbers, so that there is nothing to measure them by".to_owned(),
             },
         );

@@ -103,7 +103,9 @@ impl Experiment {
         let Size { in_lanes, shared } = sizes.fold(Size::default(), plus);
         let measures = self.scenarios[structure.scenario].measures.iter();
         let measured: f64 = measures.map(|measure| measure.held(&structure.recipe)).sum();
-        let group = NUMBER * (LANES as f64 * (in_lanes + measured) + shared);
+        // The policy's weights, and a copy of them where it is tried out.
+        let policy = 2.0 * learner.weights;
+        let group = NUMBER * (LANES as f64 * (policy + in_lanes + measured) + shared);
         ((MOST_BYTES / group.max(1.0)) as usize).saturating_mul(LANES).max(1)
     }
 }

@@ -45,7 +45,11 @@ impl Summary {
     /// How far it is, if it is not complete.
     pub(crate) fn under_way(&self) -> Option<String> {
         let (done, units) = (self.units_done, self.units);
-        (!self.complete).then(|| format!("Under way: {done} of {units} units are there."))
+        let text = match done < units {
+            true => format!("Under way: {done} of {units} units are there."),
+            false => format!("Under way: {done} units are there, and runs of chosen settings are to come."),
+        };
+        (!self.complete).then_some(text)
     }
 
     fn text_with(&self, above: Option<f64>) -> String {
