@@ -208,7 +208,11 @@ def test_an_experiment_with_an_environment_of_ones_own_is_checked(tmp_path: Path
     file = written(tmp_path, CORRIDOR)
     text = check(file, env=Corridor, runs=7, threads=1)
     assert text.splitlines()[:2] == [f"  {'ace':<24} {4:>12} settings", f"  {'offpac':<24} {1:>12} settings"]
-    assert f"  {'runs':<24} {7:>12}" in text and "time on 1 core, about" in text and "to evaluate, at most" in text
+    assert (
+        f"  {'runs':<24} {7:>12}" in text
+        and "time on 1 core, about" in text
+        and "to evaluate, at most" in text
+    )
     assert "and 1 fresh runs of each method's best setting" in text
     assert Corridor.open == 0 and not (tmp_path / "results").exists()
     Corridor.fails, Corridor.steps = "raises", 3000

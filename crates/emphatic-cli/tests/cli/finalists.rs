@@ -163,6 +163,7 @@ fn a_summary_before_the_finals_is_of_what_is_there() {
     for key in ["fresh_settings", "fresh_units"] {
         manifest.as_object_mut().unwrap().remove(key);
     }
+    manifest["finished"] = Value::from(false);
     fs::write(out.join("manifest.json"), manifest.to_string()).unwrap();
     fs::remove_file(out.join("fresh.parquet")).unwrap();
     fs::write(out.join("experiment.toml"), TWO_QUANTITIES).unwrap();
