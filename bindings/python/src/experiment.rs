@@ -79,17 +79,21 @@ fn open(py: Python<'_>, file: &Path, environments: &Py<PyAny>) -> PyResult<Exper
         None => raised(error),
     })?;
     environments.call_method1(py, "check", (file,))?;
+    experiment.warnings().iter().try_for_each(|warning| warn(py, warning))?;
     Ok(experiment)
+}
+
+/// Warns at the place of the call of `emphatic.run` or `emphatic.check`, in whose frame this is.
+fn warn(py: Python<'_>, warning: &str) -> PyResult<()> {
+    let category = py.get_type::<PyUserWarning>();
+    py.import("warnings")?.call_method1("warn", (warning, category, 2))?;
+    Ok(())
 }
 
 fn report_event(py: Python<'_>, event: &Event, progress: &Py<PyAny>) -> PyResult<()> {
     py.check_signals()?;
     match event {
-        Event::Warning(warning) => {
-            // The place of the call of `emphatic.run`, in whose frame this is.
-            let category = py.get_type::<PyUserWarning>();
-            py.import("warnings")?.call_method1("warn", (*warning, category, 2))?;
-        }
+        Event::Warning(warning) => warn(py, warning)?,
         Event::Progress(now) => {
             progress.call1(py, (now.done, now.units, now.updates, now.elapsed.as_secs_f64()))?;
         }

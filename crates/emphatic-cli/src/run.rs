@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &RunArguments) -> miette::Result<Exit> {
     display.clear();
     let report = report.map_err(|error| miette!("{error}"))?;
     if !arguments.quiet {
-        say(report_text(&report, &experiment, &out, start).trim_end());
+        say(report_text(&report, &out, start).trim_end());
     }
     Ok(match report.ending {
         Ending::Stopped => Exit::Stopped,
@@ -129,7 +129,7 @@ fn options(arguments: &RunArguments) -> Options {
     options
 }
 
-fn report_text(report: &Report, experiment: &Experiment, out: &Path, start: Instant) -> String {
+fn report_text(report: &Report, out: &Path, start: Instant) -> String {
     let seconds = start.elapsed().as_secs_f64();
     let Report { done, units, before, updates, diverged, .. } = *report;
     let shown = path(out);
@@ -147,10 +147,7 @@ fn report_text(report: &Report, experiment: &Experiment, out: &Path, start: Inst
         text += &format!("{} updates in {}, {rate} a second.\n", short(updates as f64), duration(seconds));
     }
     if diverged > 0 {
-        text += &format!(
-            "{diverged} of {} runs of settings diverged.\n",
-            experiment.settings() * experiment.runs as usize
-        );
+        text += &format!("{diverged} of the runs of settings diverged.\n");
     }
     text += &match report.ending {
         Ending::Finished => format!("What came out: emphatic summarise {}\n", quoted(out)),

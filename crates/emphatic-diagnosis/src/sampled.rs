@@ -34,7 +34,7 @@ use thiserror::Error;
 const MOST_ACTIONS: usize = 8;
 
 /// The fewest steps that say anything.
-const FEWEST_STEPS: usize = 100;
+pub const FEWEST_STEPS: usize = 100;
 
 /// Steps of a behaviour, in the order in which they happened.
 #[derive(Clone, Debug)]

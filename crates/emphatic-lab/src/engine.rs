@@ -130,7 +130,7 @@ pub fn run(
     };
     let units = Kind::ALL.iter().map(|kind| units_of_kind(experiment, &store, *kind)).sum();
     let done = Kind::ALL.iter().map(|kind| store.count(*kind)).sum();
-    Ok(Report { ending, done, units, before, updates, diverged: store.diverged_runs() })
+    Ok(Report { ending, done, units, before, updates, diverged: diverged_runs(&store) })
 }
 
 /// Opens the directory of an experiment's results, or creates it.
@@ -151,7 +151,7 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
     let mut fields = json!({
         "seed": experiment.seed,
         "settings": experiment.settings(),
-        "diverged_runs": store.diverged_runs(),
+        "diverged_runs": diverged_runs(store),
         "finished": finished,
     });
     for kind in Kind::ALL {
@@ -160,6 +160,11 @@ pub(crate) fn counts(experiment: &Experiment, store: &Store, finished: bool) -> 
         fields[kind.count_key()] = json!({ "done": store.count(kind), "all": all });
     }
     fields
+}
+
+/// Returns how many runs of settings diverged, those of finalists and fresh ones included.
+fn diverged_runs(view: &View) -> u64 {
+    Kind::ALL.iter().map(|kind| view.diverged_runs(*kind)).sum()
 }
 
 /// Returns how many units of a kind there are to be: of finalists and of fresh runs those of the settings that are chosen so far.
@@ -173,21 +178,25 @@ pub(crate) fn units_of_kind(experiment: &Experiment, view: &View, kind: Kind) ->
     }
 }
 
-/// Chooses the settings that are to have runs of a kind, by all runs before them, which are complete. Runs of other settings are removed; the warning says so.
+/// Chooses the settings that are to have runs of a kind, by all runs before them, which are complete. Runs of blocks that are no longer the same are removed; the
+/// warning says so.
 pub(crate) fn choose(
     experiment: &Experiment,
     store: &mut Store,
     kind: Kind,
 ) -> Result<(Vec<usize>, Option<String>), StoreError> {
-    let chosen = summary::chosen(experiment, store, kind)?;
-    let before = chosen_settings(store, kind);
-    // In which order they were chosen does not matter, but which share a block does.
-    if chosen.iter().collect::<BTreeSet<_>>() == before.iter().collect() {
-        return Ok((before, None));
+    let (before, chosen) = (chosen_settings(store, kind), summary::chosen(experiment, store, kind)?);
+    if chosen == before {
+        return Ok((chosen, None));
     }
-    let discarded = store.count(kind);
-    let units = blocks_of(experiment, kind, &chosen).len() * experiment.runs_of(kind) as usize;
-    store.choose(kind, &chosen, units)?;
+    let [old, new] = [&before, &chosen].map(|settings| blocks_of(experiment, kind, settings));
+    let stays = |unit: Unit| {
+        let block = unit.block as usize;
+        new.get(block).is_some_and(|settings| old.get(block) == Some(settings))
+    };
+    let count = store.count(kind);
+    store.choose(kind, &chosen, new.len() * experiment.runs_of(kind) as usize, &stays)?;
+    let discarded = count - store.count(kind);
     let warning = (discarded > 0).then(|| {
         format!(
             "{discarded} finished units of {} in {} are discarded: other settings are chosen now",

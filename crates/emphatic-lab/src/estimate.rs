@@ -1,8 +1,10 @@
 //! Estimates how long an experiment takes, and how much room.
 
-use crate::experiment::{Experiment, Length};
+use crate::experiment::{Experiment, Length, first_stream};
 use crate::measure::DynMeasure;
 use crate::options::Options;
+use crate::stop::Stop;
+use crate::store::Kind;
 use crate::summary;
 use crate::unit::{self, Shared, UnitError};
 use std::sync::Arc;
@@ -31,7 +33,7 @@ pub struct Estimate {
 pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     let evaluations = experiment.evaluations as f64 + 1.0;
     let (mut updates, mut learning, mut evaluating, mut bytes) = (0.0, 0.0, 0.0, 0.0);
-    let mut fresh = 0.0;
+    let (mut fresh, mut searching, mut searching_fresh) = (0.0, 0.0, 0.0);
     let start = Instant::now();
     let mut last: Option<(usize, Trial)> = None;
     for block in &experiment.blocks {
@@ -42,7 +44,11 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
             Some((k, trial)) if is_known(k) => trial,
             _ => {
                 let settings: Vec<usize> = block.clone().take(16).collect();
-                Trial::run(experiment, &settings)?
+                let trial = Trial::run(experiment, &settings)?;
+                // Chosen settings of a kind share a unit.
+                searching_fresh +=
+                    trial.search * experiment.searched_steps(structure.scenario, first_stream(Kind::Fresh));
+                trial
             }
         };
         last = Some((block.start, trial));
@@ -50,6 +56,7 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
         updates += block.len() as f64 * steps;
         learning += block.len() as f64 * steps * trial.update;
         evaluating += block.len() as f64 * evaluations * trial.evaluation;
+        searching += trial.search * experiment.searched_steps(structure.scenario, 0);
         let fresh_evaluations = experiment.fresh_evaluations as f64 + 1.0;
         let a_fresh_run = steps * trial.update + fresh_evaluations * trial.fresh_evaluation;
         fresh += block.len() as f64 * a_fresh_run;
@@ -67,9 +74,9 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
         updates: updates * runs,
         rows: settings * runs * evaluations,
         learning: learning * runs,
-        evaluating: evaluating * runs,
-        finalists: (learning + evaluating) / settings * finalist_runs,
-        fresh: fresh / settings * fresh_runs,
+        evaluating: (evaluating + searching) * runs,
+        finalists: (learning + evaluating + searching) / settings * finalist_runs,
+        fresh: fresh / settings * fresh_runs + searching_fresh * f64::from(experiment.fresh_runs),
         bytes: bytes * runs,
     })
 }
@@ -77,12 +84,13 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
 /// How long trials take in all, roughly.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Seconds that one setting takes.
+/// Seconds that one setting takes, and a step of the behaviour on the way to the states in which excursions begin.
 #[derive(Clone, Copy)]
 struct Trial {
     update: f64,
     evaluation: f64,
     fresh_evaluation: f64,
+    search: f64,
 }
 
 impl Trial {
@@ -125,6 +133,21 @@ impl Trial {
             update: update / each,
             evaluation: evaluation * times,
             fresh_evaluation: evaluation * fresh_times,
+            search: Self::search(&experiment, settings[0])?,
         })
+    }
+
+    /// Returns how long a step of the behaviour takes where states are sought in which excursions begin.
+    fn search(experiment: &Experiment, setting: usize) -> Result<f64, UnitError> {
+        const STATES: usize = 10;
+        const EVERY: u64 = 500;
+        let scenario = experiment.structure(setting).scenario;
+        let simulator = experiment.scenarios[scenario].simulator();
+        let Some(simulator) = simulator.filter(|_| experiment.searched_steps(scenario, 0) > 0.0) else {
+            return Ok(0.0);
+        };
+        let start = Instant::now();
+        simulator.visited_states(0, STATES, EVERY, &Stop::default())?;
+        Ok(start.elapsed().as_secs_f64() / (STATES as f64 * EVERY as f64))
     }
 }

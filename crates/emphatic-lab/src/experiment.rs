@@ -265,6 +265,7 @@ impl Experiment {
         experiment.read_methods(&file)?;
         experiment.check_measures(&places)?;
         experiment.check_critic_weights(&file)?;
+        experiment.check_recorded_memory(&places)?;
         let kinds = experiment.cut_into_blocks();
         experiment.check_runs_of_chosen(&file, kinds)?;
         experiment.check_units().map_err(|error| Mistake::at(&file.runs.span, error.to_string()))?;
@@ -280,9 +281,10 @@ impl Experiment {
         let (finalists, finalist_runs) = read_finalists(file)?;
         let length = read_length(file)?;
         let most = length.count().min(MOST_EVALUATIONS);
-        let evaluations = whole(file.evaluations.as_ref(), "evaluations", 1..=most).map_err(|error| {
-            error.maybe_help(Some(format!("a run has {} {}", length.count(), length.word())))
-        })?;
+        let reason = format!("a run has {} {}", length.count(), length.word());
+        let reason = Some(reason).filter(|_| length.count() < MOST_EVALUATIONS);
+        let evaluations = whole(file.evaluations.as_ref(), "evaluations", 1..=most)
+            .map_err(|error| error.maybe_help(reason))?;
         let fresh_evaluations = whole(file.fresh_evaluations.as_ref(), "fresh_evaluations", 1..=most)?;
         let select = file.select.as_ref().map(|select| select.single("select")).transpose()?;
         let evaluations = evaluations.unwrap_or(length.count().min(50));
@@ -392,9 +394,9 @@ impl Experiment {
     }
 
     /// Whether policies are tried out, in which case nobody knows how long an evaluation takes.
-    pub fn has_rollouts(&self) -> bool {
-        let mut measures = self.scenarios.iter().flat_map(|scenario| &scenario.measures);
-        measures.any(|measure| measure.trials() > 0)
+    pub(crate) fn has_rollouts(&self) -> bool {
+        let simulators = self.scenarios.iter().filter(|scenario| scenario.simulator().is_some());
+        simulators.flat_map(|scenario| &scenario.measures).any(|measure| measure.trials() > 0)
     }
 
     /// Returns about how many steps an evaluation of the run with this stream takes at most, where policies are tried out, or as many as take the same time.
@@ -407,13 +409,23 @@ impl Experiment {
         if simulator.elsewhere().is_some() { ELSEWHERE * steps } else { steps }
     }
 
+    /// Returns how many steps of the behaviour a unit of the run with this stream makes, on average, to find the states in which excursions begin.
+    pub(crate) fn searched_steps(&self, scenario: usize, stream: u64) -> f64 {
+        let RolloutPlan { episodes, every, .. } = self.protocol(stream).rollouts;
+        let needs_them = self.scenarios[scenario].measures.iter().any(|m| m.needs_visited_states());
+        if needs_them { episodes as f64 * every as f64 } else { 0.0 }
+    }
+
     /// Returns the same with evaluations so short that they can be timed, and how much longer those of the file and of fresh runs take.
     pub(crate) fn with_short_rollouts(&self, scenario: usize) -> (Self, [f64; 2]) {
         let mut experiment = self.clone();
         let Some(simulator) = self.scenarios[scenario].simulator() else { return (experiment, [1.0; 2]) };
-        let [(short, times), (_, fresh_times)] = self.rollouts.map(|plan| plan.shorter(simulator));
+        let steps = |plan: RolloutPlan| plan.episodes as f64 * plan.cap_in(simulator) as f64;
+        let [plan, fresh] = self.rollouts;
+        // Of few steps the time would be that of everything else.
+        let short = if steps(fresh) > steps(plan) { fresh } else { plan }.shorter(simulator);
         experiment.rollouts = [short; 2];
-        (experiment, [times, fresh_times])
+        (experiment, [plan, fresh].map(|plan| steps(plan) / steps(short)))
     }
 
     /// Returns how the run with this stream is evaluated.
@@ -578,8 +590,8 @@ impl Experiment {
             let Some(written) = written.as_ref().filter(|_| runs > 0) else { continue };
             if self.judged_by.is_empty() {
                 let is_simulated = self.scenarios.iter().any(|scenario| scenario.simulator().is_some());
-                let good = if is_simulated { "return" } else { "objective" };
-                let message = format!("{what} need the {good} or an error, but neither is recorded");
+                let (article, good) = if is_simulated { ("a", "return") } else { ("the", "objective") };
+                let message = format!("{what} need {article} {good} or an error, but neither is recorded");
                 return Err(Mistake::at(&written.span, message).help(format!(
                     "add \"{good}\" (or \"value_error\") to `record`: by it the best settings are chosen"
                 )));

@@ -10,7 +10,9 @@ use crate::schema::{
     ActorSchema, AlgorithmName, Count, CriticSchema, EmphasisSchema, FeaturesSchema, Fraction, PolicySchema,
     ProblemName, Recorded, StepSize, VectorsSchema,
 };
-use emphatic_problems::{DrawnFeatures, Expected, Interest, Number, TargetValue, Whole, scalar_or_table};
+use emphatic_problems::{
+    DrawnFeatures, Expected, Interest, Number, TargetValue, Whole, scalar_or_table, values::table,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -49,6 +51,7 @@ pub(crate) struct ExperimentFile {
     pub(crate) target: Option<OneOrList<TargetValue>>,
     /// Features that are drawn anew for each run, by its own random numbers, in place of the problem's features for critics: each state has as many ones,
     /// at random places, and zeros elsewhere. All methods of a run have the same.
+    #[serde(default, deserialize_with = "table")]
     pub(crate) random_binary: Option<DrawnFeatures>,
     /// The weights that all critics of values start from: one for each of their features. Left out, they are 0.
     #[schemars(with = "Option<Vec<f64>>", length(min = 1))]
@@ -80,7 +83,7 @@ pub(crate) struct ExperimentFile {
     #[schemars(with = "Option<Select>")]
     pub(crate) select: Option<OneOrList<Select>>,
     /// The recorded quantity by which that is judged: the largest `objective`, or the smallest error. Left out, it is the objective if it is recorded,
-    /// otherwise the first error. A list chooses by each of them apart, and all chosen settings have fresh runs.
+    /// otherwise the first quantity that is better when it is larger or smaller: in simulators a return, or an error. A list chooses by each of them apart, and all chosen settings have fresh runs.
     #[schemars(with = "Option<OneOrList<String>>")]
     pub(crate) select_by: Option<OneOrList<String>>,
     /// How many of each method's settings, the best by the runs so far (by each quantity of `select_by`), are tried out on more runs before the best is
@@ -98,8 +101,10 @@ pub(crate) struct ExperimentFile {
     #[schemars(with = "Option<Count>")]
     pub(crate) fresh_evaluations: Option<OneOrList<Whole>>,
     /// In a simulator: how policies are tried out at an evaluation.
+    #[serde(default, deserialize_with = "table")]
     pub(crate) rollouts: Option<RolloutsFile>,
     /// The same in fresh runs. What is left out is as in other runs.
+    #[serde(default, deserialize_with = "table")]
     pub(crate) fresh_rollouts: Option<RolloutsFile>,
     /// The methods.
     #[schemars(with = "Vec<MethodFile>", length(min = 1))]

@@ -156,11 +156,41 @@ enum Value {
 }
 
 /// A number, true or false, in a list.
-#[derive(serde::Deserialize)]
-#[serde(untagged)]
 enum Item {
     Flag(bool),
     Number(f64),
+}
+
+impl<'de> Deserialize<'de> for Item {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ItemVisitor;
+
+        impl Visitor<'_> for ItemVisitor {
+            type Value = Item;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a number, true or false")
+            }
+
+            fn visit_bool<E>(self, flag: bool) -> Result<Item, E> {
+                Ok(Item::Flag(flag))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Item, E> {
+                Ok(Item::Number(number))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Item, E> {
+                Ok(Item::Number(number as f64))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Item, E> {
+                Ok(Item::Number(number as f64))
+            }
+        }
+
+        deserializer.deserialize_any(ItemVisitor)
+    }
 }
 
 impl Expected for Value {

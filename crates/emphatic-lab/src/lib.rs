@@ -72,10 +72,8 @@ mod unevenness;
 mod unit;
 mod workload;
 
-pub use collisions::{Collisions, collisions};
 pub use emphatic_problems::{FileError, ReadError};
 pub use engine::{Ending, Event, Progress, Report, RunError, run};
-pub use estimate::{Estimate, estimate};
 pub use experiment::{Cell, Experiment, FindExternal, Length, Method, TooManyUnits};
 pub use experiment_file::Select;
 pub use merge::{Merged, merge};

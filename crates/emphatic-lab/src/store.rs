@@ -130,9 +130,9 @@ impl View {
         is_missing.then_some(StoreError::MissingTable { path, units })
     }
 
-    /// How many runs of settings diverged.
-    pub fn diverged_runs(&self) -> u64 {
-        self.units(Kind::Results).map(|stored| u64::from(stored.diverged())).sum()
+    /// How many runs of settings diverged, of one kind.
+    pub fn diverged_runs(&self, kind: Kind) -> u64 {
+        self.units(kind).map(|stored| u64::from(stored.diverged())).sum()
     }
 }
 
@@ -300,13 +300,24 @@ impl Store {
         Ok(())
     }
 
-    /// Writes down the settings that are chosen to have so many units of a kind; those that it has are removed.
-    pub(crate) fn choose(&mut self, kind: Kind, settings: &[usize], units: usize) -> Result<(), StoreError> {
+    /// Writes down the settings that are chosen to have so many units of a kind. Of those that it has, the ones that stay are kept.
+    pub(crate) fn choose(
+        &mut self,
+        kind: Kind,
+        settings: &[usize],
+        units: usize,
+        stays: &dyn Fn(Unit) -> bool,
+    ) -> Result<(), StoreError> {
         let Some(key) = kind.settings_key() else { return Ok(()) };
         let none = json!({ "done": 0, "all": units });
         // First what would be missed, then what would be taken for runs of these settings.
         self.set_manifest(&json!({ kind.count_key(): none }))?;
-        self.discard(kind)?;
+        let any_stays = self.units(kind).any(|stored| stays(stored.unit()));
+        if any_stays {
+            self.finish(kind, stays)?
+        } else {
+            self.discard(kind)?
+        }
         self.set_manifest(&json!({ key: settings }))
     }
 
@@ -439,6 +450,24 @@ mod tests {
         assert_eq!((store.count(Kind::Fresh), store.count(Kind::Results)), (0, 4));
         drop(store);
         assert_eq!(open(&dir).count(Kind::Fresh), 0);
+    }
+
+    /// Once all finalist runs of all methods were discarded when one finalist changed.
+    #[test]
+    fn runs_of_blocks_that_stay_are_kept_when_others_are_chosen() {
+        let dir = tempdir().unwrap();
+        let mut store = open(&dir);
+        store.choose(Kind::Finalists, &[3, 8], 4, &|_| true).unwrap();
+        let units = [(0, 0), (1, 0), (0, 1), (1, 1)];
+        store.add(Kind::Finalists, Vec::from(units.map(|(block, run)| encoded(block, run)))).unwrap();
+        store.choose(Kind::Finalists, &[3, 9], 4, &|unit| unit.block == 0).unwrap();
+        drop(store);
+        let mut store = open(&dir);
+        assert_eq!(chosen_settings(&store, Kind::Finalists), [3, 9]);
+        let left: Vec<Unit> = store.units(Kind::Finalists).map(|stored| stored.unit()).collect();
+        assert_eq!((left, store.warnings().len()), (vec![unit(0, 0), unit(0, 1)], 0));
+        store.choose(Kind::Finalists, &[4, 9], 4, &|_| false).unwrap();
+        assert_eq!(store.count(Kind::Finalists), 0);
     }
 
     #[test]

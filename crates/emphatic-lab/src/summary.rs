@@ -356,7 +356,7 @@ impl<'a> Summariser<'a> {
             chosen_by: self.judged_by.column.clone(),
             axis: experiment.length.word(),
             evaluations: Some([experiment.evaluations, experiment.fresh_evaluations]).filter(|[a, b]| a != b),
-            diverged_runs: view.diverged_runs(),
+            diverged_runs: view.diverged_runs(Kind::Results),
             methods,
             without_best,
             warnings,

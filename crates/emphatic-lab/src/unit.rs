@@ -21,13 +21,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// The number of steps that all learners are given before the next ones are made: they stay in the cache.
 const CHUNK: usize = 2048;
 
-/// After this many steps a learner looks whether it is to stop: a step of a large one may take milliseconds.
+/// After this many steps learners look whether they are to stop; after fewer where a step takes so long that this many would take longer than anyone waits.
 const SLICE: usize = 128;
+const LONG: Duration = Duration::from_millis(50);
 
 /// The emphasis that is as even as the interest, whatever becomes of it.
 pub(crate) const NO_EMPHASIS: &str = "none";
@@ -102,6 +104,7 @@ pub(crate) fn run(
     let mut chunk = Chunk::new(scenario.source.bases());
     let stream = scenario.source.stream(experiment.seed, stream);
     let mut experience = Experience { stream, length: experiment.length, episodes: 0, steps: 0 };
+    let mut slice = 1;
     for evaluation in 0..=evaluations {
         let end = u128::from(experiment.length.count()) * u128::from(evaluation);
         let end = (end / u128::from(evaluations)) as u64;
@@ -109,13 +112,18 @@ pub(crate) fn run(
             // The steps are made once for all groups.
             let steps = chunk.steps();
             for group in &mut groups {
-                for steps in steps.chunks(SLICE) {
-                    group.learn(steps)?;
+                let mut rest = &*steps;
+                while !rest.is_empty() {
+                    let (now, later) = rest.split_at(slice.min(rest.len()));
+                    let start = Instant::now();
+                    group.learn(now)?;
                     if shared.stop.is_stopped() {
                         return Ok(None);
                     }
-                    let updates = steps.len() * group.settings();
+                    slice = if start.elapsed() > LONG { 1 } else { (2 * slice).min(SLICE) };
+                    let updates = now.len() * group.settings();
                     shared.updates.fetch_add(updates as u64, Ordering::Relaxed);
+                    rest = later;
                 }
             }
         }

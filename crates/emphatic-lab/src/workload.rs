@@ -38,11 +38,14 @@ pub fn workload(experiment: &Experiment, threads: usize) -> Result<String, UnitE
         text += &format!("\nand {what}, about {} more.\n", duration(seconds / threads as f64));
     };
     if experiment.finalists > 0 {
-        let (runs, settings) = (experiment.finalist_runs, experiment.finalists);
+        // By each quantity that settings are chosen by.
+        let (runs, by) = (experiment.finalist_runs, experiment.judged_by.len());
+        let settings = experiment.finalists as usize * by;
         later(format!("{runs} more runs of up to {settings} best settings of each method"), finalists);
     }
     if experiment.fresh_runs > 0 {
-        later(format!("{} fresh runs of each method's best setting", experiment.fresh_runs), fresh);
+        let best = if experiment.judged_by.len() > 1 { "best settings" } else { "best setting" };
+        later(format!("{} fresh runs of each method's {best}", experiment.fresh_runs), fresh);
     }
     let collisions = collisions(experiment)?;
     text.extend(collisions.iter().map(|found| format!("\n{}\n", of_collisions(found))));

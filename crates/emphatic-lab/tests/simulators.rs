@@ -248,4 +248,36 @@ fn an_action_that_is_never_taken_is_warned_of() {
     assert!(warnings("\"uniform\"").is_empty());
     let of_idle = warnings("{ backward = 0.5, forward = 0.5 }");
     assert_eq!(of_idle, ["the behaviour never takes `idle`: what comes of it cannot be learned"]);
+    // Once only the first of several was named.
+    let of_two = warnings("{ backward = 1 }");
+    assert_eq!(of_two, ["the behaviour never takes `idle`, `forward`: what comes of them cannot be learned"]);
+}
+
+/// Once a list in the order of the keys was taken for a table, and what it had too many of for nothing; messages were those of a library; and memory ran out.
+#[test]
+fn what_does_not_fit_a_key_is_said() {
+    let told = |settings: &str| {
+        let text = format!(
+            "problem = \"mountain-car\"\nruns = 1\nsteps = 100000\n{settings}\n\
+             [[method]]\nalgorithm = \"offpac\"\nalpha = 0.1\ncritic = {{ kind = \"td\", alpha_v = 0.1 }}\n"
+        );
+        Experiment::parse(&text, "car.toml", Path::new("")).unwrap_err().to_string()
+    };
+    let tiles = "features = { kind = \"tiles\", tilings = 2, tiles = 3 }\n";
+    for (settings, why) in [
+        ("rollouts = [1, 30, 1.0, 10, 99]", "expected a table, found a list"),
+        ("rollouts = [1, 30, 1.0, 10]", "expected a table, found a list"),
+        ("fresh_rollouts = []", "expected a table, found a list"),
+        ("random_binary = [6, 3, 77]", "expected a table, found a list"),
+    ] {
+        let said = told(&format!("{tiles}{settings}"));
+        assert!(said.contains(why), "{settings}: {said}");
+    }
+    for features in ["tiles = [[3, 4]]", "tiles = 3, low = [\"a\", 1]"] {
+        let said = told(&format!("features = {{ kind = \"tiles\", tilings = 2, {features} }}"));
+        assert!(said.contains("expected a number, true or false, found"), "{features}: {said}");
+    }
+    let wide = "features = { kind = \"tiles\", tilings = 1, tiles = 999 }\nevaluations = 1000\nrecord = [\"return\", \"weights\"]";
+    let said = told(wide);
+    assert!(said.contains("`weights` of a run takes 24.0 GB of memory"), "{said}");
 }

@@ -42,14 +42,14 @@ pub static PROBLEMS: [StudyProblem; 3] = [
     StudyProblem {
         id: "jmlr-mountain-car",
         title: "Mountain Car",
-        caption: "A uniform behaviour reaches the goal two or three times in a run of 100,000 steps. 8 tilings of 4 × 4 tiles and a bias. Returns are not discounted; an episode is cut after 1,000 steps.",
+        caption: "A uniform behaviour reaches the goal two or three times in a run of 100,000 steps. 8 tilings of 4 × 4 tiles and a bias. Returns are not discounted; episodes of evaluations are cut after 1,000 steps.",
         experiment: experiment!("jmlr-mountain-car"),
         published: &published::MOUNTAIN_CAR,
     },
     StudyProblem {
         id: "jmlr-puddle-world",
         title: "Puddle World",
-        caption: "Coarse features on purpose: 2 tilings of 2 × 2 tiles and a bias, so that the policy is the same in places that differ. Episodes start inside a puddle, and are cut after 100 steps; where the study cuts them is not known.",
+        caption: "Coarse features on purpose: 2 tilings of 2 × 2 tiles and a bias, so that the policy is the same in places that differ. Episodes start inside a puddle. Those of evaluations are cut after 100 steps; where the study cuts them is not known.",
         experiment: experiment!("jmlr-puddle-world"),
         published: &published::PUDDLE_WORLD,
     },

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{IntoDeserializer, MapAccess, Unexpected, Visitor};
+use serde::de::{Deserializer, IntoDeserializer, MapAccess, Unexpected, Visitor};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -197,6 +197,25 @@ impl<'de, T: ScalarOrTable<'de>> Visitor<'de> for ScalarOrTableVisitor<T> {
 /// How a number beyond 64 bits is described.
 fn huge<N>(_: N) -> Unexpected<'static> {
     Unexpected::Other("a number that is too large")
+}
+
+/// Reads a table and nothing else, for `#[serde(deserialize_with)]`: a list of values in the order of its keys would be taken for one, and further values for nothing.
+pub fn table<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    struct TableVisitor<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for TableVisitor<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("a table")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Option<T>, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        }
+    }
+
+    deserializer.deserialize_any(TableVisitor(PhantomData))
 }
 
 /// Implements `Deserialize` for a type that is written as a scalar or as a table.

@@ -4,6 +4,7 @@ use super::DiagnoseArguments;
 use crate::new::{check_new, write_new};
 use crate::output::{self, print, print_json, say};
 use clap::Args;
+use emphatic_diagnosis::sampled::FEWEST_STEPS;
 use emphatic_diagnosis::{Experience, SampledDiagnosis, diagnose_experience};
 use emphatic_environments::ENVIRONMENTS;
 use emphatic_lab::{Experiment, Simulated, SimulatedArguments};
@@ -25,7 +26,7 @@ pub(crate) struct SimulatorArguments {
     #[arg(long, value_name = "X")]
     gamma: Option<f64>,
     /// How many steps are sampled
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..=MOST_STEPS))]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(FEWEST_STEPS as u64..=MOST_STEPS))]
     steps: u64,
     /// The behaviour, if not uniform: left=0.2,right=0.8, or mean=0,standard_deviation=1 of a real action
     #[arg(long, value_name = "POLICY")]
@@ -120,8 +121,8 @@ pub(super) fn diagnose(arguments: &DiagnoseArguments, simulated: &Simulated) -> 
     if let Some(path) = &arguments.write {
         if arguments.file.is_file() {
             return Err(wrong(
-                format!("{} is an experiment already", output::path(&arguments.file)),
-                "emphatic run",
+                format!("--write writes an experiment, and {} is one already", output::path(&arguments.file)),
+                "leave --write out; or give the simulator by its name, with --features, for an experiment of what is suggested",
             ));
         }
         let has_a_directory = path.parent().is_some_and(|parent| !parent.as_os_str().is_empty());

@@ -136,6 +136,24 @@ fn more_runs_of_finalists_are_added_and_fewer_refused() {
     assert_same(&more.run("direct", &[]), &out);
 }
 
+/// Once they were compared in the order in which they were chosen: fresh runs were left out of merges, and their table was another.
+#[test]
+fn in_which_order_settings_are_chosen_does_not_matter() {
+    let names = ["objective", "value_error"].map(|name| format!("\"{name}\""));
+    let listed = |names: [&String; 2]| format!("select_by = [{}, {}]", names[0], names[1]);
+    let other = changed(&listed([&names[0], &names[1]]), &listed([&names[1], &names[0]]));
+    let bench = bench();
+    let out = bench.run("out", &[]);
+    let (direct, into) = (other.run("direct", &[]), other.path("into"));
+    crate::common::copy(&out, &into);
+    let output = other.finish(&into, &[]);
+    assert!(!says(&output, "discarded"), "{}", text(&output));
+    assert_same(&direct, &into);
+    let output = succeeded(merge(&[&out, &other.run("shard", &["--shard", "1/2"])], &other.path("merged")));
+    assert!(!says(&output, "left out"), "{}", text(&output));
+    assert_same(&direct, &other.path("merged"));
+}
+
 #[test]
 fn other_finalists_are_run_and_those_before_are_not_discarded_in_silence() {
     for (from, to) in [("finalists = 2", "finalists = 3"), ("runs = 4", "runs = 9")] {

@@ -80,6 +80,7 @@ fn wrong_usage_ends_with_2() {
         &["diagnose", "counterexample", "--starts", "-1"],
         &["diagnose", "counterexample", "--threads", "0"],
         &["diagnose", "counterexample", "--figure"],
+        &["diagnose", "mountain-car", "--features", "observation", "--steps", "10"],
     ];
     for arguments in wrong {
         let output = ended(*arguments);

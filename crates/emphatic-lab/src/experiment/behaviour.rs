@@ -129,7 +129,7 @@ fn probabilities(names: &[String], table: &BTreeMap<String, Share>) -> Result<Ve
 
 fn normal(table: &BTreeMap<String, Share>) -> Result<Behaviour, ValueError> {
     let wrong = || {
-        ValueError::new("the behaviour of a real action is `uniform` or a normal distribution")
+        ValueError::new("the behaviour of a real action is `uniform`, where it has bounds, or a normal distribution with a finite mean and a positive standard deviation")
             .help("{ mean = 0, standard_deviation = 1 }")
     };
     let number = |name: &str| match table.get(name) {

@@ -5,6 +5,7 @@ use super::{Experiment, Grid};
 use emphatic::catalogue::{Extent, Role, Size};
 use emphatic::{Features, PartRecipe, Recipe};
 use emphatic_problems::Mistake;
+use std::ops::Range;
 
 use crate::learners::learners;
 
@@ -86,7 +87,12 @@ pub(super) fn check(grid: &Grid, written: &[&PartChoice]) -> Result<(), Mistake>
                 gigabytes(bytes),
                 gigabytes(MOST_BYTES)
             );
-            let help = "give it fewer features, or take a part whose memory does not grow with their square";
+            let help = match NUMBER * features as f64 * learner.outputs > MOST_BYTES {
+                true => "give it fewer features",
+                false => {
+                    "give it fewer features, or take a part whose memory does not grow with their square"
+                }
+            };
             return Err(Mistake::at(&choice.span, message).help(help));
         }
     }
@@ -94,6 +100,27 @@ pub(super) fn check(grid: &Grid, written: &[&PartChoice]) -> Result<(), Mistake>
 }
 
 impl Experiment {
+    /// Returns an error if what is recorded of a run takes more memory than there may be: it is held until the run is finished. `places` are those of the columns.
+    pub(super) fn check_recorded_memory(&self, places: &[Range<usize>]) -> Result<(), Mistake> {
+        let rows = self.evaluations.max(self.fresh_evaluations) as f64 + 1.0;
+        for grid in &self.grids {
+            let measures = self.scenarios[grid.structure.scenario].measures.iter();
+            for ((measure, column), place) in measures.zip(&self.record).zip(places) {
+                let numbers = measure.numbers(&grid.structure.recipe, grid.weights.len()) as f64;
+                let bytes = NUMBER * numbers * rows;
+                if bytes > MOST_BYTES {
+                    let message = format!(
+                        "`{column}` of a run takes {} of memory: {numbers} numbers at {rows} evaluations; at most {} are possible",
+                        gigabytes(bytes),
+                        gigabytes(MOST_BYTES)
+                    );
+                    return Err(Mistake::at(place, message).help("give fewer `evaluations`, or record less"));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Returns how many settings like this one fit into the memory of a unit, where they learn in lanes; at least one, which learns alone.
     pub(super) fn most_settings_in_memory(&self, setting: usize) -> usize {
         const LANES: usize = 16;

@@ -93,14 +93,15 @@ impl Scenario {
     }
 
     /// Returns an action that the behaviour never takes in a simulator, whatever is observed.
-    pub(super) fn never_taken(&self) -> Option<&str> {
-        let simulator = self.simulator()?;
+    pub(super) fn never_taken(&self) -> Vec<&str> {
+        let Some(simulator) = self.simulator() else { return Vec::new() };
         let (source::Actions::Finite(names), source::Behaviour::Fixed(shares)) =
             (&simulator.interface.actions, &simulator.behaviour)
         else {
-            return None;
+            return Vec::new();
         };
-        names.iter().zip(shares).find(|(_, share)| **share == 0.0).map(|(name, _)| name.as_str())
+        let never = names.iter().zip(shares).filter(|(_, share)| **share == 0.0);
+        never.map(|(name, _)| name.as_str()).collect()
     }
 
     /// Returns the mean number of steps in an episode of the behaviour; `None` if episodes never end.

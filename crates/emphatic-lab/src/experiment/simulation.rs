@@ -53,11 +53,10 @@ impl RolloutPlan {
         self.cap.or(simulator.limit).unwrap_or(CAP)
     }
 
-    /// Returns the same with so few and short episodes that they can be timed, and by how much less they are.
-    pub(crate) fn shorter(self, simulator: &Simulator) -> (Self, f64) {
-        let (episodes, cap) = (self.episodes.min(3), self.cap_in(simulator).min(CAP));
-        let share = self.episodes as f64 / episodes as f64 * (self.cap_in(simulator) as f64 / cap as f64);
-        (Self { episodes, cap: Some(cap), every: self.every.min(CAP), ..self }, share)
+    /// Returns the same with so few and short episodes that they can be timed.
+    pub(crate) fn shorter(self, simulator: &Simulator) -> Self {
+        let cap = Some(self.cap_in(simulator).min(CAP));
+        Self { episodes: self.episodes.min(3), cap, every: self.every.min(CAP), ..self }
     }
 
     /// Returns everything that results depend on.

@@ -18,8 +18,13 @@ impl Experiment {
         };
         let uncovered = self.scenarios.iter().filter_map(Scenario::uncovered);
         let mut warnings: Vec<String> = uncovered.map(warning).collect();
-        warnings.extend(self.scenarios.iter().filter_map(Scenario::never_taken).map(|action| {
-            format!("the behaviour never takes `{action}`: what comes of it cannot be learned")
+        let never = self.scenarios.iter().map(Scenario::never_taken).filter(|actions| !actions.is_empty());
+        warnings.extend(never.map(|actions| match actions[..] {
+            [action] => format!("the behaviour never takes `{action}`: what comes of it cannot be learned"),
+            _ => {
+                let actions = actions.join("`, `");
+                format!("the behaviour never takes `{actions}`: what comes of them cannot be learned")
+            }
         }));
         warnings.dedup();
         warnings.extend((0..self.methods.len()).filter_map(|method| self.chooses_among_errors(method)));

@@ -197,10 +197,8 @@ pub enum StoreError {
     /// The manifest beside the results asks for more units than are possible.
     #[error(transparent)]
     TooManyUnits(#[from] TooManyUnits),
-    /// Neither the objective nor an error was recorded.
-    #[error(
-        "neither the objective nor an error was recorded, so there is nothing to choose the best settings by"
-    )]
+    /// Nothing was recorded that is better when it is larger or smaller.
+    #[error("no objective, return or error was recorded, so there is nothing to choose the best settings by")]
     NoObjective,
     /// Settings are not chosen by this quantity.
     #[error("no settings are chosen by `{quantity}`, but by `{}`", judged_by.join("`, `"))]

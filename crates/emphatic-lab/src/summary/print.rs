@@ -47,7 +47,7 @@ impl Summary {
         let (done, units) = (self.units_done, self.units);
         let text = match done < units {
             true => format!("Under way: {done} of {units} units are there."),
-            false => format!("Under way: {done} units are there, and runs of chosen settings are to come."),
+            false => format!("Under way: {done} units are there; the same `emphatic run` does what is left."),
         };
         (!self.complete).then_some(text)
     }

@@ -10,10 +10,11 @@ use crate::store::{Kind, StoreError, View, chosen_settings};
 use emphatic_text::exact_number;
 use std::collections::{BTreeSet, HashMap};
 
-/// The settings that are to have runs of a kind: the best of each method, by each quantity that settings are judged by.
+/// The settings that are to have runs of a kind, in ascending order: the best of each method, by each quantity that settings are judged by. Which is better may
+/// change with every run; as long as the settings are the same, so are their blocks.
 pub(crate) fn chosen(experiment: &Experiment, view: &View, kind: Kind) -> Result<Vec<usize>, StoreError> {
     judged_by(experiment, None)?;
-    let (mut chosen, mut known) = (Vec::new(), BTreeSet::new());
+    let mut chosen = BTreeSet::new();
     for Judged { column, goal } in &experiment.judged_by {
         let scores = match kind {
             Kind::Finalists => Scores::read(experiment, view, Kind::Results, column)?,
@@ -21,15 +22,13 @@ pub(crate) fn chosen(experiment: &Experiment, view: &View, kind: Kind) -> Result
         };
         for group in groups(experiment) {
             let comparison = scores.comparison(scores.contenders(&group), experiment.select, *goal);
-            let best = match kind {
-                Kind::Finalists => comparison.best(experiment.finalists as usize),
-                _ => comparison.best_one().into_iter().collect(),
-            };
-            chosen.extend(best.into_iter().filter(|setting| known.insert(*setting)));
+            match kind {
+                Kind::Finalists => chosen.extend(comparison.best(experiment.finalists as usize)),
+                _ => chosen.extend(comparison.best_one()),
+            }
         }
     }
-    // Finalists change places with every run; as long as they are the same, so are their blocks.
-    Ok(if kind == Kind::Finalists { known.into_iter().collect() } else { chosen })
+    Ok(chosen.into_iter().collect())
 }
 
 /// Returns how many settings are chosen, at most, if so many of each method are chosen by each quantity.

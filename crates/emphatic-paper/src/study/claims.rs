@@ -10,7 +10,7 @@
 //! into line with what the study says: J2 and J5 are about the plots that there are, and J14 compares with OffPAC with ETD, too.
 //! The whole grid of Puddle World was first run with episodes that were cut after 1000 steps, as in Mountain Car, and its levels were far below the study's. They follow with 100
 //! (`docs/jmlr.md`), so that the experiment was changed, and with it the seed: what is judged is fresh. No rule was.
-//! In Mountain Car, too, what settings were chosen by was changed after its first whole run, in which three runs chose OffPAC's: there are finalists since then. The three runs are the same.
+//! Mountain Car's was first run without finalists, and three runs chose settings of OffPAC that did badly on others. There are finalists since then, and the seed is another, too.
 
 use super::numbers::{MethodNumbers, ProblemNumbers, RunScores};
 use super::{CRITICS, Critic, Interest, METHODS, Method, OBJECTIVES, Objective};
