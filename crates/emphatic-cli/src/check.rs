@@ -8,8 +8,8 @@ use miette::miette;
 use std::path::PathBuf;
 
 pub(crate) const EXAMPLES: &str = "\
-The time is an estimate from a trial of a fraction of a second. In a simulator, evaluations are rollouts, which take as
-long as this only if every episode lasts until its cap.
+The time is an estimate from a short trial. In a simulator, evaluations are rollouts, which
+take as long as this only if every episode lasts until its cap.
 
 Examples:
   emphatic check experiment.toml

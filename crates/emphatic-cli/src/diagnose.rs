@@ -16,22 +16,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 pub(crate) const EXAMPLES: &str = "\
-FILE is a problem file (.toml or .json), or the name of a problem of `emphatic new`. It answers: is a
-semi-gradient method (OffPAC, DPG) safe here? can the emphasis be estimated? is TD(0) stable with these
-features? which setting should I start with, and why?
+FILE is a problem file (.toml or .json), or the name of a problem of `emphatic new`. It
+answers: is a semi-gradient method (OffPAC, DPG) safe here? can the emphasis be estimated? is
+TD(0) stable with these features? which setting should I start with, and why?
 
-FILE may also be a simulator (`emphatic parts` lists them), or an experiment file with one. Nobody can solve it, so the diagnosis is by
-sampling: how well does the behaviour cover a target? how unevenly do ratios and the follow-on trace weigh steps? how often do episodes
+FILE may also be a simulator (`emphatic parts` lists them), or an experiment file with one.
+Nobody can solve it, so the diagnosis is by sampling: how well does the behaviour cover a
+target? how unevenly do ratios and the follow-on trace weigh steps? how often do episodes
 end? which features are active? are critics stable with them, as far as the steps tell?
 
 Examples:
   emphatic diagnose counterexample
   emphatic diagnose problem.toml --figure flows.svg
-  emphatic diagnose problem.toml --write experiment.toml && emphatic run experiment.toml
+  emphatic diagnose problem.toml --write experiment.toml
   emphatic diagnose problem.toml --starts 50 --json > diagnosis.json
   emphatic diagnose mountain-car --features tiles,tilings=8,tiles=8,bias=true
-  emphatic diagnose cart-pole --features fourier,order=3 --target left=0.1,right=0.9 --steps 20000
-  emphatic diagnose acrobot --features tiles,tilings=8,tiles=4,memory=2048 --write experiment.toml";
+  emphatic diagnose cart-pole --features fourier,order=3 --target left=0.1,right=0.9
+  emphatic diagnose acrobot --features tiles,tilings=8,tiles=4,memory=65536 --write a.toml";
 
 #[derive(Args)]
 pub(crate) struct DiagnoseArguments {

@@ -78,8 +78,10 @@ pub(crate) fn parts(arguments: &PartsArguments) -> miette::Result<()> {
         Some(name) => {
             // An algorithm may be called like its actor.
             let algorithms = ALGORITHMS.iter().filter(|known| known.name == name);
+            // And a basis like a schedule.
+            let bases = catalogue.bases().filter(|entry| entry.name == name);
             let texts = found.into_iter().map(explanation).chain(algorithms.map(algorithm_explanation));
-            print(&texts.collect::<Vec<_>>().join("\n"))
+            print(&texts.chain(bases.map(bases::explanation)).collect::<Vec<_>>().join("\n"))
         }
     }
 }

@@ -33,58 +33,89 @@ pub struct Estimate {
 pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
     let evaluations = experiment.evaluations as f64 + 1.0;
     let (mut updates, mut learning, mut evaluating, mut bytes) = (0.0, 0.0, 0.0, 0.0);
-    let (mut fresh, mut searching, mut searching_fresh) = (0.0, 0.0, 0.0);
+    let (mut searching, mut searching_fresh) = (0.0, 0.0);
+    // Of each block.
+    let mut costs = Vec::with_capacity(experiment.blocks.len());
     let start = Instant::now();
-    let mut last: Option<(usize, Trial)> = None;
+    let mut last: Option<(usize, Trials)> = None;
     for block in &experiment.blocks {
         let structure = experiment.structure(block.start);
         // Where there are very many kinds, the others are taken to be like the last that was tried.
         let is_known = |k: usize| start.elapsed() > LONGEST || experiment.structure(k) == structure;
-        let trial = match last {
-            Some((k, trial)) if is_known(k) => trial,
+        let trials = match last {
+            Some((k, trials)) if is_known(k) => trials,
             _ => {
-                let settings: Vec<usize> = block.clone().take(16).collect();
-                let trial = Trial::run(experiment, &settings)?;
+                let settings: Vec<usize> = block.clone().take(LANES).collect();
+                let together = Trial::run(experiment, &settings)?;
+                // Of chosen settings there are few, so that lanes stay empty.
+                let alone = match experiment.fresh_runs + experiment.finalist_runs {
+                    0 => together,
+                    _ => Trial::run(experiment, &settings[..1])?,
+                };
                 // Chosen settings of a kind share a unit.
-                searching_fresh +=
-                    trial.search * experiment.searched_steps(structure.scenario, first_stream(Kind::Fresh));
-                trial
+                searching_fresh += together.search
+                    * experiment.searched_steps(structure.scenario, first_stream(Kind::Fresh));
+                Trials { together, alone }
             }
         };
-        last = Some((block.start, trial));
-        let steps = experiment.expected_steps(structure.scenario);
-        updates += block.len() as f64 * steps;
-        learning += block.len() as f64 * steps * trial.update;
-        evaluating += block.len() as f64 * evaluations * trial.evaluation;
-        searching += trial.search * experiment.searched_steps(structure.scenario, 0);
-        let fresh_evaluations = experiment.fresh_evaluations as f64 + 1.0;
-        let a_fresh_run = steps * trial.update + fresh_evaluations * trial.fresh_evaluation;
-        fresh += block.len() as f64 * a_fresh_run;
+        last = Some((block.start, trials));
+        let (settings, steps) = (block.len(), experiment.expected_steps(structure.scenario));
+        costs.push((trials, steps));
+        updates += settings as f64 * steps;
+        learning += steps * trials.update_of(settings);
+        evaluating += settings as f64 * evaluations * trials.together.evaluation;
+        searching += trials.together.search * experiment.searched_steps(structure.scenario, 0);
         // Numbers hardly compress, and counts compress to almost nothing.
         let bytes_a_row = 8.0 * experiment.numbers_a_row(block.start) as f64 + 1.0;
-        bytes += block.len() as f64 * evaluations * bytes_a_row;
+        bytes += settings as f64 * evaluations * bytes_a_row;
     }
+    // Which settings will be the best is not known; they cost what another of their method does.
+    let of = |setting: usize| costs[experiment.blocks.partition_point(|block| block.end <= setting)];
+    let finalist = |(setting, count): (usize, usize)| {
+        let (trials, steps) = of(setting);
+        steps * trials.update_of(count) + count as f64 * evaluations * trials.together.evaluation
+    };
+    let fresh = |(setting, count): (usize, usize)| {
+        let (trials, steps) = of(setting);
+        let evaluations = experiment.fresh_evaluations as f64 + 1.0;
+        steps * trials.update_of(count) + count as f64 * evaluations * trials.alone.fresh_evaluation
+    };
+    let finalists = summary::choices(experiment, experiment.finalists as usize).into_iter().map(finalist);
+    let fresh = summary::choices(experiment, 1).into_iter().map(fresh).sum::<f64>() + searching_fresh;
     let runs = f64::from(experiment.runs);
-    // Which settings will be the best is not known; they cost what the average one does.
-    let (finalist_runs, finalists) = (f64::from(experiment.finalist_runs), experiment.finalists as usize);
-    let finalist_runs = finalist_runs * summary::choices(experiment, finalists) as f64;
-    let fresh_runs = f64::from(experiment.fresh_runs) * summary::choices(experiment, 1) as f64;
-    let settings = experiment.settings() as f64;
     Ok(Estimate {
         updates: updates * runs,
-        rows: settings * runs * evaluations,
+        rows: experiment.settings() as f64 * runs * evaluations,
         learning: learning * runs,
         evaluating: (evaluating + searching) * runs,
-        finalists: (learning + evaluating + searching) / settings * finalist_runs,
-        fresh: fresh / settings * fresh_runs + searching_fresh * f64::from(experiment.fresh_runs),
+        finalists: finalists.sum::<f64>() * f64::from(experiment.finalist_runs),
+        fresh: fresh * f64::from(experiment.fresh_runs),
         bytes: bytes * runs,
     })
+}
+
+/// How many settings learn side by side.
+const LANES: usize = 16;
+
+/// Trials of settings side by side, and of one alone.
+#[derive(Clone, Copy)]
+struct Trials {
+    together: Trial,
+    alone: Trial,
+}
+
+impl Trials {
+    /// Returns how long an update of so many settings takes. Lanes take as long if some are empty.
+    fn update_of(&self, settings: usize) -> f64 {
+        let groups = settings.div_ceil(LANES) as f64;
+        (groups * self.together.update).min(settings as f64 * self.alone.update)
+    }
 }
 
 /// How long trials take in all, roughly.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Seconds that one setting takes, and a step of the behaviour on the way to the states in which excursions begin.
+/// Seconds that an update of settings side by side takes, an evaluation of one of them, and a step of the behaviour on the way to the states in which excursions begin.
 #[derive(Clone, Copy)]
 struct Trial {
     update: f64,
@@ -127,10 +158,12 @@ impl Trial {
             steps = (8 * steps).min(STEPS);
             seconds = time(steps, 1, false)? - composing;
         }
-        let update = seconds.max(0.0) / steps as f64;
+        // Something else may have had the core for a while.
+        let again = time(steps, 1, false)? - composing;
+        let update = seconds.min(again).max(0.0) / steps as f64;
         let evaluation = evaluation / each;
         Ok(Self {
-            update: update / each,
+            update,
             evaluation: evaluation * times,
             fresh_evaluation: evaluation * fresh_times,
             search: Self::search(&experiment, settings[0])?,

@@ -399,6 +399,12 @@ impl Experiment {
         simulators.flat_map(|scenario| &scenario.measures).any(|measure| measure.trials() > 0)
     }
 
+    /// Whether what happens, happens in Python.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        let mut simulators = self.scenarios.iter().filter_map(|scenario| scenario.simulator());
+        simulators.any(|simulator| simulator.elsewhere().is_some())
+    }
+
     /// Returns about how many steps an evaluation of the run with this stream takes at most, where policies are tried out, or as many as take the same time.
     pub(crate) fn tried_steps(&self, scenario: usize, stream: u64) -> f64 {
         let Some(simulator) = self.scenarios[scenario].simulator() else { return 0.0 };

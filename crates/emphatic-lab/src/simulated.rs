@@ -218,7 +218,11 @@ fn policy_toml(text: &str) -> Result<String, ValueError> {
                 outside_brackets(text).into_iter().map(setting_toml).collect::<Result<_, _>>()?;
             format!("{{ {} }}", shares.join(", "))
         }
-        false => format!("{:?}", text.trim()),
+        false if text.trim() == "uniform" => "\"uniform\"".to_owned(),
+        false => {
+            let right = "write uniform, left=0.2,right=0.8, mean=0,standard_deviation=1, or a saved policy: '{ policy = \"FILE\" }'";
+            return Err(ValueError::new(format!("`{}` is no policy", text.trim())).help(right));
+        }
     })
 }
 

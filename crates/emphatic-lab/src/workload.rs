@@ -24,8 +24,11 @@ pub fn workload(experiment: &Experiment, threads: usize) -> Result<String, UnitE
     text += &format!("  {:<24} {:>12}\n", "rows", short(rows));
     text += &format!("  {:<24} {:>12}\n", "disk, about", format!("{}B", short(bytes)));
     let cores = if threads == 1 { "1 core".to_owned() } else { format!("{threads} cores") };
+    // In Python threads take turns.
+    let of_evaluations = if experiment.is_elsewhere() { 1 } else { threads };
+    let (learning, evaluating) = (learning / threads as f64, evaluating / of_evaluations as f64);
     let mut time = |what: &str, seconds: f64| {
-        text += &format!("  {what:<24} {:>12}\n", duration(seconds / threads as f64));
+        text += &format!("  {what:<24} {:>12}\n", duration(seconds));
     };
     time(&format!("time on {cores}, about"), learning + evaluating);
     // Where evaluations are nothing beside learning, nobody asks.
@@ -35,7 +38,7 @@ pub fn workload(experiment: &Experiment, threads: usize) -> Result<String, UnitE
         time(if rollouts { "  to evaluate, at most" } else { "  to evaluate" }, evaluating);
     }
     let mut later = |what: String, seconds: f64| {
-        text += &format!("\nand {what}, about {} more.\n", duration(seconds / threads as f64));
+        text += &format!("\nand {what}, about {} more.\n", duration(seconds / of_evaluations as f64));
     };
     if experiment.finalists > 0 {
         // By each quantity that settings are chosen by.

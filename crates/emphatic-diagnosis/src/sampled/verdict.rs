@@ -13,11 +13,15 @@ const SMALL: f64 = 0.1;
 /// The verdict, a sentence or two for each finding.
 pub(super) fn verdict(diagnosis: &SampledDiagnosis) -> Vec<String> {
     let mut all = vec![overlap(diagnosis)];
+    all.extend(small_sample(diagnosis));
     all.extend(wrong_ratio(diagnosis));
     all.extend(trace(diagnosis));
     all.push(ends(diagnosis));
     all.extend(activity(diagnosis));
     all.extend(critics(diagnosis));
+    all.push(
+        "Whether the semi-gradient (OffPAC) leads somewhere else than the gradient, no sample tells: where they agree it is the less noisy one. Try both.".to_owned(),
+    );
     all
 }
 
@@ -67,6 +71,19 @@ fn overlap(diagnosis: &SampledDiagnosis) -> String {
             format!("{rare}. A target of your own tells more: its ratio depends on where its density is.")
         }
     }
+}
+
+/// Weighed by ρ, most steps may count for nothing.
+fn small_sample(diagnosis: &SampledDiagnosis) -> Option<String> {
+    let share = |p: &SampledPolicy| p.spread.effective_sample_of_ratio.value;
+    let worst = diagnosis.policies.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    (share(worst) < SMALL).then(|| {
+        format!(
+            "The behaviour hardly covers {}: weighed by ρ alone, {} of the steps count. A mixture of it with `uniform` would cover more.",
+            worst.policy,
+            percent(share(worst))
+        )
+    })
 }
 
 /// The mean of ρ must be one.

@@ -72,9 +72,29 @@ pub(super) fn read(
             }
         }
     }
+    check_repeated(method, &grids[first..])?;
     let name = read_name(file, &grids[first..])?;
     let separate = method.separate.iter().flatten().map(|key| key.get_ref().clone()).collect();
     Ok(Method { name, separate })
+}
+
+/// Returns an error if two combinations have a setting in common, which would count twice among the best. Of very many only the first are compared.
+fn check_repeated(method: &MethodFile, grids: &[Grid]) -> Result<(), Mistake> {
+    const MOST: usize = 1000;
+    let Some(combinations) = &method.combinations else { return Ok(()) };
+    let recipes = |grid: &Grid| -> Vec<String> {
+        let settings = grid.settings.clone().take(MOST);
+        settings.map(|setting| format!("{:?}", grid.recipe(setting, 0, 0))).collect()
+    };
+    for (k, grid) in grids.iter().take(MOST).enumerate() {
+        let alike = |other: &&Grid| other.structure == grid.structure && other.weights == grid.weights;
+        let known: BTreeSet<String> = grids[..k].iter().filter(alike).flat_map(recipes).collect();
+        if !known.is_empty() && recipes(grid).iter().any(|recipe| known.contains(recipe)) {
+            return Err(Mistake::at(&combinations.span(), "two combinations have the same setting")
+                .help("leave it out of one of them"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the method's name; left out, it is that of the composition that all grids are.

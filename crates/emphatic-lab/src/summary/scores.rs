@@ -31,10 +31,11 @@ pub(crate) fn chosen(experiment: &Experiment, view: &View, kind: Kind) -> Result
     Ok(chosen.into_iter().collect())
 }
 
-/// Returns how many settings are chosen, at most, if so many of each method are chosen by each quantity.
-pub(crate) fn choices(experiment: &Experiment, of_each: usize) -> usize {
-    groups(experiment).iter().map(|group| of_each.min(group.settings.len())).sum::<usize>()
-        * experiment.judged_by.len()
+/// Returns one setting of each method and how many of its settings are chosen, at most, if so many are chosen by each quantity.
+pub(crate) fn choices(experiment: &Experiment, of_each: usize) -> Vec<(usize, usize)> {
+    let most = of_each * experiment.judged_by.len();
+    let choice = |group: &Group| Some((*group.settings.first()?, most.min(group.settings.len())));
+    groups(experiment).iter().filter_map(choice).collect()
 }
 
 /// Returns what settings are judged by: the first quantity that the experiment names, or the one that is asked for.
