@@ -8,8 +8,8 @@
 //!
 //! The rules were written before the study was first run, and no threshold has been changed since. Before any of its whole grids had been run to the end, three were brought
 //! into line with what the study says: J2 and J5 are about the plots that there are, and J14 compares with OffPAC with ETD, too.
-//! The whole grid of Puddle World was first run with episodes that were cut after 1000 steps, as in Mountain Car, and its levels were far below the study's. They follow with 100
-//! (`docs/jmlr.md`), so that the experiment was changed, and with it the seed: what is judged is fresh. No rule was.
+//! The whole grid of Puddle World was first run with episodes that were cut after 1000 steps, as in Mountain Car, and its levels were far below the study's. They are cut after 100 now
+//! (`docs/jmlr.md` compares both), and the seed is another: what is judged is fresh. No rule was changed.
 //! Mountain Car's was first run without finalists, and three runs chose settings of OffPAC that did badly on others. There are finalists since then, and the seed is another, too.
 
 use super::numbers::{MethodNumbers, ProblemNumbers, RunScores};
