@@ -24,7 +24,7 @@ Everything goes to DIR (--out), by default to reproduction (reproduction-quick w
   figN/results         the tables of all runs, as from `emphatic run`
 
 `jmlr` is the study that followed the paper (Graves, Imani, Kumaraswamy and White 2023), in
-three simulators; each has its name, too. It takes two hours on two cores (--quick: a
+three simulators; each has its name, too. It takes an hour on two cores (--quick: a
 minute or two, with a thin grid) and goes to reproduction-jmlr.
 
 The same command goes on where it was stopped or killed. The same seed gives the same bits.
