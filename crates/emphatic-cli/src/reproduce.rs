@@ -53,7 +53,7 @@ pub(crate) struct ReproduceArguments {
     /// How many runs to choose settings by, if not as in the paper
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     runs: Option<u32>,
-    /// What all randomness comes from, if not 1
+    /// What all randomness comes from, if not 1 (2 in the follow-up study)
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Where everything goes

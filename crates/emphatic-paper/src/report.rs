@@ -24,7 +24,7 @@ pub(crate) fn page(reproduction: &Reproduction, asked: &[&Figure], options: &Opt
         title: "The off-policy policy gradient, reproduced".to_owned(),
         about: ABOUT.to_owned(),
         claims_about: VERDICTS.to_owned(),
-        facts: facts(&command(asked.iter().copied(), options), "as in the paper", options),
+        facts: facts(&command(asked.iter().copied(), options), "as in the paper", SEED, options),
         claims: reproduction.claims.iter().map(|claim| judged(claim, &reproduction.figures)).collect(),
         figures: figures.map(|(figure, numbers)| drawn(figure, numbers, options)).collect(),
         differences_about: preamble(DIFFERENCES),
@@ -32,7 +32,7 @@ pub(crate) fn page(reproduction: &Reproduction, asked: &[&Figure], options: &Opt
     })
 }
 
-pub(crate) fn facts(command: &str, whole: &str, options: &Options) -> Vec<(String, String)> {
+pub(crate) fn facts(command: &str, whole: &str, seed: u64, options: &Options) -> Vec<(String, String)> {
     let scale = match (options.quick, options.runs) {
         (true, _) => "few runs, for a first look".to_owned(),
         (_, Some(runs)) => format!("{runs} runs"),
@@ -40,7 +40,7 @@ pub(crate) fn facts(command: &str, whole: &str, options: &Options) -> Vec<(Strin
     };
     let facts = [
         ("scale", scale),
-        ("seed", options.seed.unwrap_or(SEED).to_string()),
+        ("seed", options.seed.unwrap_or(seed).to_string()),
         ("version", format!("emphatic {}", env!("CARGO_PKG_VERSION"))),
         ("command", command.to_owned()),
     ];

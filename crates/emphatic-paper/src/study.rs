@@ -37,6 +37,9 @@ macro_rules! experiment {
     };
 }
 
+/// The seed of the experiment files.
+const SEED: u64 = 2;
+
 /// The problems of the study.
 pub static PROBLEMS: [StudyProblem; 3] = [
     StudyProblem {

@@ -2,7 +2,7 @@
 
 use super::numbers::{MethodNumbers, ObjectiveNumbers, ProblemNumbers};
 use super::published::Score;
-use super::{Objective, PROBLEMS, StudyProblem, StudyReproduction, panels};
+use super::{Objective, PROBLEMS, SEED, StudyProblem, StudyReproduction, panels};
 use crate::report::page::{self, Table};
 use crate::report::{command_of, differences, facts, known_with_error, number, preamble, text};
 use crate::reproduce::Options;
@@ -25,7 +25,7 @@ pub(super) fn page(reproduction: &StudyReproduction, asked: &[&StudyProblem], op
         title: "Off-policy actor-critic with emphatic weightings, reproduced".to_owned(),
         about: ABOUT.to_owned(),
         claims_about: VERDICTS.to_owned(),
-        facts: facts(&command, "as in the study", options),
+        facts: facts(&command, "as in the study", SEED, options),
         claims: reproduction.claims.iter().map(judged).collect(),
         figures: problems.flat_map(|(problem, numbers)| figures(problem, numbers, options)).collect(),
         differences_about: preamble(own),

@@ -131,7 +131,7 @@ fn write(
 
 #[cfg(test)]
 mod tests {
-    use super::super::PROBLEMS;
+    use super::super::{PROBLEMS, SEED};
     use super::*;
 
     fn options(quick: bool) -> Options {
@@ -146,7 +146,7 @@ mod tests {
             // Two critics; for the trace and the direct estimate two interests. The recomputed trace has a coarse grid.
             let ideal = if problem.id == "jmlr-puddle-world" { 4 * 50 } else { 0 };
             assert_eq!(experiment.settings(), 2 * 1350 + 4 * 1350 + 4 * 20_250 + ideal, "{}", problem.id);
-            assert_eq!(experiment.length.count(), 100_000);
+            assert_eq!((experiment.length.count(), experiment.seed), (100_000, SEED));
         }
     }
 
