@@ -34,6 +34,7 @@ __all__ = [
     "read_learner",
     "write_file",
     "run",
+    "workload",
     "summary",
     "check_table",
     "read_table",
