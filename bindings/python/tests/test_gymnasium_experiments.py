@@ -207,7 +207,7 @@ def tables(results: Results) -> list[bytes]:
 def test_an_experiment_with_an_environment_of_ones_own_is_checked(tmp_path: Path) -> None:
     file = written(tmp_path, CORRIDOR)
     text = check(file, env=Corridor, runs=7, threads=1)
-    assert text.splitlines()[:2] == [f"  {'ace':<24} {4:>12} settings", f"  {'offpac':<24} {1:>12} settings"]
+    assert text.splitlines()[:2] == [f"  {'ACE':<24} {4:>12} settings", f"  {'OffPAC':<24} {1:>12} settings"]
     assert (
         f"  {'runs':<24} {7:>12}" in text
         and "time on 1 core, about" in text

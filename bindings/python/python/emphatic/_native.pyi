@@ -80,7 +80,7 @@ class PartStep:
         """R_{t+1}."""
     @property
     def x(self) -> Any:
-        """The part's features of S_t: a vector, or the numbers of the active ones and their values (tiles, one-hot). `None` if the part has no `features`."""
+        """The part's features of S_t: a vector, or the numbers of the active ones and their values. `None` if the part has no `features`."""
     @property
     def x_next(self) -> Any:
         """The same of S_{t+1}; beyond an end none are active, and a vector is zero."""
