@@ -100,6 +100,24 @@ fn on_policy_all_steps_count() {
     let SampledPolicy { spread, overlap, .. } = &found.policies[0];
     assert_eq!(spread.effective_sample_of_ratio, Estimate { value: 1.0, standard_error: 0.0 });
     assert_eq!((overlap.largest_ratio, overlap.never_taken), (1.0, 0.0));
+    assert!(!found.verdict.iter().any(|sentence| sentence.contains("hardly covers")));
+}
+
+/// Once nothing was said where one step in fifty counts, weighed by ρ alone.
+#[test]
+fn a_behaviour_that_hardly_covers_the_target_is_said_to() {
+    let step = |t: usize| {
+        let action = usize::from(t.is_multiple_of(50));
+        let mu = if action == 1 { 0.02 } else { 0.98 };
+        let gamma = if t == 0 { 0.0 } else { 0.9 };
+        Step { state: 0, action, next: 0, mu, reward: 1.0, gamma, gamma_next: 0.9, interest: 1.0 }
+    };
+    let sample: Vec<OwnStep> = (0..5000).map(step).collect();
+    // The target always takes the rare action.
+    let target = sample.iter().map(|step| step.action as f64).collect();
+    let found = diagnosed(&sample, &Features::one_hot(1), Some(target)).unwrap();
+    let said = "The behaviour hardly covers the target: weighed by ρ alone, 2 % of the steps count.";
+    assert!(found.verdict.iter().any(|sentence| sentence.starts_with(said)), "{:?}", found.verdict);
 }
 
 /// Two actions alike, an endless stream and γ = 0.9: for a policy that always takes one, F² is multiplied by 2 · 0.81 in a step.

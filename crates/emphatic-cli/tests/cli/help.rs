@@ -138,6 +138,9 @@ fn every_part_is_listed_and_explained() {
         let explained = printed(["parts", algorithm.name]);
         assert!(explained.contains(algorithm.about) && explained.contains(algorithm.emphasis), "{explained}");
     }
+    // Once the schedule of this name hid the basis.
+    let both = printed(["parts", "polynomial"]);
+    assert!(both.contains("polynomial (schedule") && both.contains("polynomial (basis"), "{both}");
 }
 
 #[test]

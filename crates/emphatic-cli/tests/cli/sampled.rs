@@ -71,7 +71,7 @@ fn what_is_written_can_be_run() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_the_reason() {
-    let wrong: [(&[&str], &str); 14] = [
+    let wrong: [(&[&str], &str); 15] = [
         (&["mountain-cra", "--features", TILES], "did you mean `mountain-car`?"),
         (&["mountain-cra"], "did you mean `mountain-car`?"),
         (&["mountain-car"], "needs --features"),
@@ -84,6 +84,7 @@ fn what_makes_no_sense_is_refused_with_the_reason() {
             &["mountain-car", "--features", TILES, "--target", "forward=0.5"],
             "the probabilities sum to 0.5, not to 1",
         ),
+        (&["mountain-car", "--features", TILES, "--behaviour", "foo"], "`foo` is no policy"),
         (&["mountain-car", "--features", TILES, "--starts", "3"], "--starts is about flows"),
         (&["counterexample", "--features", TILES], "--features is for simulators"),
         (&["mountain-car", "--features", "tiles,tilings"], "`tilings` is no setting"),
