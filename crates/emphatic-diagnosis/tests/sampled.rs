@@ -118,6 +118,17 @@ fn a_behaviour_that_hardly_covers_the_target_is_said_to() {
     let found = diagnosed(&sample, &Features::one_hot(1), Some(target)).unwrap();
     let said = "The behaviour hardly covers the target: weighed by ρ alone, 2 % of the steps count.";
     assert!(found.verdict.iter().any(|sentence| sentence.starts_with(said)), "{:?}", found.verdict);
+    // A uniform behaviour of many actions could not do better.
+    let step = |t: usize| Step { action: t % 12, mu: 1.0 / 12.0, ..step(t) };
+    let sample: Vec<OwnStep> = (0..5000).map(step).collect();
+    let steps: Vec<_> = sample.iter().map(|step| step.view()).collect();
+    let actions = (0..12).map(|k| format!("action {k}")).collect();
+    let target = Some(sample.iter().map(|step| f64::from(u8::from(step.action == 3))).collect());
+    let features = &Features::one_hot(1);
+    let experience = Experience { name: "steps".to_owned(), steps: &steps, features, actions, target };
+    let found = diagnose_experience(&experience).unwrap();
+    assert!(found.policies[0].spread.effective_sample_of_ratio.value < 0.1);
+    assert!(!found.verdict.iter().any(|sentence| sentence.contains("hardly covers")), "{:?}", found.verdict);
 }
 
 /// Two actions alike, an endless stream and γ = 0.9: for a policy that always takes one, F² is multiplied by 2 · 0.81 in a step.

@@ -47,10 +47,11 @@ pub fn estimate(experiment: &Experiment) -> Result<Estimate, UnitError> {
             _ => {
                 let settings: Vec<usize> = block.clone().take(LANES).collect();
                 let together = Trial::run(experiment, &settings)?;
-                // Of chosen settings there are few, so that lanes stay empty.
-                let alone = match experiment.fresh_runs + experiment.finalist_runs {
-                    0 => together,
-                    _ => Trial::run(experiment, &settings[..1])?,
+                // Of chosen settings there are few, so that lanes stay empty. (In Python that is not what takes the time.)
+                let are_chosen = experiment.fresh_runs + experiment.finalist_runs > 0;
+                let alone = match are_chosen && !experiment.is_elsewhere() {
+                    true => Trial::run(experiment, &settings[..1])?,
+                    false => together,
                 };
                 // Chosen settings of a kind share a unit.
                 searching_fresh += together.search

@@ -155,44 +155,6 @@ enum Value {
     Basis(BasisFile),
 }
 
-/// A number, true or false, in a list.
-enum Item {
-    Flag(bool),
-    Number(f64),
-}
-
-impl<'de> Deserialize<'de> for Item {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ItemVisitor;
-
-        impl Visitor<'_> for ItemVisitor {
-            type Value = Item;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a number, true or false")
-            }
-
-            fn visit_bool<E>(self, flag: bool) -> Result<Item, E> {
-                Ok(Item::Flag(flag))
-            }
-
-            fn visit_f64<E>(self, number: f64) -> Result<Item, E> {
-                Ok(Item::Number(number))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Item, E> {
-                Ok(Item::Number(number as f64))
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Item, E> {
-                Ok(Item::Number(number as f64))
-            }
-        }
-
-        deserializer.deserialize_any(ItemVisitor)
-    }
-}
-
 impl Expected for Value {
     const EXPECTED: &'static str = "a number, a word, true or false, or a list of them";
 }
@@ -226,10 +188,11 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
         let (mut numbers, mut flags) = (Vec::new(), Vec::new());
-        while let Some(item) = list.next_element::<Item>()? {
+        while let Some(item) = list.next_element::<Value>()? {
             match item {
-                Item::Flag(flag) => flags.push(flag),
-                Item::Number(number) => numbers.push(number),
+                Value::Setting(BasisValue::Flag(flag)) => flags.push(flag),
+                Value::Setting(BasisValue::Number(number)) => numbers.push(number),
+                _ => return Err(serde::de::Error::custom("a list has numbers in it, or true and false")),
             }
         }
         match (numbers.is_empty(), flags.is_empty()) {

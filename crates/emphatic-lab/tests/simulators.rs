@@ -275,7 +275,7 @@ fn what_does_not_fit_a_key_is_said() {
     }
     for features in ["tiles = [[3, 4]]", "tiles = 3, low = [\"a\", 1]"] {
         let said = told(&format!("features = {{ kind = \"tiles\", tilings = 2, {features} }}"));
-        assert!(said.contains("expected a number, true or false, found"), "{features}: {said}");
+        assert!(said.contains("a list has numbers in it, or true and false"), "{features}: {said}");
     }
     let wide = "features = { kind = \"tiles\", tilings = 1, tiles = 999 }\nevaluations = 1000\nrecord = [\"return\", \"weights\"]";
     let said = told(wide);

@@ -73,11 +73,12 @@ fn overlap(diagnosis: &SampledDiagnosis) -> String {
     }
 }
 
-/// Weighed by ρ, most steps may count for nothing.
+/// Weighed by ρ, most steps may count for nothing: fewer than half as many as would if the behaviour were uniform.
 fn small_sample(diagnosis: &SampledDiagnosis) -> Option<String> {
     let share = |p: &SampledPolicy| p.spread.effective_sample_of_ratio.value;
     let worst = diagnosis.policies.iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
-    (share(worst) < SMALL).then(|| {
+    let if_uniform = diagnosis.actions.map_or(1.0, |actions| 1.0 / actions as f64);
+    (share(worst) < SMALL.min(0.5 * if_uniform)).then(|| {
         format!(
             "The behaviour hardly covers {}: weighed by ρ alone, {} of the steps count. A mixture of it with `uniform` would cover more.",
             worst.policy,

@@ -78,18 +78,21 @@ pub(super) fn read(
     Ok(Method { name, separate })
 }
 
-/// Returns an error if two combinations have a setting in common, which would count twice among the best. Of very many only the first are compared.
+/// Returns an error if two combinations have a setting in common, which would count twice among the best. Of very many settings only the first are compared.
 fn check_repeated(method: &MethodFile, grids: &[Grid]) -> Result<(), Mistake> {
-    const MOST: usize = 1000;
+    const MOST: usize = 10_000;
     let Some(combinations) = &method.combinations else { return Ok(()) };
-    let recipes = |grid: &Grid| -> Vec<String> {
-        let settings = grid.settings.clone().take(MOST);
-        settings.map(|setting| format!("{:?}", grid.recipe(setting, 0, 0))).collect()
-    };
-    for (k, grid) in grids.iter().take(MOST).enumerate() {
-        let alike = |other: &&Grid| other.structure == grid.structure && other.weights == grid.weights;
-        let known: BTreeSet<String> = grids[..k].iter().filter(alike).flat_map(recipes).collect();
-        if !known.is_empty() && recipes(grid).iter().any(|recipe| known.contains(recipe)) {
+    // Grids that can share lanes, by the first of them, and their settings.
+    let mut known: Vec<(&Grid, BTreeSet<String>)> = Vec::new();
+    let settings = grids.iter().flat_map(|grid| grid.settings.clone().map(move |setting| (grid, setting)));
+    for (grid, setting) in settings.take(MOST) {
+        let alike =
+            |(other, _): &(&Grid, _)| other.structure == grid.structure && other.weights == grid.weights;
+        let k = known.iter().position(alike).unwrap_or(known.len());
+        if k == known.len() {
+            known.push((grid, BTreeSet::new()));
+        }
+        if !known[k].1.insert(format!("{:?}", grid.recipe(setting, 0, 0))) {
             return Err(Mistake::at(&combinations.span(), "two combinations have the same setting")
                 .help("leave it out of one of them"));
         }
